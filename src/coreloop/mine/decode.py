@@ -1,0 +1,156 @@
+"""One JSONL line -> the fields that mining needs; one file -> its lines, read or skipped for a reason."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.records import SCHEMA_VERSION
+
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class CallFields(msgspec.Struct, gc=False):
+    """A tool call; only the selectors among the argument values are decoded, later."""
+
+    name: str
+    args: dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
+    ok: bool | None = None
+    error: Any = None
+    overrides_used: list[str] | None = None
+    extreme_flags: list[str] | None = None
+
+
+class OverrideFields(msgspec.Struct, gc=False):
+    """An override of a tool's assumption."""
+
+    tool: str
+    succeeded: bool = True
+
+
+class JudgmentFields(msgspec.Struct, gc=False):
+    """A verdict that stands in the record itself."""
+
+    verdict: str | None = None
+
+
+class RecordFields(msgspec.Struct, gc=False):
+    """A record of version 1 or 2. What may be absent in version 1 has a default."""
+
+    ts: str
+    tool_calls: list[CallFields | str] | None
+    schema_version: int = 1
+    question: str | None = None
+    question_hash: str | None = None
+    category_hash: str | None = None
+    provider: str | None = None
+    tool_sequence_hash: str | None = None
+    tool_calls_omitted: int | None = None
+    omitted_failure: bool = False
+    override_calls: list[OverrideFields] | None = None
+    chunk_len: float | None = None
+    error: Any = None
+    violation: Any = None
+    session_hash: str | None = None
+    origin: str | None = None
+    judgment: JudgmentFields | None = None
+
+
+class VersionField(msgspec.Struct, gc=False):
+    """All that is read of a line that is no known record."""
+
+    schema_version: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A readable record and where it stands: byte offset of its line, microseconds since 1970."""
+
+    fields: RecordFields
+    calls: list[CallFields]
+    offset: int
+    ts_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A line that is not mined, and why."""
+
+    reason: str
+    offset: int
+
+
+_decode_record = msgspec.json.Decoder(RecordFields).decode
+_decode_version = msgspec.json.Decoder(VersionField).decode
+
+
+def read_lines(path: Path) -> Iterator[Line | Skipped]:
+    """Read a day file line by line, of any length.
+
+    Parameters
+    ----------
+    path : Path
+        JSONL; LF or CRLF, with or without a byte order mark.
+
+    Yields
+    ------
+    Line or Skipped
+        Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record``, ``no valid time``, ``replay`` and
+        ``schema version N is newer than 2``. Blank lines are nothing.
+    """
+    offset = 0
+    with path.open("rb", buffering=1 << 20) as file:
+        for raw in file:
+            content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
+            if content and not content.isspace():
+                yield decode_line(content, offset)
+            offset += len(raw)
+
+
+def decode_line(raw: bytes, offset: int = 0) -> Line | Skipped:
+    """Decode one line, or say why it is skipped."""
+    try:
+        fields = _decode_record(raw)
+    except UnicodeDecodeError:
+        return Skipped("not UTF-8", offset)
+    except (msgspec.DecodeError, RecursionError):
+        return Skipped(_why_unreadable(raw), offset)
+    if fields.schema_version > SCHEMA_VERSION:
+        return Skipped(_newer(fields.schema_version), offset)
+    if fields.origin == "replay":
+        return Skipped("replay", offset)
+    ts_us = _microseconds(fields.ts)
+    if ts_us is None:
+        return Skipped("no valid time", offset)
+    calls = [call if isinstance(call, CallFields) else CallFields(call) for call in fields.tool_calls or ()]
+    return Line(fields, calls, offset, ts_us)
+
+
+def _why_unreadable(raw: bytes) -> str:
+    """A newer version may have other types, so its number is looked at before the line is called foreign."""
+    try:
+        version = _decode_version(raw).schema_version
+    except msgspec.ValidationError:
+        return "not a record"
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "torn or not JSON"
+    return _newer(version) if isinstance(version, int) and version > SCHEMA_VERSION else "not a record"
+
+
+def _newer(version: int) -> str:
+    return f"schema version {version} is newer than {SCHEMA_VERSION}: upgrade coreloop"
+
+
+def _microseconds(text: str) -> int | None:
+    """Microseconds since 1970; a time without a zone is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        passed = moment - _EPOCH
+    except (ValueError, OverflowError):
+        return None
+    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds

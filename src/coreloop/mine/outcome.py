@@ -1,0 +1,128 @@
+"""What a record says about its pattern: success, failure, or nothing; and the class of an error."""
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Final
+
+from coreloop.mine.decode import CallFields, OverrideFields, RecordFields
+
+LOW_CHUNK_LEN: Final = 200
+TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
+
+
+class Outcome(IntEnum):
+    """Success and failure count in a pattern's rate; neutral does not."""
+
+    SUCCESS = 1
+    FAILURE = 0
+    NEUTRAL = -1
+
+
+# In order: an error that names a status and a missing thing is about the status.
+_CLASSES: Final = [
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        (
+            "rate_limit",
+            r"rate.?limit|too many requests|quota exceeded|\bstatus(?: code)?:? ?429\b|^429\b|요청 한도",
+        ),
+        (
+            "transient_network",
+            r"connection (?:reset|refused|aborted|closed|error)|connect(?:ion)?error|econnre(?:set|fused)|"
+            r"network is unreachable|name resolution|getaddrinfo|bad gateway|service unavailable|"
+            r"gateway time|temporarily unavailable|remote end closed|broken pipe|overloaded|"
+            r"연결.{0,6}(?:실패|끊|거부)|네트워크",
+        ),
+        ("timeout", r"timed? ?-?out|timeout|deadline exceeded|시간 ?초과"),
+        (
+            "auth",
+            r"unauthori[sz]ed|forbidden|permission ?(?:denied|error)|access denied|api.?key|authenticat|"
+            r"인증|권한",
+        ),
+        (
+            "invalid_argument",
+            r"validation error|required (?:positional |keyword-only )?argument|field required|"
+            r"unexpected keyword|invalid|typeerror|valueerror|should |must |cannot be|expecting|"
+            r"not (?:a )?valid|unknown axis|잘못된|필수|지원하지 않",
+        ),
+        (
+            "not_found",
+            r"not found|no such|does not exist|unknown |keyerror|lookuperror|없습니다|없는 |찾을 수 없",
+        ),
+    )
+]
+
+
+def error_class(text: str) -> str:
+    """Class of an error text.
+
+    Returns
+    -------
+    str
+        ``rate_limit``, ``transient_network``, ``timeout``, ``auth``, ``invalid_argument``, ``not_found`` or
+        ``other``.
+    """
+    head = text[:2000]
+    return next((name for name, pattern in _CLASSES if pattern.search(head)), "other")
+
+
+def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len: int) -> Outcome:
+    """Weigh a whole record.
+
+    Parameters
+    ----------
+    fields : RecordFields
+        A human's verdict in it outweighs the rest: V and C fail, P and T pass.
+    calls : sequence of CallFields
+        In the order in which they happened.
+    min_chunk_len : int
+        An answer of this many characters is whole. One below ``min(200, min_chunk_len)`` fails, in between
+        it counts neither way.
+
+    Returns
+    -------
+    Outcome
+        A failed call is no failure of the record when the agent recovered; ending on one is. What failed
+        only for a transient reason (network, rate limit) counts neither way.
+    """
+    verdict = fields.judgment.verdict if fields.judgment is not None else None
+    overrides = fields.override_calls or ()
+    chunk_len = fields.chunk_len or 0
+    if verdict in {"P", "T"}:
+        return Outcome.SUCCESS
+    if verdict in {"V", "C"}:
+        return Outcome.FAILURE
+    if fields.violation is not None or fields.omitted_failure:
+        return Outcome.FAILURE
+    if any(not override.succeeded for override in overrides) or _has_uncleared_flag(calls, overrides):
+        return Outcome.FAILURE
+    reasons = [fields.error] if fields.error is not None else []
+    if calls and not is_ok(calls[-1]):
+        reasons.append(calls[-1].error)
+    if reasons:
+        transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
+        return Outcome.NEUTRAL if transient else Outcome.FAILURE
+    if chunk_len < min(LOW_CHUNK_LEN, min_chunk_len):
+        return Outcome.FAILURE
+    return Outcome.SUCCESS if chunk_len >= min_chunk_len else Outcome.NEUTRAL
+
+
+def is_ok(call: CallFields) -> bool:
+    """Whether a call did what it was asked for; older logs say so only by the absence of an error."""
+    return call.error is None if call.ok is None else call.ok
+
+
+def _has_uncleared_flag(calls: Sequence[CallFields], overrides: Sequence[OverrideFields]) -> bool:
+    """Whether a tool reported an implausible value that no override of it cleared.
+
+    Cleared by a later call of the tool with overrides that is ok and raises none, or by a recorded override
+    that succeeded (these carry no place among the calls; they are made because of a flag, so after it).
+    """
+    flagged: set[str] = set()
+    for call in calls:
+        if call.extreme_flags:
+            flagged.add(call.name)
+        elif call.overrides_used and is_ok(call):
+            flagged.discard(call.name)
+    return bool(flagged - {override.tool for override in overrides if override.succeeded})

@@ -1,0 +1,131 @@
+"""Many rollups -> the groups of a window of days."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from coreloop.mine.rollup import GROUP_SCHEMA, NO_SEQUENCE, Rollup
+
+PATTERN_KEYS: Final = ("category", "sequence")
+_EPOCH_DAY: Final = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Whole UTC days, both ends included."""
+
+    since: date
+    until: date
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The rollups of some days, side by side.
+
+    Attributes
+    ----------
+    rows : polars.LazyFrame
+        The rollups' groups and ``file``, the index into ``paths``.
+    paths : tuple of Path
+        The files that were mined.
+    shapes, sequences : dict
+        As in `Rollup`, of all files.
+    skipped : dict of str to int
+        Lines that were not mined, by reason, in all of the files.
+    """
+
+    rows: pl.LazyFrame
+    paths: tuple[Path, ...]
+    shapes: Mapping[int, str]
+    sequences: Mapping[int, str]
+    skipped: Mapping[str, int]
+
+
+def merge(rollups: Sequence[Rollup], days: Days) -> Window:
+    """Put the rollups of different files side by side; rows of other days are left out."""
+    since, until = ((day - _EPOCH_DAY).days for day in (days.since, days.until))
+    frames = [
+        rollup.groups.lazy().with_columns(file=pl.lit(index, pl.UInt32))
+        for index, rollup in enumerate(rollups)
+    ]
+    nothing = pl.LazyFrame(schema={**GROUP_SCHEMA, "file": pl.UInt32})
+    skipped: Counter[str] = Counter()
+    for rollup in rollups:
+        skipped.update(rollup.skipped)
+    return Window(
+        rows=pl.concat([nothing, *frames]).filter(pl.col("day").is_between(since, until)),
+        paths=tuple(rollup.path for rollup in rollups),
+        shapes={key: text for rollup in rollups for key, text in rollup.shapes.items()},
+        sequences={key: text for rollup in rollups for key, text in rollup.sequences.items()},
+        skipped=dict(skipped),
+    )
+
+
+def count_patterns(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Sum a window's rows to one row per pattern.
+
+    Parameters
+    ----------
+    rows : polars.LazyFrame
+        `Window.rows`.
+
+    Returns
+    -------
+    polars.LazyFrame
+        A row per category and sequence with at least one counted record: n_observed (successes and
+        failures), n_success, n_sessions, n_question_hashes, success_rate, base_rate (of all counted records
+        of the category, those without a sequence included), avg_chunk_len (characters), first_us, last_us
+        (microseconds since 1970).
+    """
+    counted = rows.with_columns(n=pl.col("n_success") + pl.col("n_failure")).filter(pl.col("n") > 0)
+    rates = counted.group_by("category").agg(base_rate=pl.col("n_success").sum() / pl.col("n").sum())
+    patterns = (
+        counted.filter(pl.col("sequence") != NO_SEQUENCE)
+        .group_by(PATTERN_KEYS)
+        .agg(
+            n_observed=pl.col("n").sum(),
+            n_success=pl.col("n_success").sum(),
+            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
+            n_question_hashes=pl.col("question").n_unique(),
+            avg_chunk_len=pl.col("chunk_len_sum").sum() / pl.col("n").sum(),
+            first_us=pl.col("first_us").min(),
+            last_us=pl.col("last_us").max(),
+        )
+    )
+    success_rate = pl.col("n_success") / pl.col("n_observed")
+    return patterns.join(rates, on="category").with_columns(success_rate=success_rate)
+
+
+def count_questions(rows: pl.LazyFrame, patterns: pl.LazyFrame) -> pl.LazyFrame:
+    """The distinct questions of some patterns.
+
+    Returns
+    -------
+    polars.LazyFrame
+        A row per category, sequence and question (hash): n (counted records), first_us, and file and offset
+        of the earliest line that asked it; in the order of first_us.
+    """
+    return (
+        rows.join(patterns, on=PATTERN_KEYS, how="semi")
+        .with_columns(n=pl.col("n_success") + pl.col("n_failure"))
+        .filter(pl.col("n") > 0)
+        .sort("first_us", "file", "offset")
+        .group_by(*PATTERN_KEYS, "question", maintain_order=True)
+        .agg(pl.col("n").sum(), pl.col("first_us", "file", "offset").first())
+    )
+
+
+def count_values(rows: pl.LazyFrame, patterns: pl.LazyFrame, column: str) -> pl.LazyFrame:
+    """How often each value of ``shape`` or ``provider`` occurs in some patterns, most often first."""
+    return (
+        rows.join(patterns, on=PATTERN_KEYS, how="semi")
+        .group_by(*PATTERN_KEYS, column)
+        .agg(n=(pl.col("n_success") + pl.col("n_failure")).sum())
+        .filter(pl.col("n") > 0)
+        .sort("n", column, descending=[True, False])
+    )

@@ -1,0 +1,117 @@
+"""The day files that records are appended to: one line, one ``write``, from any number of processes."""
+
+import os
+import threading
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+_JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
+
+
+class TornWriteError(OSError):
+    """The system took only a part of a line; the part is sealed with a newline."""
+
+
+class Journal:
+    """Appends lines to ``folder/YYYY-MM-DD.jsonl``.
+
+    The descriptor stays open between lines: opening costs ten times the write. Once a second it is checked
+    that the file is still the one of that name, so a rotated or removed file loses at most a second.
+
+    Parameters
+    ----------
+    folder : Path
+        Made on the first line, mode 0700; the files are 0600.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._fd = -1
+        self._day = ""
+        self._checked_s = 0
+        self._torn = False
+        _JOURNALS.add(self)
+
+    def append(self, line: bytes, *, day: str, now_s: int) -> None:
+        r"""Append one line to the file of ``day``.
+
+        Parameters
+        ----------
+        line : bytes
+            Ends with ``\n``.
+        day : str
+            ``YYYY-MM-DD``.
+        now_s : int
+            Any clock in whole seconds; a new value makes the file be checked.
+
+        Raises
+        ------
+        TornWriteError
+            Only a part was written; the next line is safe.
+        OSError
+            Nothing was written.
+        """
+        with self._lock:
+            if day != self._day or now_s != self._checked_s:
+                self._open(day)
+                self._checked_s = now_s
+            whole = b"\n" + line if self._torn else line
+            written = os.write(self._fd, whole)
+            self._torn = written < len(whole)
+            if self._torn:
+                self._seal()
+
+    def _open(self, day: str) -> None:
+        path = self._folder / f"{day}.jsonl"
+        if day == self._day and _is_open_as(path, self._fd):
+            return
+        self.close()
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = (
+            os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+        )
+        self._fd = os.open(path, flags, 0o600)
+        self._day = day
+        self._torn = _ends_torn(self._fd)
+
+    def _seal(self) -> None:
+        with suppress(OSError):  # a full disk: the flag stays, and the next line brings its own newline
+            self._torn = os.write(self._fd, b"\n") != 1
+        raise TornWriteError(0, "only a part of the line was written")
+
+    def close(self) -> None:
+        """Close the day file; the next line opens it again."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd, self._day = -1, ""
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _is_open_as(path: Path, fd: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(fd))
+    except FileNotFoundError:
+        return False
+
+
+def _ends_torn(fd: int) -> bool:
+    """Whether a writer that died left half a line."""
+    size = os.lseek(fd, 0, os.SEEK_END)
+    if not size:
+        return False
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1) != b"\n"
+
+
+def _renew_locks() -> None:
+    # A thread of the parent may have held a lock at the fork; in the child nobody would ever release it.
+    for journal in _JOURNALS:
+        journal._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)

@@ -1,0 +1,1 @@
+"""Phase P: tool sequences that keep succeeding become candidates."""

@@ -1,0 +1,347 @@
+"""The v2 record: its fields, its hashes, its size cap. Everything else speaks in these words.
+
+It imports the standard library and orjson alone, because the collector lives inside other people's servers.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final, NotRequired, TypedDict
+
+import orjson
+
+SCHEMA_VERSION: Final = 2
+MAX_LINE_BYTES: Final = 4096
+MAX_STRING_CHARS: Final = 500
+UNSPECIFIED: Final = "UNSPECIFIED"
+DEFAULT_SELECTORS: Final = ("axis", "sub")
+
+_PREVIEW_CHARS = 120
+_SELECTOR_CHARS = 80
+_LABEL = re.compile(r"[A-Za-z0-9]{1,32}(-[A-Za-z0-9]{1,32}){0,3}")
+_NOT_WORD = re.compile(r"[^\w\s]|_")
+_STEP_SYNTAX = re.compile(r'[()=,<>"\\\x00-\x1f]')
+
+
+class ToolCall(TypedDict):
+    """One call of a tool; ``args_hash`` is over the arguments as they were before any cut."""
+
+    name: str
+    args: Any
+    args_hash: str
+    ok: bool
+    error: str | None
+    duration_ms: float | None
+    result_size_bytes: int | None
+    overrides_used: Sequence[str] | None
+    extreme_flags: Sequence[str]
+
+
+class OverrideCall(TypedDict):
+    """A caller's correction of a tool's assumption, and whether it worked."""
+
+    tool: str
+    override_keys: Sequence[str]
+    trigger: str | None
+    succeeded: bool
+
+
+class Judgment(TypedDict):
+    """A human verdict: P pass, T tolerable, C caveat, V violation."""
+
+    verdict: str | None
+    judged_at: str | None
+    judged_by: str | None
+    pr_url: str | None
+
+
+class Record(TypedDict):
+    """One request, one line of ``data/audit/ai-ask/YYYY-MM-DD.jsonl``."""
+
+    schema_version: int
+    ts: str
+    request_id: str
+    question: str
+    question_hash: str
+    category_hash: str
+    stockCode_hint: str | None
+    provider: str | None
+    model: str | None
+    tool_calls: list[ToolCall]
+    tool_sequence_hash: str
+    override_calls: list[OverrideCall]
+    rounds: int | None
+    chunk_len: int
+    error: str | None
+    violation: str | None
+    skill_used: str | None
+    duration_total_ms: float | None
+    judgment: Judgment
+    session_hash: NotRequired[str]
+    tool_calls_omitted: NotRequired[int]
+    omitted_failure: NotRequired[bool]
+    """What was omitted for size holds the reason why this record failed."""
+    origin: NotRequired[str]
+
+
+def is_category(label: str) -> bool:
+    """Whether ``label`` may stand in a docstring: one to four parts of ASCII letters and digits."""
+    return _LABEL.fullmatch(label) is not None
+
+
+def normalize_question(question: str) -> str:
+    """Fold a question to what it asks.
+
+    NFKC, lower case, everything but letters, digits and spaces removed, spaces collapsed.
+    """
+    folded = _NOT_WORD.sub("", unicodedata.normalize("NFKC", question).lower())
+    return " ".join(folded.split())
+
+
+def hash_question(question: str) -> str:
+    """``"sha256:"`` and 16 hex digits of SHA-256 of the normalised question."""
+    return f"sha256:{_digest(normalize_question(question).encode('utf-8', 'replace'))}"
+
+
+def hash_session(session_id: str) -> str:
+    """``"session:"`` and 16 hex digits of SHA-256 of a session's id."""
+    return f"session:{_digest(session_id.encode('utf-8', 'replace'))}"
+
+
+def canonical_json(value: object) -> bytes:
+    """Compact JSON with sorted keys, UTF-8; a set is written as a sorted list.
+
+    Raises
+    ------
+    TypeError
+        The value has no JSON form (`plain` makes one that does).
+    """
+    return orjson.dumps(value, default=_set_as_list, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+
+
+def hash_args(canonical: bytes) -> str:
+    """16 hex digits of SHA-256 of the arguments' canonical JSON."""
+    return _digest(canonical)
+
+
+def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAULT_SELECTORS) -> str:
+    """One call's part of the sequence: the tool and the sub-function that was chosen.
+
+    Parameters
+    ----------
+    name : str
+        Tool name.
+    args : mapping
+        The call's arguments; all but the selectors are ignored.
+    selectors : iterable of str
+        Arguments that choose a sub-function, in the order in which they are written.
+
+    Returns
+    -------
+    str
+        ``analysis(axis=수익성)``, ``show()``. A value that could be mistaken for syntax is written as a
+        JSON string; one that is no name (over 80 characters, a list, an object) as ``<other>``; a null
+        counts as absent.
+    """
+    chosen = [f"{key}={selector_text(args[key])}" for key in selectors if args.get(key) is not None]
+    return f"{_quoted(name)}({','.join(chosen)})"
+
+
+def selector_text(value: object) -> str:
+    """A selector's value as it stands in a step: NFC and trimmed, so that one axis has one spelling."""
+    if isinstance(value, str):
+        text = unicodedata.normalize("NFC", value).strip()
+        return _quoted(text) if len(text) <= _SELECTOR_CHARS else "<other>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) and abs(value) < 1e15 else "<other>"
+
+
+def join_steps(steps: Iterable[str]) -> str:
+    """Steps of the calls that were ok, in order -> the sequence; immediate repeats count once."""
+    return ">".join(one for one, _ in groupby(steps))
+
+
+@lru_cache(maxsize=1024)  # a server repeats a few sequences all day
+def hash_sequence(sequence: str) -> str:
+    """``"seq:"`` and 16 hex digits of SHA-256 of the sequence's text."""
+    return f"seq:{_digest(sequence.encode('utf-8', 'replace'))}"
+
+
+def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
+    """Replace every string over ``limit`` characters, at any depth, by its size and a preview."""
+    if isinstance(value, str):
+        return value if len(value) <= limit else _truncated(value)
+    if isinstance(value, list):
+        return [shorten(item, limit=limit) for item in value]
+    if isinstance(value, dict):
+        return {key[:_PREVIEW_CHARS]: shorten(item, limit=limit) for key, item in value.items()}
+    return value
+
+
+def plain(value: object) -> Any:
+    """Copy a value into what JSON can hold.
+
+    Lone surrogates are replaced, integers over 64 bits and what has no JSON form become ``<type name>``,
+    and beyond 20 levels or 5,000 items only ``<…>`` is left: a value that contains itself ends too.
+    """
+    return _plain(value, 20, [5000])
+
+
+def _plain(value: object, depth: int, items_left: list[int]) -> Any:
+    items_left[0] -= 1
+    if depth < 0 or items_left[0] < 0:
+        return "<…>"
+    if isinstance(value, str):
+        return encodable(value)
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    if isinstance(value, Mapping):
+        return {encodable(str(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1, items_left) for item in value]
+    return f"<{type(value).__name__}>"
+
+
+def encodable(text: str) -> str:
+    """The text with lone surrogates, which UTF-8 cannot hold, replaced by ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
+    r"""Write a record as one line of at most 4,096 bytes, newline included.
+
+    What does not fit is given up in this order: long argument strings, argument values that are not
+    selectors, long texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls``
+    (counted in ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` says
+    whether what was omitted holds a reason why the record failed.
+
+    Parameters
+    ----------
+    record : Record
+        ``args`` may be an ``orjson.Fragment`` that holds JSON. Every string must be encodable.
+    selectors : mapping of tool to argument names, optional
+        Selectors of the tools that differ from the default.
+
+    Returns
+    -------
+    bytes
+        Valid JSON and ``\n``.
+    """
+    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {})
+
+
+def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
+    calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
+    shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
+    outlined = [_outline(call, selectors.get(call["name"], DEFAULT_SELECTORS)) for call in calls]
+    for attempt in (shorter, outlined):
+        line = orjson.dumps({**record, "tool_calls": attempt}, option=orjson.OPT_APPEND_NEWLINE)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
+    return _omit_tail(_bounded_fields(record), outlined)
+
+
+def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
+    """Keep as many overrides as half a kilobyte holds, then as many calls as the line holds."""
+    overrides = [_outline_override(override) for override in record["override_calls"]]
+    kept_overrides = overrides[: _count_within(512, overrides)]
+    omission = {"tool_calls_omitted": len(calls), "omitted_failure": False}
+    bare = {**record, "override_calls": kept_overrides, "tool_calls": [], **omission}
+    kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
+    bare["tool_calls"] = calls[:kept]
+    bare["tool_calls_omitted"] = len(calls) - kept
+    bare["omitted_failure"] = (
+        any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
+        or any(call["extreme_flags"] for call in calls[kept:])
+        or (kept < len(calls) and not calls[-1]["ok"])
+    )
+    return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
+
+
+_FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
+_SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
+
+
+def _bounded_fields(record: Record) -> dict[str, Any]:
+    """Known fields only, their strings within a budget that sums to less than a line."""
+    fields = {
+        key: _cut(value, _FIELD_BYTES.get(key, 100)) if isinstance(value, str) else value
+        for key, value in record.items()
+        if key in Record.__annotations__ and (key in _SHAPED_FIELDS or not isinstance(value, dict | list))
+    }
+    judgment = {key: _cut(str(value), 100) if value else None for key, value in record["judgment"].items()}
+    return {**fields, "judgment": judgment}
+
+
+def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
+    """Only a call's shape: selectors whole, every other argument as its bare name."""
+    args = call["args"] if isinstance(call["args"], dict) else {}
+    kept = {key[:64]: "…" for key in list(args)[:30]}
+    kept |= {key: args[key] for key in selectors if selector_text(args.get(key)) != "<other>"}
+    return {
+        **call,
+        "name": _cut(call["name"], 80),
+        "args": {key: value for key, value in kept.items() if value is not None},
+        "error": _cut(call["error"], 120) if call["error"] else call["error"],
+        "overrides_used": _outline_names(call["overrides_used"]),
+        "extreme_flags": _outline_names(call["extreme_flags"]),
+    }
+
+
+def _outline_override(override: OverrideCall) -> dict[str, Any]:
+    return {
+        **override,
+        "tool": _cut(override["tool"], 80),
+        "override_keys": _outline_names(override["override_keys"]),
+        "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
+    }
+
+
+def _outline_names(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else [_cut(name, 40) for name in names[:5]]
+
+
+def _count_within(room: int, items: Sequence[object]) -> int:
+    """How many items, written as JSON and joined by commas, fit into ``room`` bytes."""
+    for count, item in enumerate(items):
+        room -= len(orjson.dumps(item)) + 1
+        if room < 0:
+            return count
+    return len(items)
+
+
+def _cut(text: str, limit: int) -> str:
+    """The longest beginning that takes at most ``limit`` bytes as JSON, with ``…`` where it was cut."""
+    if len(orjson.dumps(text)) - 2 <= limit:
+        return text
+    head = text[:limit]
+    while len(orjson.dumps(head)) - 2 > limit - 3:
+        head = head[: len(head) * 9 // 10]
+    return head + "…"
+
+
+def _truncated(text: str) -> dict[str, Any]:
+    return {"truncated": True, "size": len(text), "preview": text[:_PREVIEW_CHARS]}
+
+
+def _expanded(args: Any) -> Any:
+    return orjson.loads(args.contents) if isinstance(args, orjson.Fragment) else args
+
+
+def _quoted(text: str) -> str:
+    return orjson.dumps(encodable(text)).decode() if _STEP_SYNTAX.search(text) else text
+
+
+def _set_as_list(value: object) -> list[Any]:
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    raise TypeError
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]

@@ -1,0 +1,299 @@
+"""coreloop.yaml -> Settings: every key with its default and its bounds, and the checks that name the line."""
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, Final, get_args, get_origin, get_type_hints
+
+import yaml
+
+from coreloop.errors import SettingsError
+from coreloop.records import DEFAULT_SELECTORS, is_category
+
+FILE_NAME: Final = "coreloop.yaml"
+_AT_LEAST_ONE: Final = {"least": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryRule:
+    """Questions with one of the words belong to the label."""
+
+    label: str
+    any: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """Where a tool's docstring is (``path.py::qualname``), and which arguments choose a sub-function."""
+
+    target: str | None = None
+    selectors: tuple[str, ...] = DEFAULT_SELECTORS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gates:
+    """What a pattern or a failure must reach to be proposed."""
+
+    min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
+    min_unique_questions: int = field(default=3, metadata=_AT_LEAST_ONE)
+    min_chunk_len: int = field(default=400, metadata={"least": 0})
+    min_success_rate: float = field(default=1.0, metadata={"least": 0, "most": 1})
+    min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySettings:
+    """The endpoint that answers example questions again."""
+
+    url: str | None = None
+    runs: int = field(default=3, metadata=_AT_LEAST_ONE)
+    timeout_s: float = field(default=60.0, metadata={"least": 0})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachSettings:
+    """The command that prints the tools' schemas, and what each provider cuts, in characters."""
+
+    command: tuple[str, ...] = ()
+    caps: Mapping[str, int] = field(default_factory=lambda: {"openai": 1024})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgeSettings:
+    """Where pull requests go."""
+
+    repo: str | None = None
+    base: str = "main"
+    max_open: int = field(default=3, metadata=_AT_LEAST_ONE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SanitizeSettings:
+    """What sanitizing knows beside its rules."""
+
+    names: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All of coreloop.yaml; without the file, these defaults."""
+
+    data_dir: str = "data"
+    retention_days: int | None = field(default=None, metadata=_AT_LEAST_ONE)
+    categories: tuple[CategoryRule, ...] = ()
+    tools: Mapping[str, ToolSettings] = field(default_factory=dict)
+    axis_slugs: Mapping[str, str] = field(default_factory=dict)
+    gates: Gates = Gates()
+    replay: ReplaySettings = ReplaySettings()
+    reach: ReachSettings = ReachSettings()
+    forge: ForgeSettings = ForgeSettings()
+    sanitize: SanitizeSettings = SanitizeSettings()
+
+    def selectors(self) -> dict[str, tuple[str, ...]]:
+        """Selectors of the tools that have an entry."""
+        return {name: tool.selectors for name, tool in self.tools.items()}
+
+    def keywords(self, label: str) -> tuple[str, ...]:
+        """The words of every rule of a category."""
+        return tuple(word for rule in self.categories if rule.label == label for word in rule.any)
+
+
+def load_settings(
+    root: Path, *, environ: Mapping[str, str] = os.environ, check_paths: bool = True
+) -> Settings:
+    """Read ``root/coreloop.yaml`` and the ``CORELOOP_…`` overrides.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder; the file may be absent.
+    environ : mapping
+        ``CORELOOP_DATA_DIR`` overrides ``data_dir``, ``CORELOOP_GATES_MIN_REPEAT`` overrides
+        ``gates.min_repeat``, and so on for every single value.
+    check_paths : bool
+        Whether the files that the settings name must be there. A deployed server may lack them.
+
+    Returns
+    -------
+    Settings
+        Validated.
+
+    Raises
+    ------
+    SettingsError
+        An unknown key, a wrong type, a value out of bounds or a path that does not exist; names the file,
+        the line and the nearest known key.
+    """
+    path = root / FILE_NAME
+    node = _with_overrides(_compose(path), environ)
+    reader = _Reader(path)
+    settings: Settings = reader.read(node, Settings) if node is not None else Settings()
+    reader.check_labels(node, settings)
+    if check_paths:
+        reader.check_targets(node, settings, root)
+    return settings
+
+
+def _compose(path: Path) -> yaml.Node | None:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise SettingsError("is not UTF-8; save it as UTF-8", path=path) from error
+    except OSError as error:
+        raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
+        raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
+
+
+def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
+    """Set the keys that the environment names, as if they stood in the file."""
+    for keys in _scalar_keys(Settings):
+        text = environ.get("_".join(("CORELOOP", *keys)).upper())
+        if text is not None:
+            node = _with_value(node, keys, yaml.compose(text, Loader=yaml.SafeLoader))
+    return node
+
+
+def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint):
+            yield from _scalar_keys(hint, (*above, name))
+        elif get_origin(hint) in {None, UnionType}:
+            yield (*above, name)
+
+
+def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node | None) -> yaml.Node | None:
+    if not keys:
+        return value
+    entries = list(node.value) if isinstance(node, yaml.MappingNode) else []
+    inner = next((child for key, child in entries if key.value == keys[0]), None)
+    entries = [(key, child) for key, child in entries if key.value != keys[0]]
+    key = yaml.ScalarNode("tag:yaml.org,2002:str", keys[0])
+    return yaml.MappingNode("tag:yaml.org,2002:map", [*entries, (key, _with_value(inner, keys[1:], value))])
+
+
+class _Reader:
+    """Turns YAML nodes into the dataclasses, with the line of whatever does not fit."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._constructor = yaml.SafeLoader("")
+
+    def read(self, node: yaml.Node, hint: Any, where: str = "the file") -> Any:
+        if is_dataclass(hint):
+            return self._read_fields(node, hint, where)
+        if get_origin(hint) is tuple:
+            return tuple(self.read(item, get_args(hint)[0], where) for item in self._items(node, where))
+        if get_origin(hint) is Mapping:
+            entries = self._entries(node, where)
+            return {key: self.read(item, get_args(hint)[1], key) for key, item in entries.items()}
+        return self._read_scalar(node, hint, where)
+
+    def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
+        hints = get_type_hints(kind)
+        bounds = {one.name: one.metadata for one in fields(kind)}
+        values = {}
+        for key, item in self._entries(node, where).items():
+            if key not in hints:
+                raise self._error(f"unknown key {key!r} in {where}{_nearest(key, hints)}", node, key)
+            values[key] = self.read(item, hints[key], key)
+            self._check_bounds(values[key], bounds[key], key, item)
+        missing = [key for key in hints if key not in values and key in {"label", "any"}]
+        if missing:
+            raise self._error(f"{where} needs {missing[0]!r}", node)
+        return kind(**values)
+
+    def _entries(self, node: yaml.Node, where: str) -> dict[str, yaml.Node]:
+        if node.tag.endswith(":null"):
+            return {}
+        if not isinstance(node, yaml.MappingNode):
+            raise self._error(f"{where} must be keys with values", node)
+        entries: dict[str, yaml.Node] = {}
+        for key, item in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.value in entries:
+                raise self._error(f"key {key.value!r} stands twice or is no text", key)
+            entries[key.value] = item
+        return entries
+
+    def _items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
+        if not isinstance(node, yaml.SequenceNode):
+            raise self._error(f"{where} must be a list", node)
+        return list(node.value)
+
+    def _read_scalar(self, node: yaml.Node, hint: Any, where: str) -> Any:
+        allowed = get_args(hint) or (hint,)
+        try:
+            value = self._constructor.construct_object(node)
+        except (yaml.YAMLError, ValueError):
+            value = node
+        if float in allowed and type(value) is int:
+            value = float(value)
+        if type(value) not in allowed:
+            names = " or ".join(_TYPE_NAMES[kind] for kind in allowed if kind is not type(None))
+            raise self._error(f"{where} must be {names}, not {_shown(node)}", node)
+        return value
+
+    def _check_bounds(self, value: Any, bounds: Mapping[str, Any], key: str, node: yaml.Node) -> None:
+        if value is None or not bounds:
+            return
+        if not bounds["least"] <= value <= bounds.get("most", float("inf")):
+            most = f" and at most {bounds['most']}" if "most" in bounds else ""
+            raise self._error(f"{key} must be at least {bounds['least']}{most}, not {_shown(node)}", node)
+
+    def check_labels(self, node: yaml.Node | None, settings: Settings) -> None:
+        for index, rule in enumerate(settings.categories):
+            if not is_category(rule.label):
+                what = "must be one to four parts of ASCII letters and digits joined by '-'"
+                raise self._error(f"label {rule.label!r} {what}", _child(node, "categories", index, "label"))
+
+    def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
+        for name, tool in settings.tools.items():
+            if tool.target is None:
+                continue
+            file, marker, qualname = tool.target.partition("::")
+            target = _child(node, "tools", name, "target")
+            if not (marker and qualname and file.endswith(".py")):
+                raise self._error(
+                    f"target of {name} must look like path.py::name, not {tool.target!r}", target
+                )
+            if not (root / file).is_file():
+                raise self._error(f"target of {name}: {file} does not exist below {root}", target)
+        if settings.sanitize.names is not None and not (root / settings.sanitize.names).is_file():
+            names = _child(node, "sanitize", "names")
+            raise self._error(f"names: {settings.sanitize.names} does not exist below {root}", names)
+
+    def _error(self, message: str, node: yaml.Node | None, key: str | None = None) -> SettingsError:
+        entries = node.value if key and isinstance(node, yaml.MappingNode) else []
+        place = next((one for one, _ in entries if one.value == key), node)
+        mark = place.start_mark if place is not None else None
+        return SettingsError(message, path=self._path, line=mark.line + 1 if mark else None)
+
+
+_TYPE_NAMES: Final[Mapping[Any, str]] = {str: "a text", int: "a whole number", float: "a number"}
+
+
+def _child(node: yaml.Node | None, *steps: str | int) -> yaml.Node | None:
+    """The node at a path of keys and indices that is known to be there."""
+    for one in steps:
+        if node is None:
+            return None
+        entries = node.value if isinstance(one, int) else {key.value: item for key, item in node.value}
+        node = entries[one] if isinstance(one, int) else entries.get(one)
+    return node
+
+
+def _nearest(key: str, known: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"
+
+
+def _shown(node: yaml.Node) -> str:
+    return repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list or keys with values"

@@ -1,0 +1,66 @@
+"""What may stand in a docstring line, and hostile text made harmless for a screen or a file.
+
+The lines that coreloop proposes are built from closed vocabularies; this is the second lock on that door.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+MAX_LINE_CHARS: Final = 400
+_SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
+# Letters to Unicode, invisible to people: the Hangul fillers.
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
+_TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
+_QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
+_PLACEHOLDER: Final = re.compile(r"->|<[A-Za-z_][A-Za-z0-9_]{0,39}>")
+_FORBIDDEN: Final = (
+    (">>>", "a doctest prompt"),
+    (".. ", "a reStructuredText directive"),
+    ("://", "a link"),
+    ("www.", "a link"),
+    ("::", "a reStructuredText literal block"),
+)
+
+
+def refuse_line(line: str) -> str | None:
+    """Why a line may not be appended to a docstring.
+
+    Returns
+    -------
+    str or None
+        The reason, one clause; None when the line is a plain bullet of at most 400 characters that holds
+        only letters, digits and a few signs, quotes only around a selector's value, and no markup.
+    """
+    if not line.startswith("- "):
+        return "it is no bullet"
+    if len(line) > MAX_LINE_CHARS:
+        return f"it is longer than {MAX_LINE_CHARS} characters"
+    strange = next((char for char in line if not _is_plain(char)), None)
+    if strange is not None:
+        return f"it holds U+{ord(strange):04X}"
+    lowered = line.lower()
+    markup = next((what for sign, what in _FORBIDDEN if sign in lowered), None)
+    if markup is not None:
+        return f"it holds {markup}"
+    if '"' in _QUOTED_VALUE.sub("", line):
+        return "it holds quotes that are not around a selector's value"
+    return "it holds < or >" if set("<>") & set(_PLACEHOLDER.sub("", line)) else None
+
+
+def is_tool_name(name: str) -> bool:
+    """Whether a recorded tool name may stand in a docstring: an identifier, with dots, dashes or slashes."""
+    return _TOOL_NAME.fullmatch(name) is not None
+
+
+def printable(text: str) -> str:
+    r"""One line without control, format or other invisible characters: they become ``\u{…}`` escapes."""
+    return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
+
+
+def _is_plain(char: str) -> bool:
+    return char in _SIGNS or (unicodedata.category(char)[0] in "LN" and char not in _FILLERS)
+
+
+def _is_visible(char: str) -> bool:
+    return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in _FILLERS)

@@ -1,0 +1,179 @@
+"""Where a tool is defined, and what its definition says: the closed vocabulary of the proposed text."""
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.settings import ToolSettings
+from coreloop.text import is_tool_name
+
+_SKIPPED_FOLDERS: Final = frozenset(
+    {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
+)
+_MAX_SOURCE_BYTES: Final = 2_000_000
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool's definition.
+
+    Attributes
+    ----------
+    name : str
+        As the model knows it.
+    file : str
+        Path below the project's folder, with ``/``.
+    qualname : str
+        ``Class.method`` or ``function``.
+    parameters : tuple of str
+        Names in the order of the signature, without ``self`` and ``cls``.
+    literals : frozenset of str
+        Text constants of the file, docstrings left out.
+    """
+
+    name: str
+    file: str
+    qualname: str
+    parameters: tuple[str, ...]
+    literals: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A tool whose definition is not known, and why."""
+
+    name: str
+    reason: str
+
+
+def resolve_tools(
+    names: Iterable[str], *, root: Path, configured: Mapping[str, ToolSettings]
+) -> dict[str, Tool | Unresolved]:
+    """Find the definitions of tools without importing anything.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Tool names.
+    root : Path
+        The project's folder. Hidden folders, environments, build output and tests are not searched.
+    configured : mapping of tool name to ToolSettings
+        A ``target`` there is taken at its word; without one the definition is looked for by name.
+
+    Returns
+    -------
+    dict of str to Tool or Unresolved
+        Every name. A name that is defined twice is unresolved.
+    """
+    wanted = sorted(set(names))
+    targets = {name: configured[name].target for name in wanted if name in configured}
+    searched = [name for name in wanted if not targets.get(name) and is_tool_name(name)]
+    found = _search(searched, root) if searched else {}
+    resolved: dict[str, Tool | Unresolved] = {}
+    for name in wanted:
+        target = targets.get(name)
+        resolved[name] = _from_target(name, target, root) if target else _unique(name, found.get(name, []))
+    return resolved
+
+
+def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
+    file, _, qualname = target.partition("::")
+    tree = _parse(root / file)
+    if tree is None:
+        return Unresolved(name, f"{file} is no readable Python")
+    tools = [_tool(name, file, qualname, node, tree) for path, node in _definitions(tree) if path == qualname]
+    return tools[0] if tools else Unresolved(name, f"{file} has no {qualname}")
+
+
+def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
+    if len(tools) == 1:
+        return tools[0]
+    if not tools:
+        return Unresolved(name, "no definition of that name; name it under tools: in coreloop.yaml")
+    places = ", ".join(f"{tool.file}::{tool.qualname}" for tool in tools[:3])
+    return Unresolved(name, f"defined {len(tools)} times ({places}); name one under tools: in coreloop.yaml")
+
+
+def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
+    mention = re.compile(rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*\(")
+    found: dict[str, list[Tool]] = {name: [] for name in names}
+    for path in _python_files(root):
+        source = _read(path)
+        if not mention.search(source):
+            continue
+        tree = _parse_bytes(source)
+        for qualname, node in _definitions(tree) if tree is not None else ():
+            if node.name in found and not isinstance(node, ast.ClassDef):
+                file = path.relative_to(root).as_posix()
+                found[node.name].append(_tool(node.name, file, qualname, node, tree))
+    return found
+
+
+def _python_files(root: Path) -> Iterator[Path]:
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(name for name in subfolders if not _is_skipped(name))
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith("test_"):
+                yield Path(folder, name)
+
+
+def _is_skipped(folder: str) -> bool:
+    return folder.startswith(".") or folder in _SKIPPED_FOLDERS
+
+
+def _definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
+    """Definitions of modules and classes with their qualnames; of overloads only the implementation."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If | ast.Try):
+            yield from _definitions(node, above)
+        elif isinstance(node, _Definition) and not _is_overload(node):
+            yield f"{above}{node.name}", node
+            if isinstance(node, ast.ClassDef):
+                yield from _definitions(node, f"{above}{node.name}.")
+
+
+def _is_overload(node: _Definition) -> bool:
+    return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
+
+
+def _tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
+    return Tool(name, file, qualname, _parameters(node), _literals(tree) if tree is not None else frozenset())
+
+
+def _parameters(node: _Definition) -> tuple[str, ...]:
+    if isinstance(node, ast.ClassDef):
+        return ()
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return tuple(argument.arg for argument in arguments if argument.arg not in {"self", "cls"})
+
+
+def _literals(tree: ast.AST) -> frozenset[str]:
+    nodes = list(ast.walk(tree))
+    bare = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings among them
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in bare)
+    return frozenset(node.value for node in constants if isinstance(node.value, str))
+
+
+def _parse(path: Path) -> ast.AST | None:
+    return _parse_bytes(_read(path))
+
+
+def _parse_bytes(source: bytes) -> ast.AST | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _read(path: Path) -> bytes:
+    """The source; nothing of a file that cannot be read or that no person wrote."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
+    except OSError:
+        return b""

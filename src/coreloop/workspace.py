@@ -1,0 +1,106 @@
+"""Where a project's files lie, and how a file that others read is written: whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from coreloop.errors import WorkspaceError
+from coreloop.settings import FILE_NAME, Settings, load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A project's folder and its settings.
+
+    Parameters
+    ----------
+    root : Path
+        Absolute; holds coreloop.yaml, if there is one.
+    settings : Settings
+        What coreloop.yaml says.
+    """
+
+    root: Path
+    settings: Settings
+
+    @property
+    def audit_dir(self) -> Path:
+        return self.root / self.settings.data_dir / "audit"
+
+    @property
+    def records_dir(self) -> Path:
+        return self.audit_dir / "ai-ask"
+
+    @property
+    def candidates_dir(self) -> Path:
+        return self.audit_dir / "candidates"
+
+
+def open_workspace(start: Path) -> Workspace:
+    """The workspace that a folder belongs to.
+
+    Parameters
+    ----------
+    start : Path
+        Its nearest parent with a coreloop.yaml is the root; without one, ``start`` is.
+
+    Raises
+    ------
+    SettingsError
+        coreloop.yaml cannot be used.
+    """
+    start = start.absolute()
+    root = next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)
+    return Workspace(root, load_settings(root))
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file of mode 0600 in a folder of mode 0700: under a name beside it, then renamed.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or the disk is full; ``path`` is as it was.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=path) from error
+    finally:
+        if temporary is not None:
+            with suppress(FileNotFoundError):  # it was renamed
+                Path(temporary).unlink()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time read, decide and write in a folder.
+
+    The lock is the operating system's, so it ends with the process however that ends. Where there is no
+    ``fcntl`` (Windows) the last writer wins.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=folder) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
