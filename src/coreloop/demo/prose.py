@@ -58,14 +58,15 @@ _LABELS = {
 
 _SENTENCES: dict[Language, dict[str, str]] = {
     "ko": {
-        "opening": "공시된 재무제표를 바탕으로 확인한 결과입니다. 금액의 단위는 백만 원이고, 비율은 소수 둘째 자리에서 반올림했습니다.",
+        "opening": "공시된 재무제표를 바탕으로 확인한 결과입니다.\n"
+        "금액의 단위는 백만 원이고, 비율은 소수 둘째 자리에서 반올림했습니다.",
         "closing": "비율은 해당 연도 말 기준이며, 주가를 반영하지 않았으므로 투자 판단은 따로 하셔야 합니다.",
         "gave_up": "죄송합니다. 필요한 자료를 얻지 못해 질문에 끝까지 답하지 못했습니다.",
         "advice": "따라서 지금 매수하는 것이 좋습니다.",
         "invented": "참고로 시장점유율은 37.4%로 추정됩니다.",
     },
     "en": {
-        "opening": "This is what the filed statements say. Amounts are in millions of won, ratios rounded to 0.1 %.",
+        "opening": "This is what the filed statements say. Amounts are in millions of won, ratios rounded.",
         "closing": "Ratios are as of each year's end and take no account of share prices.",
         "gave_up": "Sorry, I could not get the data needed to answer the question in full.",
         "advice": "So this is one to buy now.",
