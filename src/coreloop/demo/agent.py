@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
+from coreloop.demo.plan import Ranked, Request, Step
 from coreloop.demo.prose import Result, compose_answer, find_violation, render_result
-from coreloop.demo.script import Ranked, Request, Step, scripted_requests
+from coreloop.demo.script import scripted_requests
 
 __all__ = ["Answer", "Collector", "Request", "Step", "answer", "scripted_requests"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coreloop.demo.phrases import Language
-from coreloop.demo.script import Closing
+from coreloop.demo.plan import Closing
 
 Result = Mapping[str, Any]
 

@@ -9,9 +9,9 @@ import yaml
 
 from coreloop.demo.agent import answer, scripted_requests
 from coreloop.demo.phrases import Noun
+from coreloop.demo.plan import Request, Step
 from coreloop.demo.prose import find_violation
 from coreloop.demo.roster import roster
-from coreloop.demo.script import Request, Step
 from coreloop.demo.tools import PROJECT, load_tools
 
 TOOLS = load_tools()

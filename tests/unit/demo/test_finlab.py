@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from coreloop.demo.recipes import NOT_ON_FILE
 from coreloop.demo.roster import roster
-from coreloop.demo.script import _NOT_ON_FILE
 from coreloop.demo.tools import PROJECT, copy_project, load_tools
 
 TOOLS = load_tools()
@@ -219,7 +219,7 @@ def test_no_company_is_a_listed_one():
         rows = list(csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
     listed_codes = {row[0] for row in rows}
     listed = {_folded(name) for row in rows for cell in row[1:] for name in cell.split("|")} - {""}
-    invented = {_folded(one.name) for one in roster()} | {_folded(name) for name in _NOT_ON_FILE}
+    invented = {_folded(one.name) for one in roster()} | {_folded(name) for name in NOT_ON_FILE}
     assert len(listed) > 2000
     assert not invented & listed
     assert not {one.code for one in roster()} & listed_codes
