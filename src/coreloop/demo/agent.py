@@ -21,7 +21,7 @@ _TOOL_ERRORS = (LookupError, TypeError, ValueError)
 class Collector(Protocol):
     """The part of the audit collector that the agent uses."""
 
-    def observe_tool_call(  # noqa: PLR0913 - the fields of a recorded call
+    def observe_tool_call(
         self,
         name: str,
         args: dict[str, object],

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -32,6 +33,7 @@ from coreloop.records import (
     selector_text,
     step,
 )
+from coreloop.settings import Settings
 
 GROUP_KEYS: Final = ("day", "category", "sequence", "shape", "question", "session", "provider")
 COLUMNS: Final[Mapping[str, Any]] = {
@@ -57,6 +59,7 @@ GROUP_SCHEMA: Final[Mapping[str, Any]] = {
     "last_us": pl.Int64,
     "offset": pl.UInt64,
 }
+EPOCH_DAY: Final = date(1970, 1, 1)
 _DAY_US: Final = 86_400_000_000
 
 
@@ -67,6 +70,12 @@ class MineSettings:
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     min_chunk_len: int = 400
+
+
+def mine_settings(settings: Settings, min_chunk_len: int) -> MineSettings:
+    """The part of coreloop.yaml that changes how a record counts."""
+    rules = Categories((rule.label, rule.any) for rule in settings.categories)
+    return MineSettings(rules, settings.selectors(), min_chunk_len)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ from typing import Final
 
 import polars as pl
 
-from coreloop.mine.rollup import GROUP_SCHEMA, NO_SEQUENCE, Rollup
+from coreloop.mine.rollup import EPOCH_DAY, GROUP_SCHEMA, NO_SEQUENCE, Rollup
 
 PATTERN_KEYS: Final = ("category", "sequence")
-_EPOCH_DAY: Final = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,15 @@ class Window:
     sequences: Mapping[int, str]
     skipped: Mapping[str, int]
 
+    def n_records(self) -> int:
+        """Records in the window, those that count neither way included."""
+        counts = pl.col("n_success", "n_failure", "n_neutral").sum()
+        return int(self.rows.select(counts).collect().sum_horizontal().item())
+
 
 def merge(rollups: Sequence[Rollup], days: Days) -> Window:
     """Put the rollups of different files side by side; rows of other days are left out."""
-    since, until = ((day - _EPOCH_DAY).days for day in (days.since, days.until))
+    since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
     frames = [
         rollup.groups.lazy().with_columns(file=pl.lit(index, pl.UInt32))
         for index, rollup in enumerate(rollups)

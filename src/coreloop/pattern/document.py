@@ -135,7 +135,8 @@ def _section(candidate: Candidate, tools: Mapping[str, Tool | Unresolved]) -> st
     figures = (
         f"- category {candidate.cat_hash}, key `{candidate.key}`\n"
         f"- {candidate.n_observed} requests, {candidate.n_unique_questions} distinct questions, "
-        f"{candidate.n_sessions} sessions, {candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d}\n"
+        f"{candidate.n_sessions} sessions, "
+        f"{candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d}\n"
         f"- success rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}, "
         f"category {candidate.base_rate:.2f}; mean answer {candidate.avg_chunk_len:.0f} characters\n"
         f"- target: {_target(candidate, tools)}"
@@ -143,8 +144,9 @@ def _section(candidate: Candidate, tools: Mapping[str, Tool | Unresolved]) -> st
     text = (
         f"Refused: {candidate.refused}." if suggested is None else _block(suggested.section, suggested.body)
     )
-    questions = "\n".join("    " + printable(question) for question in candidate.example_questions)
-    return f"\n{title}\n\n{figures}\n\n{text}\n\nAsked, for example:\n\n{questions or '    (no text recorded)'}\n"
+    asked = "\n".join("    " + printable(question) for question in candidate.example_questions)
+    asked = asked or "    (no text recorded)"
+    return f"\n{title}\n\n{figures}\n\n{text}\n\nAsked, for example:\n\n{asked}\n"
 
 
 def _block(section: str, body: str) -> str:

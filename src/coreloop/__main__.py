@@ -1,0 +1,5 @@
+"""``python -m coreloop``."""
+
+from coreloop.cli import run
+
+run()

@@ -1,0 +1,67 @@
+"""The group of commands, loaded one by one, and what becomes of an error."""
+
+import importlib
+import os
+import sys
+import traceback
+from typing import Final
+
+import click
+
+from coreloop import __version__
+from coreloop.errors import CoreloopError
+
+COMMANDS: Final = {
+    "demo": "Run the whole loop on a scratch project, without a key or a network.",
+    "pattern": "Find tool sequences that keep succeeding (Phase P).",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when it is run: ``--help`` lists them without."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"coreloop.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="dartlab-coreloop")
+def main() -> None:
+    """Turn the real use of an agent's tools into better docstrings.
+
+    Reads the nearest coreloop.yaml above the current folder; without one, the current folder is the project.
+    """
+
+
+def run() -> None:
+    """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
+    try:
+        code = main(prog_name="dartlab-coreloop", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except CoreloopError as error:
+        click.echo(f"dartlab-coreloop: {' '.join(str(error).split())}", err=True)
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:
+        # The reader has seen enough; without this the interpreter complains once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception:
+        traceback.print_exc()
+        click.echo("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,47 @@
+"""Options and types that several commands share."""
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class DayType(click.ParamType["date | timedelta"]):
+    """A day, as ``YYYY-MM-DD`` or as a number of days before today (``30d``)."""
+
+    name = "day"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> date | timedelta:
+        if isinstance(value, date | timedelta):
+            return value
+        if re.fullmatch(r"[0-9]{1,5}d", value):
+            return timedelta(days=int(value[:-1]))
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day; write 2026-04-25 or 30d", param, ctx)
+
+
+def day_before(today: date, value: date | timedelta) -> date:
+    """The day that an option means."""
+    return value if isinstance(value, date) else today - value
+
+
+def window_options(command: _Command) -> _Command:
+    """``--since`` and ``--until``: whole UTC days, both included."""
+    since = click.option(
+        "--since", type=DayType(), default="30d", show_default=True, help="First UTC day: 2026-04-25 or 30d."
+    )
+    until = click.option("--until", type=DayType(), default="0d", help="Last UTC day.  [default: today]")
+    return since(until(command))
+
+
+def json_option(command: _Command) -> _Command:
+    """``--json``: the same facts for a program."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)

@@ -1,0 +1,90 @@
+"""``dartlab-coreloop pattern``."""
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from coreloop.cli.options import day_before, json_option, window_options
+from coreloop.workspace import open_workspace
+
+_Number = TypeVar("_Number", int, float)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@window_options
+@click.option("--min-repeat", type=click.IntRange(1), help="Requests a pattern needs.  [default: 3]")
+@click.option(
+    "--min-unique-questions",
+    type=click.IntRange(1),
+    help="Different questions a pattern needs.  [default: 3]",
+)
+@click.option("--min-chunk-len", type=click.IntRange(0), help="Characters of a whole answer.  [default: 400]")
+@click.option(
+    "--min-success-rate", type=click.FloatRange(0, 1), help="Successes of all requests.  [default: 1.0]"
+)
+@click.option("--in-dir", type=_FOLDER, help="Records.  [default: data/audit/ai-ask]")
+@click.option("--out", type=_FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
+@click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    expose_value=False,
+    help="Always so: pattern proposes, and opens no pull request.",
+)
+@json_option
+def command(
+    since: date | timedelta,
+    until: date | timedelta,
+    min_repeat: int | None,
+    min_unique_questions: int | None,
+    min_chunk_len: int | None,
+    min_success_rate: float | None,
+    in_dir: Path | None,
+    out: Path | None,
+    sanitize: bool,
+    as_json: bool,
+) -> None:
+    """Find tool sequences that keep succeeding (Phase P).
+
+    Writes {day}-candidates.json and {day}-draft.md; changes nothing else. The defaults of the gates can be
+    set in coreloop.yaml.
+    """
+    from coreloop.cli.show import show_proposals
+    from coreloop.mine.folder import expired, roll_up_folder
+    from coreloop.mine.rollup import mine_settings
+    from coreloop.mine.window import Days
+    from coreloop.pattern.propose import propose, write_proposals
+    from coreloop.pattern.success import Gate
+
+    now = datetime.now(UTC)
+    workspace = open_workspace(Path.cwd())
+    gates = workspace.settings.gates
+    days = Days(day_before(now.date(), since), day_before(now.date(), until))
+    gate = Gate(
+        min_repeat=_chosen(min_repeat, gates.min_repeat),
+        min_unique_questions=_chosen(min_unique_questions, gates.min_unique_questions),
+        min_success_rate=_chosen(min_success_rate, gates.min_success_rate),
+    )
+    settings = mine_settings(workspace.settings, _chosen(min_chunk_len, gates.min_chunk_len))
+    rollups = roll_up_folder(in_dir or workspace.records_dir, settings)
+    proposals = propose(rollups, days, gate, workspace=workspace)
+    document, paths = write_proposals(
+        proposals,
+        out or workspace.candidates_dir,
+        now=now,
+        sanitized=sanitize,
+        settings=workspace.settings,
+    )
+    show_proposals(proposals, document, paths, as_json=as_json)
+    keep_days = workspace.settings.retention_days
+    if keep_days is not None and in_dir is None:
+        for path in expired(rollups, before=now.date() - timedelta(days=keep_days)):
+            path.unlink(missing_ok=True)
+            click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
+
+
+def _chosen(option: _Number | None, default: _Number) -> _Number:
+    return default if option is None else option

@@ -1,0 +1,78 @@
+"""What commands print: tables for people, JSON for programs."""
+
+import shutil
+import textwrap
+from pathlib import Path
+
+import click
+import orjson
+
+from coreloop.pattern.candidates import Candidate
+from coreloop.pattern.document import CandidatesFile
+from coreloop.pattern.propose import Proposals
+from coreloop.text import printable
+
+MAX_SHOWN = 10
+_HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
+_GATES = {
+    "min_repeat": "too few requests",
+    "min_success_rate": "success rate too low",
+    "min_unique_questions": "too few different questions",
+    "steps_not_recorded": "steps cut off in every record",
+    "known": "promoted, open or rejected before",
+}
+
+
+def show_proposals(
+    proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path], *, as_json: bool
+) -> None:
+    """Print what a run found: the facts to stdout, where the files are to stderr."""
+    if as_json:
+        click.echo(_proposals_json(proposals, document, paths))
+        return
+    days = proposals.days
+    click.echo(
+        f"{proposals.n_records:,} records in {proposals.n_files} files, {days.since} to {days.until}; "
+        f"{proposals.found.n_groups} patterns, {len(document.candidates)} candidates"
+    )
+    if document.candidates:
+        click.echo(_HEADING)
+    columns = shutil.get_terminal_size().columns
+    for candidate in document.candidates[:MAX_SHOWN]:
+        _show_candidate(candidate, columns)
+    if len(document.candidates) > MAX_SHOWN:
+        click.echo(f"… and {len(document.candidates) - MAX_SHOWN} more, in the draft")
+    for gate, count in proposals.found.fell.items():
+        if count:
+            click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+    for reason, count in sorted(proposals.skipped.items()):
+        click.echo(f"  {count} lines skipped: {reason}")
+    for path in paths:
+        click.echo(f"wrote {path}", err=True)
+
+
+def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
+    facts = {
+        "window": document.window,
+        "n_records": proposals.n_records,
+        "n_files": proposals.n_files,
+        "n_patterns": proposals.found.n_groups,
+        "fell": proposals.found.fell,
+        "skipped": proposals.skipped,
+        "candidates": document.candidates,
+        "files": [str(path) for path in paths],
+    }
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
+
+
+def _show_candidate(candidate: Candidate, columns: int) -> None:
+    successes = round(candidate.success_rate * candidate.n_observed)
+    click.echo(
+        f"{candidate.id:<20} {f'{successes}/{candidate.n_observed}':>9} {candidate.n_unique_questions:>9}  "
+        f"{candidate.success_low:.2f}/{candidate.base_rate:.2f}  {candidate.cat_hash}"
+    )
+    steps = printable(" > ".join(map(str, candidate.tool_pattern)))
+    indent = " " * 4
+    click.echo(textwrap.fill(steps, columns, initial_indent=indent, subsequent_indent=indent))
+    if candidate.refused is not None:
+        click.echo(f"{indent}no text: {candidate.refused}")
