@@ -3,10 +3,12 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 import click
 
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

@@ -6,11 +6,10 @@ from typing import TypeVar
 
 import click
 
-from coreloop.cli.options import day_before, json_option, window_options
+from coreloop.cli.options import FOLDER, day_before, json_option, window_options
 from coreloop.workspace import open_workspace
 
 _Number = TypeVar("_Number", int, float)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command()
@@ -25,8 +24,8 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--min-success-rate", type=click.FloatRange(0, 1), help="Successes of all requests.  [default: 1.0]"
 )
-@click.option("--in-dir", type=_FOLDER, help="Records.  [default: data/audit/ai-ask]")
-@click.option("--out", type=_FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
+@click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
+@click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
 @click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
 @click.option(
     "--dry-run",

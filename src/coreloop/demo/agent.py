@@ -2,47 +2,21 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, cast
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from coreloop.demo.plan import Ranked, Request, Step
 from coreloop.demo.prose import Result, compose_answer, find_violation, render_result
 from coreloop.demo.script import scripted_requests
+from coreloop.observe import AuditCollector
 
-__all__ = ["Answer", "Collector", "Request", "Step", "answer", "scripted_requests"]
+__all__ = ["Answer", "Request", "Step", "answer", "scripted_requests"]
 
 Tools = Mapping[str, Callable[..., object]]
 
 # What the tools' docstrings promise to raise, and TypeError for a forgotten argument. Anything else is a
 # defect of the demo and must show.
 _TOOL_ERRORS = (LookupError, TypeError, ValueError)
-
-
-class Collector(Protocol):
-    """The part of the audit collector that the agent uses."""
-
-    def observe_tool_call(
-        self,
-        name: str,
-        args: dict[str, object],
-        *,
-        ok: bool,
-        error: str | None,
-        duration_ms: int,
-        result_size_bytes: int,
-        overrides_used: list[str] | None,
-        extreme_flags: list[str],
-    ) -> object:
-        """Record one call."""
-
-    def observe_override(self, tool: str, keys: list[str], *, trigger: str, succeeded: bool) -> object:
-        """Record a correction of a tool's assumption."""
-
-    def observe_violation(self, text: str) -> object:
-        """Record a rule that the answer breaks."""
-
-    def flush(self, *, chunk_len: int, error: str | None) -> object:
-        """End the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +26,11 @@ class Answer:
     text: str
     error: str | None = None
     violation: str | None = None
+    n_calls: int = 0
+    n_failed_calls: int = 0
 
 
-def answer(request: Request, tools: Tools, collector: Collector) -> Answer:
+def answer(request: Request, tools: Tools, collector: AuditCollector) -> Answer:
     """Answer one request by really calling the tools of its plan.
 
     Parameters
@@ -63,7 +39,7 @@ def answer(request: Request, tools: Tools, collector: Collector) -> Answer:
         From ``scripted_requests``.
     tools : Mapping
         Tool name to function.
-    collector : Collector
+    collector : AuditCollector
         Opened for this request by the caller; flushed here.
 
     Returns
@@ -78,7 +54,7 @@ def answer(request: Request, tools: Tools, collector: Collector) -> Answer:
     if given.violation:
         collector.observe_violation(given.violation)
     collector.flush(chunk_len=len(given.text), error=given.error)
-    return given
+    return replace(given, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
 def _write(request: Request, work: "_Work", *, finished: bool) -> Answer:
@@ -96,8 +72,10 @@ class _Work:
     """One request under way: what the calls have returned so far."""
 
     tools: Tools
-    collector: Collector
+    collector: AuditCollector
     results: list[tuple[str, Result]] = field(default_factory=list)
+    n_calls: int = 0
+    n_failed_calls: int = 0
 
     def take(self, step: Step) -> bool:
         """Make the step's call, and what it says about a failure or a flag; false when the agent is stuck."""
@@ -116,9 +94,11 @@ class _Work:
         self.collector.observe_override(step.tool, sorted(overrides), trigger=trigger, succeeded=cleared)
 
     def _call(self, step: Step, args: dict[str, object]) -> Result | None:
+        self.n_calls += 1
         try:
             result = cast(Result, self.tools[step.tool](**args))
         except _TOOL_ERRORS as exc:
+            self.n_failed_calls += 1
             self._observe(step, args, error=f"{type(exc).__name__}: {exc}")
             return None
         self.results.append((step.tool, result))

@@ -86,16 +86,22 @@ def _call(candidate: Candidate, tools: Mapping[str, Tool | Unresolved], settings
 
 
 def _step(step: Step, tool: Tool | Unresolved | None, settings: Settings, with_arguments: bool) -> str:
+    """A call with the arguments that its signature names, in its order; ``…`` for any other."""
     parameters = tool.parameters if isinstance(tool, Tool) else ()
-    chosen = [
-        f'{key}="{value}"' if declared_value(value, tool, settings) else f"{key}=<{key}>"
-        for key, value in step.selectors.items()
-    ]
-    others = [name for name in parameters if name in step.arg_keys and name not in step.selectors]
-    unnamed = set(step.arg_keys) - set(step.selectors) - set(parameters)
-    if not with_arguments and others:
-        others, unnamed = [], {"…"}
-    return f"{step.name}({', '.join([*chosen, *others, *(['…'] if unnamed else [])])})"
+    known = [name for name in parameters if name in step.arg_keys or name in step.selectors]
+    shown = [name for name in known if with_arguments or name in step.selectors]
+    shown += [name for name in step.selectors if name not in shown]
+    written = [_argument(name, step, tool, settings) for name in shown]
+    if len(shown) < len({*step.arg_keys, *step.selectors}):
+        written.append("…")
+    return f"{step.name}({', '.join(written)})"
+
+
+def _argument(name: str, step: Step, tool: Tool | Unresolved | None, settings: Settings) -> str:
+    value = step.selectors.get(name)
+    if value is None:
+        return name
+    return f'{name}="{value}"' if declared_value(value, tool, settings) else f"{name}=<{name}>"
 
 
 def _evidence(candidate: Candidate) -> str:

@@ -1,0 +1,9 @@
+"""Phase P under the name that maintainers know: ``dartlab-coreloop pattern`` with the same options."""
+
+import sys
+
+from coreloop.cli import run
+
+if __name__ == "__main__":
+    sys.argv[1:1] = ["pattern"]
+    run()

@@ -1,0 +1,94 @@
+"""The demo from end to end: a scratch project, its requests, its records, its candidates."""
+
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from coreloop.demo.agent import answer
+from coreloop.demo.script import scripted_requests
+from coreloop.demo.tools import copy_project, load_tools
+from coreloop.errors import WorkspaceError
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import mine_settings
+from coreloop.mine.window import Days
+from coreloop.observe import AuditCollector
+from coreloop.pattern.document import CandidatesFile
+from coreloop.pattern.propose import Proposals, propose, write_proposals
+from coreloop.pattern.success import Gate
+from coreloop.workspace import open_workspace
+
+DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
+_START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())
+_NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the scripted agent did: requests, calls, and how many of the calls failed."""
+
+    n_requests: int
+    n_calls: int
+    n_failed_calls: int
+
+
+def make_project(folder: Path) -> None:
+    """Copy the demo's tool package and coreloop.yaml into a new or empty folder.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder holds something, or cannot be written.
+    """
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise WorkspaceError("is not empty; name a new folder", path=folder)
+        copy_project(folder)
+    except (OSError, shutil.Error) as error:
+        raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
+
+
+def record_requests(folder: Path, *, seed: int, count: int = 300) -> Recorded:
+    """Let the scripted agent answer its questions; every request becomes a line of the audit log.
+
+    Parameters
+    ----------
+    folder : Path
+        A demo project.
+    seed : int
+        The same seed gives the same questions, calls and times.
+    count : int
+        Requests.
+    """
+    tools = load_tools(folder)
+    n_calls = n_failed = 0
+    for request in scripted_requests(seed, count):
+        moment_ns = (_START_S + request.offset_min * 60) * 1_000_000_000
+        collector = AuditCollector(
+            request.question,
+            stockCode_hint=request.stock_code,
+            provider="demo",
+            model="scripted",
+            session_id=request.session,
+            data_dir=folder / "data",
+            clock_ns=partial(int, moment_ns),
+        )
+        given = answer(request, tools, collector)
+        n_calls += given.n_calls
+        n_failed += given.n_failed_calls
+    return Recorded(count, n_calls, n_failed)
+
+
+def propose_candidates(folder: Path) -> tuple[Proposals, CandidatesFile, tuple[Path, Path]]:
+    """Run Phase P on the demo's records."""
+    workspace = open_workspace(folder)
+    gates = workspace.settings.gates
+    settings = mine_settings(workspace.settings, gates.min_chunk_len)
+    rollups = roll_up_folder(workspace.records_dir, settings)
+    proposals = propose(rollups, DAYS, Gate(), workspace=workspace)
+    document, paths = write_proposals(
+        proposals, workspace.candidates_dir, now=_NOW, sanitized=False, settings=workspace.settings
+    )
+    return proposals, document, paths
