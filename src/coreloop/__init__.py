@@ -1,3 +1,21 @@
-"""coreloop turns the real use of an LLM agent into better docstrings for the agent's tools."""
+"""coreloop turns the real use of an LLM agent into better docstrings for the agent's tools.
 
+>>> from coreloop import AuditCollector
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from coreloop.observe import AuditCollector, current, dropped, observed_tool
+
+__all__ = ["AuditCollector", "current", "dropped", "observed_tool"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Import the collector when it is asked for: commands do without it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'coreloop' has no attribute {name!r}")
+    from coreloop import observe
+
+    return getattr(observe, name)

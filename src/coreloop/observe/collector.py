@@ -6,7 +6,6 @@ and `records` are imported at start-up.
 """
 
 import errno
-import inspect
 import logging
 import os
 import threading
@@ -15,12 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeAlias, TypeVar, cast, overload
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast, overload
 
 import orjson
 
@@ -32,9 +30,7 @@ from coreloop.records import (
     SCHEMA_VERSION,
     UNSPECIFIED,
     Judgment,
-    OverrideCall,
     Record,
-    ToolCall,
     canonical_json,
     encodable,
     encode_line,
@@ -43,7 +39,6 @@ from coreloop.records import (
     hash_sequence,
     hash_session,
     is_category,
-    join_steps,
     plain,
     shorten,
     step,
@@ -54,6 +49,8 @@ _dropped: Counter[str] = Counter()
 _dropped_lock = threading.Lock()
 _current: ContextVar["AuditCollector"] = ContextVar("coreloop_collector")
 _NO_JUDGMENT: Judgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
+_NUMBERS = (int, float)
+_NUMBER_LIMIT = 2**53
 _P = ParamSpec("_P")
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 
@@ -147,14 +144,11 @@ class AuditCollector:
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._off = _is_disabled()
-        self._open = not self._off
-        self._lock = threading.Lock()
+        self._pending: list[Record] = []
+        self._sequence = ""
+        self._last_step = ""
         self._clock_ns = clock_ns
         self._started_ns = time.monotonic_ns()
-        self._calls: list[ToolCall] = []
-        self._steps: list[str] = []
-        self._overrides: list[OverrideCall] = []
-        self._violations: list[str] = []
         self._token: Token[AuditCollector] | None = None
         self._begin(question, stockCode_hint, provider, model, session_id, data_dir)
 
@@ -170,15 +164,39 @@ class AuditCollector:
     ) -> None:
         self._off = True  # until everything is at hand: half a collector records nothing
         self._house = _house(os.fspath(data_dir) if data_dir is not None else None)
-        self._request_id = f"req-{os.urandom(8).hex()}"
-        self._question = _text(question)
-        self._question_hash = hash_question(self._question)
-        self._category = self._house.categories.label(self._question)
-        self._stock_code_hint = _text(stock_code_hint, 100) if stock_code_hint is not None else None
-        self._provider = _text(provider, 100) if provider is not None else None
-        self._model = _text(model, 100) if model is not None else None
-        self._session_hash = hash_session(str(session_id)) if session_id is not None else None
+        text = _text(question)
+        record: Record = {
+            "schema_version": SCHEMA_VERSION,
+            "ts": "",
+            "request_id": f"req-{os.urandom(8).hex()}",
+            "question": text,
+            "question_hash": hash_question(text),
+            "category_hash": self._house.categories.label(text),
+            "stockCode_hint": _name(stock_code_hint),
+            "provider": _name(provider),
+            "model": _name(model),
+            "tool_calls": [],
+            "tool_sequence_hash": "",
+            "override_calls": [],
+            "rounds": None,
+            "chunk_len": 0,
+            "error": None,
+            "violation": None,
+            "skill_used": None,
+            "duration_total_ms": None,
+            "judgment": _NO_JUDGMENT,
+        }
+        if session_id is not None:
+            record["session_hash"] = hash_session(str(session_id))
+        self._pending.append(record)
         self._off = False
+
+    def _record(self) -> Record | None:
+        """The record while it is open; else None, and the call is counted as dropped."""
+        if self._pending:
+            return self._pending[0]
+        _drop("after_flush")
+        return None
 
     @_never_raises
     def observe_tool_call(
@@ -215,16 +233,16 @@ class AuditCollector:
         extreme_flags : iterable of str
             Names of implausible values that the tool reported.
         """
-        if not self._open:
-            _drop("after_flush")
+        record = self._record()
+        if record is None:
             return
         name = _text(name, 200)
         canonical = _canonical(args)
         recorded = shorten(orjson.loads(canonical))
         succeeded = error is None if ok is None else bool(ok)
         if succeeded:
-            self._steps.append(step(name, recorded, self._house.selectors.get(name, DEFAULT_SELECTORS)))
-        self._calls.append(
+            self._extend_sequence(step(name, recorded, self._house.selectors.get(name, DEFAULT_SELECTORS)))
+        record["tool_calls"].append(
             {
                 "name": name,
                 "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
@@ -237,6 +255,12 @@ class AuditCollector:
                 "extreme_flags": _texts(extreme_flags),
             }
         )
+
+    def _extend_sequence(self, taken: str) -> None:
+        """As `records.join_steps` does it, one step at a time: nothing is left to join at the flush."""
+        if taken != self._last_step:
+            self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
+            self._last_step = taken
 
     @_never_raises
     def observe_override(
@@ -255,25 +279,24 @@ class AuditCollector:
         succeeded : bool
             Whether the tool then gave a plausible result.
         """
-        if not self._open:
-            _drop("after_flush")
-            return
-        self._overrides.append(
-            {
-                "tool": _text(tool, 200),
-                "override_keys": _texts(keys),
-                "trigger": None if trigger is None else _text(trigger, MAX_STRING_CHARS),
-                "succeeded": bool(succeeded),
-            }
-        )
+        record = self._record()
+        if record is not None:
+            record["override_calls"].append(
+                {
+                    "tool": _text(tool, 200),
+                    "override_keys": _texts(keys),
+                    "trigger": None if trigger is None else _text(trigger, MAX_STRING_CHARS),
+                    "succeeded": bool(succeeded),
+                }
+            )
 
     @_never_raises
     def observe_violation(self, text: str) -> None:
         """Record that the answer broke a rule; several are joined by ``; ``."""
-        if not self._open:
-            _drop("after_flush")
-            return
-        self._violations.append(_text(text, MAX_STRING_CHARS))
+        record = self._record()
+        if record is not None:
+            new = _text(text, MAX_STRING_CHARS)
+            record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
     @_never_raises
     def set_category_hash(self, label: str) -> None:
@@ -282,11 +305,13 @@ class AuditCollector:
         A label that is not one to four parts of ASCII letters and digits, joined by ``-``, could carry
         text into a docstring: it is counted as dropped and the category becomes ``UNSPECIFIED``.
         """
-        self._category = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
-        if self._category != label:
+        record = self._record()
+        if record is None:
+            return
+        record["category_hash"] = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
+        if record["category_hash"] != label:
             _drop("category")
 
-    @_never_raises
     def flush(
         self,
         *,
@@ -308,38 +333,29 @@ class AuditCollector:
         skill_used : str, optional
             Name of the skill that answered.
         """
-        with self._lock:
-            was_open, self._open = self._open, False
-        if not was_open:
-            _drop("after_flush")
+        # Written out instead of decorated: this is the call that a request waits for.
+        try:
+            record = self._pending.pop()  # atomic: of two threads that flush, one gets the record
+        except IndexError:
+            if not self._off:
+                _drop("after_flush")
             return
-        now_ns = self._clock_ns()
-        ts, day = _stamp(now_ns)
-        record: Record = {
-            "schema_version": SCHEMA_VERSION,
-            "ts": ts,
-            "request_id": self._request_id,
-            "question": self._question,
-            "question_hash": self._question_hash,
-            "category_hash": self._category,
-            "stockCode_hint": self._stock_code_hint,
-            "provider": self._provider,
-            "model": self._model,
-            "tool_calls": self._calls,
-            "tool_sequence_hash": hash_sequence(join_steps(self._steps)),
-            "override_calls": self._overrides,
-            "rounds": _number(rounds),
-            "chunk_len": _number(chunk_len) or 0,
-            "error": _error_text(error),
-            "violation": "; ".join(self._violations) if self._violations else None,
-            "skill_used": None if skill_used is None else _text(skill_used, 100),
-            "duration_total_ms": (time.monotonic_ns() - self._started_ns) // 1_000_000,
-            "judgment": _NO_JUDGMENT,
-        }
-        if self._session_hash is not None:
-            record["session_hash"] = self._session_hash
-        line = encode_line(record, self._house.selectors)
-        self._house.journal.append(line, day=day, now_s=now_ns // 1_000_000_000)
+        try:
+            now_ns = self._clock_ns()
+            record["ts"], day = _stamp(now_ns)
+            record["tool_sequence_hash"] = hash_sequence(self._sequence)
+            record["chunk_len"] = _number(chunk_len) or 0
+            record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
+            if error is not None:
+                record["error"] = _error_text(error)
+            if rounds is not None:
+                record["rounds"] = _number(rounds)
+            if skill_used is not None:
+                record["skill_used"] = _name(skill_used)
+            line = encode_line(record, self._house.selectors)
+            self._house.journal.append(line, day, now_ns // 1_000_000_000)
+        except Exception as problem:
+            _drop(_reason(problem))
 
     def __enter__(self) -> Self:
         self._token = _current.set(self)
@@ -351,7 +367,7 @@ class AuditCollector:
         if self._token is not None:
             with suppress(ValueError):  # entered in another context, by a generator's first step for example
                 _current.reset(self._token)
-        if self._open:
+        if self._pending:
             self.flush(error=error)
 
 
@@ -403,6 +419,8 @@ def observed_tool(
 
 
 def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
+    import inspect
+
     names = _positional_names(tool)
 
     def record(started_ns: int, args: Any, kwargs: Any, outcome: Any, error: BaseException | None) -> None:
@@ -443,14 +461,15 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _positional_names(tool: Callable[..., Any]) -> list[str]:
     """Parameter names by position; what a ``*args`` takes has no name and is not recorded."""
+    import inspect
+
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(tool).parameters.values()
     return [parameter.name for parameter in parameters if parameter.kind in kinds]
 
 
-@dataclass(frozen=True, slots=True)
-class _House:
-    """What all requests of one data folder share."""
+class _House(NamedTuple):
+    """What all requests of one data folder share; no dataclass, whose module costs 10 ms to import."""
 
     journal: Journal
     categories: Categories
@@ -516,6 +535,10 @@ def _text(value: object, limit: int | None = None) -> str:
     return text if text.isascii() else encodable(text)
 
 
+def _name(value: object) -> str | None:
+    return None if value is None else _text(value, 100)
+
+
 def _texts(values: Iterable[object]) -> list[str]:
     return [_text(value, 100) for value in ([values] if isinstance(values, str) else values)]
 
@@ -529,9 +552,8 @@ def _error_text(error: object) -> str | None:
 
 def _number(value: Any) -> Any:
     """An int or float that JSON can hold, else null."""
-    fits = isinstance(value, int | float) and abs(value) < 2**63
-    return value if fits else None
+    return value if isinstance(value, _NUMBERS) and -_NUMBER_LIMIT < value < _NUMBER_LIMIT else None
 
 
 _OFF = AuditCollector.__new__(AuditCollector)
-_OFF._off, _OFF._open, _OFF._token = True, False, None
+_OFF._off, _OFF._pending, _OFF._token = True, [], None

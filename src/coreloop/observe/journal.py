@@ -34,7 +34,7 @@ class Journal:
         self._torn = False
         _JOURNALS.add(self)
 
-    def append(self, line: bytes, *, day: str, now_s: int) -> None:
+    def append(self, line: bytes, day: str, now_s: int) -> None:
         r"""Append one line to the file of ``day``.
 
         Parameters

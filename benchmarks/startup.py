@@ -1,0 +1,62 @@
+"""Start-up: the command's help, the collector's import, and the 690 real episodes mined.
+
+    uv run python benchmarks/startup.py [FOLDER_WITH_REAL_DATA]
+
+Wall time of whole processes; the best of 15 runs in turns, since what is measured is the work, not the
+machine's other load.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+RUNS = 15
+# An installed package has its bytecode cached; a machine may forbid to write it.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
+
+
+def milliseconds(command: list[str], folder: Path) -> float:
+    begun = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
+    return (time.perf_counter() - begun) * 1e3
+
+
+def main() -> None:
+    shared = Path(
+        sys.argv[1] if len(sys.argv) > 1 else os.environ.get("CORELOOP_SHARED_DATA", "../shared/data")
+    )
+    episodes = shared.resolve() / "tau_retail_gpt4o_gpt41.jsonl"
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "import coreloop": [sys.executable, "-c", "import coreloop"],
+        "import coreloop.observe": [sys.executable, "-c", "import coreloop.observe"],
+        "--help": [COMMAND, "--help"],
+    }
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if episodes.exists():
+            records = folder / "data" / "audit" / "ai-ask"
+            records.mkdir(parents=True)
+            shutil.copy(episodes, records / "2025-08.jsonl")
+            options = ["--since", "2025-07-01", "--min-chunk-len", "0", "--min-success-rate", "0.9"]
+            commands["pattern, 690 episodes"] = [COMMAND, "pattern", *options]
+        else:
+            print(f"skipped: the 690 episodes, {episodes} is absent")
+        best = dict.fromkeys(commands, float("inf"))
+        for _ in range(RUNS):
+            for what, command in commands.items():
+                best[what] = min(best[what], milliseconds(command, folder))
+    for what, taken in best.items():
+        print(f"{what:24} {taken:7.1f} ms   {taken / best['python -c pass']:5.1f} x python -c pass")
+    added = best["import coreloop.observe"] - best["python -c pass"]
+    print(f"the collector's import adds {added:.1f} ms (goal: 40)")
+    print(f"--help takes {best['--help']:.1f} ms (goal: 150)")
+
+
+if __name__ == "__main__":
+    main()
