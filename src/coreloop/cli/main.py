@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from typing import Final
 
 import click
@@ -33,6 +34,15 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def command_paths() -> Iterator[tuple[str, ...]]:
+    """Every command as it is typed, subcommands included."""
+    for name in COMMANDS:
+        command = main.get_command(click.Context(main), name)
+        yield (name,)
+        if isinstance(command, click.Group):
+            yield from ((name, inner) for inner in command.commands)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

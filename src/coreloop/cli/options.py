@@ -8,6 +8,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from coreloop.errors import UsageError
+
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -30,9 +32,15 @@ class DayType(click.ParamType["date | timedelta"]):
             self.fail(f"{value!r} is no day; write 2026-04-25 or 30d", param, ctx)
 
 
-def day_before(today: date, value: date | timedelta) -> date:
-    """The day that an option means."""
-    return value if isinstance(value, date) else today - value
+def days_between(today: date, since: date | timedelta, until: date | timedelta) -> tuple[date, date]:
+    """The days that ``--since`` and ``--until`` mean."""
+    try:
+        first, last = (value if isinstance(value, date) else today - value for value in (since, until))
+    except OverflowError as error:
+        raise UsageError("--since reaches back before the year 1; write a day such as 2026-04-25") from error
+    if first > last:
+        raise UsageError(f"--since {first} is after --until {last}; swap them")
+    return first, last
 
 
 def window_options(command: _Command) -> _Command:

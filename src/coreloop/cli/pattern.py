@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import click
 
-from coreloop.cli.options import FOLDER, day_before, json_option, window_options
+from coreloop.cli.options import FOLDER, days_between, json_option, window_options
 from coreloop.workspace import open_workspace
 
 _Number = TypeVar("_Number", int, float)
@@ -61,7 +61,7 @@ def command(
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     gates = workspace.settings.gates
-    days = Days(day_before(now.date(), since), day_before(now.date(), until))
+    days = Days(*days_between(now.date(), since, until))
     gate = Gate(
         min_repeat=_chosen(min_repeat, gates.min_repeat),
         min_unique_questions=_chosen(min_unique_questions, gates.min_unique_questions),

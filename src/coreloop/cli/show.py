@@ -35,6 +35,9 @@ def show_proposals(
         f"{proposals.n_records:,} records in {proposals.n_files} files, {days.since} to {days.until}; "
         f"{proposals.found.n_groups} patterns, {len(document.candidates)} candidates"
     )
+    if not proposals.n_records:
+        newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
+        click.echo(f"  no record in these days; {newest}")
     if document.candidates:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -47,8 +50,17 @@ def show_proposals(
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
     for reason, count in sorted(proposals.skipped.items()):
         click.echo(f"  {count} lines skipped: {reason}")
+    homeless = sum(_is_homeless(one) for one in document.candidates)
+    if homeless:
+        click.echo(
+            f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
+        )
     for path in paths:
         click.echo(f"wrote {path}", err=True)
+
+
+def _is_homeless(candidate: Candidate) -> bool:
+    return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
 
 
 def show_text(candidate: Candidate) -> None:
@@ -68,6 +80,7 @@ def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple
         "window": document.window,
         "n_records": proposals.n_records,
         "n_files": proposals.n_files,
+        "newest": proposals.newest,
         "n_patterns": proposals.found.n_groups,
         "fell": proposals.found.fell,
         "skipped": proposals.skipped,

@@ -1,7 +1,7 @@
 """A folder of day files -> their rollups."""
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from coreloop.errors import WorkspaceError
@@ -30,8 +30,18 @@ def roll_up_folder(folder: Path, settings: MineSettings) -> list[Rollup]:
     return rollups
 
 
+def newest_day(rollups: Iterable[Rollup]) -> date | None:
+    """UTC day of the newest record; None when there is none."""
+    days = [day for rollup in rollups if (day := _newest(rollup)) is not None]
+    return EPOCH_DAY + timedelta(days=max(days)) if days else None
+
+
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
     """Files whose newest record is older than a day; one without a readable record is never among them."""
     limit = (before - EPOCH_DAY).days
-    newest = ((rollup.path, rollup.groups["day"].max()) for rollup in rollups if rollup.groups.height)
-    return [path for path, day in newest if isinstance(day, int) and day < limit]
+    return [rollup.path for rollup in rollups if (day := _newest(rollup)) is not None and day < limit]
+
+
+def _newest(rollup: Rollup) -> int | None:
+    day = rollup.groups["day"].max()
+    return day if isinstance(day, int) else None

@@ -6,7 +6,6 @@ and `records` are imported at start-up.
 """
 
 import errno
-import logging
 import os
 import threading
 import time
@@ -44,7 +43,6 @@ from coreloop.records import (
     step,
 )
 
-_log = logging.getLogger("coreloop")
 _dropped: Counter[str] = Counter()
 _dropped_lock = threading.Lock()
 _current: ContextVar["AuditCollector"] = ContextVar("coreloop_collector")
@@ -73,7 +71,10 @@ def _drop(reason: str) -> None:
         _dropped[reason] += 1
         first = _dropped[reason] == 1
     if first:
-        _log.warning("audit: %s; the request goes on, further cases are only counted", reason)
+        import logging
+
+        text = "audit: %s; the request goes on, further cases are only counted"
+        logging.getLogger("coreloop").warning(text, reason)
 
 
 _Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
+from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import Found, find_candidates
@@ -26,6 +27,8 @@ class Proposals:
         The window.
     n_records, n_files : int
         Records in the window, and files that were read.
+    newest : date or None
+        Day of the newest record of all, in the window or not.
     found : Found
         Candidates with their texts, best first, and the groups that fell.
     skipped : dict of str to int
@@ -37,6 +40,7 @@ class Proposals:
     days: Days
     n_records: int
     n_files: int
+    newest: date | None
     found: Found
     skipped: Mapping[str, int]
     tools: Mapping[str, Tool | Unresolved]
@@ -53,6 +57,7 @@ def propose(rollups: list[Rollup], days: Days, gate: Gate, *, workspace: Workspa
         days=days,
         n_records=window.n_records(),
         n_files=len(rollups),
+        newest=newest_day(rollups),
         found=Found(drafted, found.n_groups, found.fell),
         skipped=window.skipped,
         tools=tools,
