@@ -1,0 +1,110 @@
+"""One string literal in a source text: where each part of its value stands, and how to write into it."""
+
+import ast
+import re
+import warnings
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import lru_cache
+
+from coreloop.promote.source import UnprovenError
+
+# The possessive repeats keep a literal that does not match from being tried in every way it could be cut.
+_LITERAL = re.compile(
+    r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
+    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*+)(?P=quote)",
+    re.DOTALL,
+)
+_NEWLINE = re.compile(r"\r\n?")
+_ESCAPE = re.compile(
+    r"\\(?:\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|.)|\r\n?", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StringLiteral:
+    """A plain string literal.
+
+    Parameters
+    ----------
+    prefix, quote : str
+        As written.
+    start, end : int
+        Offsets in the text, of what is between the quotes.
+    value : str
+        What Python makes of it.
+    marks : tuple of (int, int)
+        Offsets in ``value`` and in the text, after each escape and each line break that is spelled
+        differently in the two; between marks the two run in step.
+    """
+
+    prefix: str
+    quote: str
+    start: int
+    end: int
+    value: str
+    marks: tuple[tuple[int, int], ...]
+
+    @property
+    def raw(self) -> bool:
+        return self.prefix in ("r", "R")
+
+    @property
+    def triple(self) -> bool:
+        return len(self.quote) == 3
+
+    def offset(self, position: int) -> int:
+        """Offset in the text of an offset in the value (the end of a line of it)."""
+        found = bisect_left(self.marks, (position, 0))
+        if found == len(self.marks) or self.marks[found][0] > position:
+            found -= 1
+        value, text = self.marks[found]
+        return text + position - value
+
+    def spell(self, lines: str, newline: str) -> str:
+        """Write text, its line breaks LF, so that it can stand inside; `UnprovenError` if nothing could."""
+        if self.raw:
+            return self._spell_raw(lines, newline)
+        escaped = lines.replace("\\", "\\\\")
+        if self.triple:
+            return escaped.replace(self.quote, "\\" + "\\".join(self.quote)).replace("\n", newline)
+        return escaped.replace(self.quote, "\\" + self.quote).replace("\n", "\\n")
+
+    def _spell_raw(self, lines: str, newline: str) -> str:
+        if not self.triple:
+            raise UnprovenError(
+                "the docstring is a raw string in single quotes, which cannot hold a line break"
+            )
+        if self.quote in lines:
+            raise UnprovenError(f"the docstring is a raw string, which cannot hold {self.quote}")
+        return lines.replace("\n", newline)
+
+
+def read_literal(text: str, start: int, end: int) -> StringLiteral:
+    """Read the literal at ``text[start:end]``; `UnprovenError` if it is more than one."""
+    match = _LITERAL.fullmatch(text, start, end)
+    if not match:
+        raise UnprovenError("the docstring is put together from several literals")
+    raw = match["prefix"] in ("r", "R")
+    parts, marks = [], [(0, match.start("body"))]
+    length, copied = 0, match.start("body")
+    for unit in (_NEWLINE if raw else _ESCAPE).finditer(text, match.start("body"), match.end("body")):
+        meaning = "\n" if unit.group()[0] == "\r" else _meaning(unit.group())
+        parts += [text[copied : unit.start()], meaning]
+        length += unit.start() - copied + len(meaning)
+        copied = unit.end()
+        marks.append((length, copied))
+    parts.append(text[copied : match.end("body")])
+    value = "".join(parts)
+    return StringLiteral(
+        match["prefix"], match["quote"], match.start("body"), match.end("body"), value, tuple(marks)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _meaning(escape: str) -> str:
+    if escape[1] in "\r\n":
+        return ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return str(ast.literal_eval(f'"{escape}"'))
