@@ -205,9 +205,8 @@ def _indent(source: Source, statement: ast.stmt) -> str:
 
 def _start(statement: ast.stmt) -> tuple[int, int]:
     """Line and column of a statement's first decorator (after its @), or of the statement."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    first = min([statement, *decorators], key=lambda node: (node.lineno, node.col_offset))
-    return first.lineno, first.col_offset
+    nodes: list[ast.stmt | ast.expr] = [statement, *getattr(statement, "decorator_list", [])]
+    return min((node.lineno, node.col_offset) for node in nodes)
 
 
 def _splice(target: _Target, placement: Placement, request: _Request) -> Edited:

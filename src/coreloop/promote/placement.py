@@ -140,7 +140,9 @@ def new_section(layout: Layout | None, section: str, lines: Sequence[str], lead:
     """Write a section, not indented, in the docstring's own style (numpydoc where it has none)."""
     model = _model(layout) if layout else None
     if layout is None or model is None or model.style == "numpydoc":
-        return [section, (model.mark if model else "-") * max(3, _width(section)), *lines]
+        # A heading of an unknown name over `===` is a document's title, not the style of its sections.
+        mark = model.mark if model and model.known else "-"
+        return [section, mark * max(3, _width(section)), *lines]
     if model.style == "google":
         step = _step(layout, lead)
         return [f"{section}:", *(step + line for line in lines)]
@@ -150,8 +152,8 @@ def new_section(layout: Layout | None, section: str, lines: Sequence[str], lead:
 
 def _model(layout: Layout) -> Section | None:
     """The last section in the style that most have; titles above a block count only if nothing else does."""
-    sure = [section for section in layout.sections if section.style != "google" or section.known]
-    candidates = sure or list(layout.sections)
+    headed = [section for section in layout.sections if not section.prose]
+    candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
     counts = Counter[Style](section.style for section in candidates)
     return max(reversed(candidates), key=lambda section: counts[section.style], default=None)
 

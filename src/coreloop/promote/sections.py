@@ -119,6 +119,11 @@ class Section:
     def known(self) -> bool:
         return self.key in _KNOWN_KEYS
 
+    @property
+    def prose(self) -> bool:
+        """Whether it may be a paragraph that only starts like a section (``Note: this is slow.``)."""
+        return bool(self.inline) and self.key not in _PROJECT_KEYS
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -18,6 +18,7 @@ _BOM = b"\xef\xbb\xbf"
 # What the tokenizer takes for the end of a line: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
+_BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
@@ -91,7 +92,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A scope that can have a docstring; `qualname` is dotted, without ``<locals>``; the module's is empty."""
+    """A scope that can have a docstring; `qualname` is dotted, without ``<locals>``, empty for the module."""
 
     qualname: str
     node: Scope
@@ -167,9 +168,8 @@ def definitions(tree: ast.Module) -> Iterator[Definition]:
 
 def _blocks(node: ast.AST) -> list[ast.AST]:
     """The statements, handlers and cases right below a statement."""
-    names = ("body", "handlers", "orelse", "finalbody", "cases")
-    lists = (getattr(node, name, ()) for name in names)
-    return [child for found in lists if isinstance(found, list) for child in found]
+    names = [name for name in node._fields if name in _BLOCKS]
+    return [child for name in names for child in getattr(node, name)]
 
 
 def find_definition(tree: ast.Module, qualname: str, line: int | None = None) -> Definition:
@@ -231,7 +231,7 @@ def same_but(old: ast.AST, new: ast.AST, *, but: tuple[ast.Constant, ast.Constan
         elif isinstance(one, ast.AST):
             skipped = "value" if but and one is but[0] and other is but[1] else ""
             for field in one._fields:
-                left, right = getattr(one, field, None), getattr(other, field, None)
+                left, right = getattr(one, field), getattr(other, field)
                 if left is not right and field != skipped:
                     pairs.append((left, right))
         elif one != other and repr(one) != repr(other):

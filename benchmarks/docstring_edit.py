@@ -1,0 +1,122 @@
+"""Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; and the time of one edit.
+
+uv run python benchmarks/docstring_edit.py [--every N]
+"""
+
+import argparse
+import ast
+import importlib.util
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coreloop.promote.docstring import Edited, Refused, append_to_section
+from coreloop.promote.source import definitions, parse
+
+PACKAGES = ("polars", "numpy", "click")
+SECTION = "Guide"
+LINES = (
+    "- When: questions on 수익성, margin (category FIN-profitability-KR).",
+    '- Call: show(axis="margin").',
+)
+FILE_LINES = 1_000
+GOAL_MS = 20
+
+
+@dataclass
+class Tally:
+    edited: int = 0
+    broken: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+def package_files(name: str) -> list[Path]:
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return sorted(Path(spec.submodule_search_locations[0]).rglob("*.py"))
+
+
+def documented(source: bytes) -> Iterator[tuple[str, int]]:
+    for found in definitions(parse(source)):
+        if ast.get_docstring(found.node, clean=False) is not None:
+            yield found.qualname, found.line
+
+
+def is_broken(source: bytes, edited: Edited) -> bool:
+    """Look at an edit with nothing but the parser: same file but for the insertion, which is one docstring's."""
+    old, new = source, edited.source
+    if new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
+        return True
+    docstrings = [dict.fromkeys(_docstrings(text)) for text in (old, new)]
+    gone = [text for text in docstrings[0] if text not in docstrings[1]]
+    return bool(gone) and gone != [edited.before]
+
+
+def _docstrings(source: bytes) -> list[str]:
+    nodes = (found.node for found in definitions(parse(source)))
+    return [text for node in nodes if (text := ast.get_docstring(node, clean=False)) is not None]
+
+
+def tally(name: str, every: int) -> Tally:
+    result, number = Tally(), 0
+    for path in package_files(name):
+        source = path.read_bytes()
+        for qualname, line in documented(source):
+            number += 1
+            if number % every:
+                continue
+            outcome = append_to_section(source, qualname, SECTION, LINES, line=line if qualname else None)
+            if isinstance(outcome, Refused):
+                result.refused[outcome.reason] += 1
+            elif not isinstance(outcome, Edited) or is_broken(source, outcome):
+                result.broken += 1
+            else:
+                result.edited += 1
+    return result
+
+
+def edit_ms(path: Path) -> tuple[int, float]:
+    """Lines of a file and the median milliseconds of one edit in it."""
+    source = path.read_bytes()
+    targets = list(documented(source))[-20:]
+    times = []
+    for qualname, line in targets * 3:
+        start = time.perf_counter()
+        append_to_section(source, qualname, SECTION, LINES, line=line if qualname else None)
+        times.append((time.perf_counter() - start) * 1e3)
+    return len(source.splitlines()), statistics.median(times)
+
+
+def nearest_files(lines: int) -> list[Path]:
+    """Per package the file whose length is nearest."""
+    return [
+        min(
+            (path for path in package_files(name) if any(documented(path.read_bytes()))),
+            key=lambda path: abs(path.read_bytes().count(b"\n") - lines),
+        )
+        for name in PACKAGES
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--every", type=int, default=1, help="take one docstring of N")
+    every = parser.parse_args().every
+    for name in PACKAGES:
+        result = tally(name, every)
+        total = result.edited + result.broken + result.refused.total()
+        share = 100 * result.edited / total
+        print(f"{name}: {total} docstrings, {share:.2f} % edited, {result.broken} broken")
+        for reason, count in result.refused.most_common():
+            print(f"    {count:5d} refused: {reason}")
+    for path in nearest_files(FILE_LINES):
+        lines, elapsed_ms = edit_ms(path)
+        print(f"{path.parent.name}/{path.name}: {lines} lines, {elapsed_ms:.1f} ms per edit (goal {GOAL_MS})")
+
+
+if __name__ == "__main__":
+    main()

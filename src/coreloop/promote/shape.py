@@ -1,0 +1,218 @@
+"""Which sections the docstrings of a file really have, and which ones an edit would lose. No file is opened here.
+
+A section counts when it says something: a heading without text and a placeholder under it (`TODO`, `…`) are the
+way such a rule is defeated, so both are missing.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coreloop.promote.docstring import Refused, docstring_node
+from coreloop.promote.sections import Layout, name_key, scan
+from coreloop.promote.source import (
+    Definition,
+    UnprovenError,
+    definitions,
+    is_shadowed,
+    read_source,
+)
+
+SECTIONS = (
+    "Summary",
+    "Description",
+    "Parameters",
+    "Returns",
+    "Raises",
+    "Examples",
+    "Notes",
+    "Guide",
+    "See Also",
+)
+"""What a report asks for unless told otherwise."""
+
+OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
+"""Known beside them."""
+
+# A line that starts with the first promises text; one that is nothing but the second says that there is none.
+_PROMISE = re.compile(
+    r"(?:todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added)|추후 ?작성|작성 ?예정|미정)\b",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"(?:n/?a|none|nil|nothing|not applicable|placeholder|해당 ?없음|없음)", re.IGNORECASE)
+_LEADING = re.compile(r"^(?:[-*+•>#:]|\d+[.)]|\.\.(?=\s)|\s)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one docstring has.
+
+    Parameters
+    ----------
+    qualname : str
+        Dotted.
+    line : int
+        Of the ``def`` or ``class``.
+    present, missing : tuple of str
+        Of the sections asked for, in their order.
+    """
+
+    qualname: str
+    line: int
+    present: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Sections that a definition had and has no longer; `line` is that of the new file."""
+
+    qualname: str
+    line: int
+    sections: tuple[str, ...]
+
+
+def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...] | Refused:
+    """Tell for each public class, function and method of a file which sections its docstring has.
+
+    Public is what has no name with a leading underscore on its way and is not inside a function. Overloads and
+    a property's setter do not show their docstrings and are left out.
+
+    Parameters
+    ----------
+    source : bytes
+    sections : sequence of str
+        Names asked for.
+
+    Returns
+    -------
+    tuple of Shape or Refused
+        In the order of the file; refused if Python cannot read it.
+    """
+    try:
+        tree = read_source(source).tree
+    except UnprovenError as reason:
+        return Refused(str(reason))
+    return tuple(_shape(found, sections) for found in _public(definitions(tree)))
+
+
+def lost_sections(
+    old: bytes, new: bytes, *, sections: Sequence[str] = (*SECTIONS, *OTHER_SECTIONS)
+) -> tuple[Loss, ...] | Refused:
+    """Compare two states of a file: sections that a definition in both of them had and lost.
+
+    A name that is defined several times is compared in the order of its definitions. What is no longer defined
+    is not a loss; what lost its whole docstring is.
+
+    Parameters
+    ----------
+    old, new : bytes
+    sections : sequence of str
+        Names asked for.
+
+    Returns
+    -------
+    tuple of Loss or Refused
+    """
+    before, after = shapes(old, sections=sections), shapes(new, sections=sections)
+    if isinstance(before, Refused):
+        return before
+    if isinstance(after, Refused):
+        return after
+    had = dict(_numbered(before))
+    losses = (_loss(had[key], shape) for key, shape in _numbered(after) if key in had)
+    return tuple(loss for loss in losses if loss.sections)
+
+
+def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
+    """Those of `sections` that a docstring really has.
+
+    Parameters
+    ----------
+    docstring : str or None
+        As written, not dedented.
+    sections : sequence of str
+
+    Returns
+    -------
+    tuple of str
+        In the order of ``sections``.
+    """
+    if docstring is None:
+        return ()
+    layout = scan(docstring, asked=sections)
+    found = set(_implicit(layout))
+    found.update(section.key for section in layout.sections if _says(layout.content(section), section.key))
+    return tuple(name for name in sections if name_key(name) in found)
+
+
+def _public(found: Iterator[Definition]) -> Iterator[Definition]:
+    """Classes and functions that a reader of the package meets."""
+    functions: set[str] = set()
+    for definition in found:
+        parts = definition.qualname.split(".")
+        inside = any(".".join(parts[:count]) in functions for count in range(1, len(parts)))
+        if not hasattr(definition.node, "bases"):
+            functions.add(definition.qualname)
+        hidden = inside or is_shadowed(definition) or any(part.startswith("_") for part in parts)
+        if definition.qualname and not hidden:
+            yield definition
+
+
+def _shape(definition: Definition, sections: Sequence[str]) -> Shape:
+    present = docstring_sections(_value(definition), sections=sections)
+    missing = tuple(name for name in sections if name not in present)
+    return Shape(definition.qualname, definition.line, present, missing)
+
+
+def _value(definition: Definition) -> str | None:
+    try:
+        node = docstring_node(definition)
+    except UnprovenError:
+        return None  # an f-string or bytes: Python sees no docstring either
+    return str(node.value) if node else None
+
+
+def _implicit(layout: Layout) -> Iterator[str]:
+    """Summary and description: the first paragraph of text, and any further one before the first heading."""
+    paragraphs = [part for part in _paragraphs(layout.preface()) if not part[0].startswith(".. ")]
+    if paragraphs and _says(paragraphs[0], "summary"):
+        yield "summary"
+    if any(_says(part, "description") for part in paragraphs[1:]):
+        yield "description"
+
+
+def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if line:
+            parts[-1].append(line)
+        elif parts[-1]:
+            parts.append([])
+    return [part for part in parts if part]
+
+
+def _says(lines: Sequence[str], key: str) -> bool:
+    return any(not _is_stub(line, key) for line in lines)
+
+
+def _is_stub(line: str, key: str) -> bool:
+    """Whether a line promises text, says that there is none, or has no letter and no digit."""
+    text = _LEADING.sub("", line).strip("`*_()[]<>. \t…")
+    if not any(char.isalnum() for char in text) or _PROMISE.match(text):
+        return True
+    # "None" is what a function may return; under any other heading it fills a lint.
+    return bool(_NOTHING.fullmatch(text)) and not (key == "returns" and text.casefold() == "none")
+
+
+def _numbered(found: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]]:
+    seen: Counter[str] = Counter()
+    for shape in found:
+        yield (shape.qualname, seen[shape.qualname]), shape
+        seen[shape.qualname] += 1
+
+
+def _loss(old: Shape, new: Shape) -> Loss:
+    gone = tuple(name for name in old.present if name not in new.present)
+    return Loss(new.qualname, new.line, gone)
