@@ -3,11 +3,21 @@
     CoreloopError
     ├── SettingsError      coreloop.yaml: file, line, field
     ├── UsageError         an option or an argument that cannot be meant
-    └── WorkspaceError     a file or a folder that cannot be read or written
+    ├── WorkspaceError     a file or a folder that cannot be read or written
+    └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
+        ├── ForgeAuthError           no token, or one that is not accepted
+        ├── ForgeForbiddenError      the token may not do this
+        ├── ForgeNotFoundError       no such repository or branch, or not for this token's eyes
+        ├── ForgeRateLimitError      too many requests: retry_at
+        ├── ForgeRefusedError        asked for something that GitHub will not do
+        │   └── PullRequestExistsError   the branch has an open pull request already
+        ├── ForgeUnavailableError    no answer, or an answer that GitHub itself is out of order
+        └── ForgeAnswerError         an answer that is not what the API promises
 
 A command prints the message on one line and exits 2; so a message says what happened and what to do next.
 """
 
+from datetime import datetime
 from pathlib import Path
 
 
@@ -35,3 +45,58 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
+
+
+class ForgeError(CoreloopError):
+    """GitHub, or the way to it, did not do what was asked.
+
+    Attributes
+    ----------
+    status : int | None
+        HTTP status of the answer; None when there was no answer.
+    said : str
+        GitHub's own words, on one line, without the token; "" when it gave none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, said: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.said = said
+
+
+class ForgeAuthError(ForgeError):
+    """There is no token, or it is not accepted."""
+
+
+class ForgeForbiddenError(ForgeError):
+    """The token may not do this."""
+
+
+class ForgeNotFoundError(ForgeError):
+    """No such repository or branch, or the token may not see it: GitHub does not tell which."""
+
+
+class ForgeRateLimitError(ForgeError):
+    """Too many requests; ``retry_at`` says from when on they are answered again, if GitHub said so."""
+
+    def __init__(
+        self, message: str, *, status: int, said: str = "", retry_at: datetime | None = None
+    ) -> None:
+        super().__init__(message, status=status, said=said)
+        self.retry_at = retry_at
+
+
+class ForgeRefusedError(ForgeError):
+    """Asked for something that GitHub will not do."""
+
+
+class PullRequestExistsError(ForgeRefusedError):
+    """The branch has an open pull request already."""
+
+
+class ForgeUnavailableError(ForgeError):
+    """No answer, or an answer that GitHub itself is out of order. What was asked may have been done."""
+
+
+class ForgeAnswerError(ForgeError):
+    """An answer that is not what the API promises."""

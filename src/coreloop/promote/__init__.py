@@ -1,1 +1,1 @@
-"""Phase R: one candidate that a human confirmed, from the docstring edit to the draft pull request."""
+"""Phase R: one candidate or counterexample becomes a draft pull request, which a human merges."""
