@@ -1,0 +1,335 @@
+"""The server: state, the operations that coreloop uses, faults on demand."""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, Self
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from github_stand_in import bodies
+from github_stand_in.traffic import Fault, Reply, Request
+
+FIRST_DAY = datetime(2026, 4, 1, tzinfo=UTC)
+
+NOT_FOUND = Reply(404, bodies.error("Not Found", status=404))
+FORBIDDEN = Reply(403, bodies.error("Resource not accessible by personal access token", status=403))
+
+
+def sha_of_name(branch: str) -> str | None:
+    """Every branch exists, each with a commit of its own."""
+    return hashlib.sha1(branch.encode()).hexdigest()
+
+
+@dataclass(slots=True)
+class _Planned:
+    fault: Fault
+    verb: str | None
+    path: str
+    wait: int
+    times: int
+
+    def strikes(self, request: Request) -> bool:
+        if self.times == 0 or self.verb not in (None, request.verb) or self.path not in request.path:
+            return False
+        if self.wait > 0:
+            self.wait -= 1
+            return False
+        self.times -= 1
+        return True
+
+
+class GithubStandIn:
+    """One repository on a GitHub of its own, on this machine.
+
+    Parameters
+    ----------
+    repo, token : str
+        The repository there is and the token that opens it.
+    sha_of : Callable[[str], str | None]
+        Commit of a pushed branch, None where there is none: a test with a real remote asks git here.
+
+    Attributes
+    ----------
+    url : str
+        Where a client should go; a proxy's address can be put here.
+    traffic : list[Request]
+        All that came, in order.
+    rulesets, protections : dict[str, int | None]
+        Approvals that a branch's ruleset or classic protection asks for; None: it asks for other things only.
+    rights : "admin" | "write" | "app"
+        Who does not administer reads a protection as 404, an app or a fine-grained token as 403.
+    moved_to : str | None
+        Present name of the repository; asking by the old one is redirected.
+    """
+
+    def __init__(
+        self,
+        *,
+        repo: str = "octo/tools",
+        token: str = "token-of-the-stand-in",
+        sha_of: Callable[[str], str | None] = sha_of_name,
+    ) -> None:
+        self.repo = repo
+        self.token = token
+        self.sha_of = sha_of
+        self._lock = threading.RLock()
+        self._stopping = threading.Event()
+        self._server = _Server(self)
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = self.address
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget pull requests, rules, faults and traffic."""
+        self.traffic: list[Request] = []
+        self.pulls: list[bodies.Pull] = []
+        self.rulesets: dict[str, int | None] = {}
+        self.protections: dict[str, int | None] = {}
+        self.rights: Literal["admin", "write", "app"] = "admin"
+        self.moved_to: str | None = None
+        self._planned: list[_Planned] = []
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def fail(
+        self, fault: Fault, *, verb: str | None = None, path: str = "", nth: int = 1, times: int = 1
+    ) -> None:
+        """Let the `nth` request from now on that fits `verb` and a part of its path go wrong, `times` in a row."""
+        with self._lock:
+            self._planned.append(_Planned(fault, verb, path, wait=nth - 1, times=times))
+
+    def add_pull(
+        self,
+        *,
+        branch: str,
+        title: str = "a change",
+        body: str | None = "",
+        base: str = "main",
+        draft: bool = True,
+        state: Literal["open", "closed", "merged"] = "open",
+    ) -> bodies.Pull:
+        """Put a pull request there, as somebody else would have; each a minute younger than the last."""
+        with self._lock:
+            number = len(self.pulls) + 1
+            at = FIRST_DAY + timedelta(minutes=number)
+            shas = {"head_sha": self.sha_of(branch) or "", "base_sha": self.sha_of(base) or ""}
+            pull = bodies.Pull(
+                number, title, body, branch, base, created_at=at, draft=draft, labels=[], **shas
+            )
+            pull.state = "open" if state == "open" else "closed"
+            pull.merged_at = at if state == "merged" else None
+            self.pulls.append(pull)
+            return pull
+
+    def handle(self, request: Request) -> Reply | None:
+        """The answer; None drops the connection."""
+        with self._lock:
+            self.traffic.append(request)
+            fault = next((plan.fault for plan in self._planned if plan.strikes(request)), None)
+            reply = self._answer(request) if fault is None or fault.carried_out or fault.delay_s else None
+        if fault is None:
+            return reply
+        if fault.delay_s:
+            self._stopping.wait(fault.delay_s)
+            return fault.reply or reply
+        return fault.reply
+
+    def _answer(self, request: Request) -> Reply:
+        if request.headers.get("authorization") != f"token {self.token}":
+            return Reply(401, bodies.error("Bad credentials", status=401))
+        for verb, pattern, operation in _OPERATIONS:
+            found = re.fullmatch(rf"/repos/([^/]+/[^/]+){pattern}", request.path)
+            if found and verb == request.verb:
+                return self._in_repo(
+                    request, operation, found[1], [unquote(part) for part in found.groups()[1:]]
+                )
+        return NOT_FOUND
+
+    def _in_repo(self, request: Request, operation: str, repo: str, parts: list[str]) -> Reply:
+        if self.moved_to is not None and repo == self.repo:
+            to = self.address + request.path.replace(self.repo, self.moved_to, 1)
+            if request.query:
+                to += f"?{urlencode(request.query)}"
+            moved = bodies.error("Moved Permanently", status=301) | {"url": to}
+            return Reply(301 if request.verb == "GET" else 307, moved, {"Location": to})
+        if repo.lower() != (self.moved_to or self.repo).lower():
+            return NOT_FOUND
+        reply: Reply = getattr(self, operation)(request, *parts)
+        return reply
+
+    @property
+    def _name(self) -> str:
+        return self.moved_to or self.repo
+
+    def _list_pulls(self, request: Request) -> Reply:
+        query = request.query
+        state = query.get("state", "open")
+        found = [
+            pull
+            for pull in self.pulls
+            if state in ("all", pull.state)
+            and query.get("base", pull.base) == pull.base
+            and query.get("head", self._label(pull)) == self._label(pull)
+        ]
+        found.sort(key=lambda pull: pull.created_at, reverse=query.get("direction", "desc") == "desc")
+        return self._page(request, [bodies.pull_simple(self.address, self._name, pull) for pull in found])
+
+    def _create_pull(self, request: Request) -> Reply:
+        asked = request.body if isinstance(request.body, dict) else {}
+        missing = [
+            {"resource": "PullRequest", "field": name, "code": "missing_field"} for name in ("head", "base")
+        ]
+        missing = [problem for problem in missing if problem["field"] not in asked]
+        if missing or not asked.get("title"):
+            return _invalid(
+                missing or [{"resource": "PullRequest", "field": "title", "code": "missing_field"}]
+            )
+        if problem := self._pull_problem(asked):
+            return _invalid([{"resource": "PullRequest", **problem}])
+        pull = self.add_pull(
+            branch=asked["head"],
+            base=asked["base"],
+            title=asked["title"],
+            body=asked.get("body"),
+            draft=asked.get("draft", False),
+        )
+        full = bodies.pull_full(self.address, self._name, pull)
+        return Reply(201, full, {"Location": full["url"]})
+
+    def _pull_problem(self, asked: dict[str, Any]) -> dict[str, str] | None:
+        head, base = self.sha_of(asked["head"]), self.sha_of(asked["base"])
+        if head is None or base is None:
+            return {"field": "head" if head is None else "base", "code": "invalid"}
+        if head == base:
+            return {"code": "custom", "message": f"No commits between {asked['base']} and {asked['head']}"}
+        same = [pull for pull in self.pulls if pull.state == "open" and pull.branch == asked["head"]]
+        if any(pull.base == asked["base"] for pull in same):
+            return {"code": "custom", "message": f"A pull request already exists for {self._label(same[0])}."}
+        return None
+
+    def _get_pull(self, request: Request, number: str) -> Reply:
+        pull = self._pull(number)
+        return Reply(200, bodies.pull_full(self.address, self._name, pull)) if pull else NOT_FOUND
+
+    def _add_labels(self, request: Request, number: str) -> Reply:
+        pull = self._pull(number)
+        if pull is None:
+            return NOT_FOUND
+        pull.labels.extend(name for name in request.body["labels"] if name not in pull.labels)
+        return Reply(200, [bodies.label(self.address, self._name, name) for name in pull.labels])
+
+    def _get_branch(self, request: Request, name: str) -> Reply:
+        sha = self.sha_of(name)
+        if sha is None:
+            return Reply(404, bodies.error("Branch not found", status=404))
+        protected = name in self.protections or name in self.rulesets
+        return Reply(200, bodies.branch(self.address, self._name, name, sha=sha, protected=protected))
+
+    def _get_protection(self, request: Request, name: str) -> Reply:
+        if self.rights != "admin":
+            return NOT_FOUND if self.rights == "write" else FORBIDDEN
+        if self.sha_of(name) is None:
+            return Reply(404, bodies.error("Branch not found", status=404))
+        if name not in self.protections:
+            return Reply(404, bodies.error("Branch not protected", status=404))
+        body = bodies.protection(self.address, self._name, name, approvals=self.protections[name])
+        return Reply(200, body)
+
+    def _get_rules(self, request: Request, name: str) -> Reply:
+        found = bodies.rules(self._name, approvals=self.rulesets[name]) if name in self.rulesets else []
+        return self._page(request, found)
+
+    def _page(self, request: Request, found: list[bodies.Json]) -> Reply:
+        size = min(int(request.query.get("per_page", "30")), 100)
+        page = int(request.query.get("page", "1"))
+        last = max(1, -(-len(found) // size))
+        near = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
+        # GitHub's links name the repository by number
+        there = f"{self.address}/repositories/1{request.path.removeprefix(f'/repos/{self._name}')}"
+        links = [
+            f'<{there}?{urlencode(request.query | {"page": str(number)})}>; rel="{name}"'
+            for name, number in near.items()
+            if 1 <= number <= last and number != page
+        ]
+        headers = {"Link": ", ".join(links)} if links else {}
+        return Reply(200, found[(page - 1) * size : page * size], headers)
+
+    def _pull(self, number: str) -> bodies.Pull | None:
+        return next((pull for pull in self.pulls if str(pull.number) == number), None)
+
+    def _label(self, pull: bodies.Pull) -> str:
+        return f"{self._name.split('/')[0]}:{pull.branch}"
+
+
+_OPERATIONS = (
+    ("GET", "/pulls", "_list_pulls"),
+    ("POST", "/pulls", "_create_pull"),
+    ("GET", r"/pulls/(\d+)", "_get_pull"),
+    ("POST", r"/issues/(\d+)/labels", "_add_labels"),
+    ("GET", "/branches/([^/]+)", "_get_branch"),
+    ("GET", "/branches/([^/]+)/protection", "_get_protection"),
+    ("GET", "/rules/branches/([^/]+)", "_get_rules"),
+)
+
+
+def _invalid(errors: list[dict[str, str]]) -> Reply:
+    return Reply(422, bodies.error("Validation Failed", status=422, errors=errors))
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, github: GithubStandIn) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.github = github
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that hung up; a bug of the stand-in shows as a dropped connection."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        self.close_connection = True
+        reply = self.server.github.handle(self._request())
+        if reply is None:
+            return
+        body = reply.encoded()
+        headers = {"Content-Type": "application/json; charset=utf-8", "Content-Length": str(len(body))}
+        self.send_response(reply.status)
+        for name, value in (headers | {"Connection": "close"} | reply.headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 - http.server's names
+
+    def _request(self) -> Request:
+        url = urlsplit(self.path)
+        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        return Request(
+            verb=self.command,
+            path=url.path,
+            query=dict(parse_qsl(url.query)),
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=json.loads(sent) if sent else None,
+        )
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
+        """Tests read `traffic`."""

@@ -1,0 +1,232 @@
+"""What promotion asks of GitHub and what it makes of the answers, both as the API description has them."""
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import requests
+from github_stand_in import Fault, GithubStandIn, Reply, Request
+from github_stand_in.server import FIRST_DAY, sha_of_name
+
+from coreloop.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
+from coreloop.promote.forge import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.promote.github_forge import GithubForge
+
+BRANCH = "skill/docstring-analysis-profitability-20260425"
+TITLE = "[CORELOOP-R] docs(analysis): what to call for profitability"
+BODY = "What the model receives.\n\nCandidate-Id: cand-001\nCandidate-Key: 5f3e\n\nReviewed-by: a tool\n"
+
+
+def opened(forge: GithubForge) -> PullRequest:
+    return forge.open_draft(branch=BRANCH, base="main", title=TITLE, body=BODY)
+
+
+def writes(github: GithubStandIn) -> list[Request]:
+    return [request for request in github.traffic if request.verb != "GET"]
+
+
+def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: GithubForge) -> None:
+    pull = opened(forge)
+    assert pull == PullRequest(
+        number=1,
+        url="https://github.example/octo/tools/pull/1",
+        title=TITLE,
+        state="open",
+        draft=True,
+        branch=BRANCH,
+        base="main",
+        head_sha=sha_of_name(BRANCH) or "",
+        merged=False,
+        created_at=FIRST_DAY + timedelta(minutes=1),
+        body=BODY,
+    )
+    assert [request.body["draft"] for request in writes(github)] == [True]
+
+
+def test_opened_draft_is_found_and_counted(forge: GithubForge) -> None:
+    pull = opened(forge)
+    assert forge.find_pull_request("5f3e") == pull
+    assert forge.open_pull_requests() == (pull,)
+
+
+def test_second_draft_of_a_branch_is_told_apart_from_other_refusals(forge: GithubForge) -> None:
+    opened(forge)
+    with pytest.raises(
+        PullRequestExistsError, match="A pull request already exists for octo:skill/docstring"
+    ):
+        opened(forge)
+
+
+def test_branch_that_was_not_pushed_is_named(github: GithubStandIn, forge: GithubForge) -> None:
+    github.sha_of = {"main": "0" * 40}.get
+    try:
+        with pytest.raises(ForgeRefusedError, match="head invalid"):
+            opened(forge)
+    finally:
+        github.sha_of = sha_of_name
+
+
+def test_label_is_put_on_once(github: GithubStandIn, forge: GithubForge) -> None:
+    number = opened(forge).number
+    forge.add_label(number)
+    forge.add_label(number)
+    assert github.pulls[0].labels == ["coreloop"]
+
+
+def test_label_for_a_missing_pull_request_is_an_error(forge: GithubForge) -> None:
+    with pytest.raises(ForgeNotFoundError, match="cannot label pull request 7 of octo/tools: not found"):
+        forge.add_label(7)
+
+
+@pytest.mark.parametrize("state", ["open", "closed", "merged"])
+def test_key_is_found_in_every_state(github: GithubStandIn, forge: GithubForge, state: str) -> None:
+    github.add_pull(branch=BRANCH, title=TITLE, body=BODY, state=state)
+    found = forge.find_pull_request("5f3e")
+    assert found is not None
+    assert (found.state, found.merged) == ("open" if state == "open" else "closed", state == "merged")
+
+
+def test_newest_pull_request_of_a_key_counts(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch=BRANCH, body=BODY, state="closed")
+    github.add_pull(branch=f"{BRANCH}-2", body=BODY)
+    found = forge.find_pull_request("5f3e")
+    assert found is not None
+    assert found.branch == f"{BRANCH}-2"
+
+
+def test_pages_are_read_to_the_end(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch=BRANCH, body=BODY)
+    for number in range(250):
+        github.add_pull(branch=f"skill/caveat-{number}", state="open" if number % 2 else "merged", body=None)
+    found = forge.find_pull_request("5f3e")
+    assert found is not None
+    assert found.number == 1
+    assert [request.query.get("page") for request in github.traffic] == [None, "2", "3"]
+    assert {request.path for request in github.traffic} == {"/repos/octo/tools/pulls"}
+    assert [pull.number for pull in forge.open_pull_requests()] == [1, *range(3, 252, 2)]
+
+
+def test_search_stops_at_since(github: GithubStandIn, forge: GithubForge) -> None:
+    github.add_pull(branch=BRANCH, body=BODY)
+    for number in range(150):
+        github.add_pull(branch=f"other-{number}")
+    assert forge.find_pull_request("5f3e", since=datetime(2026, 4, 1, 1, tzinfo=UTC)) is None
+    assert len(github.traffic) == 1
+
+
+def test_an_empty_repository_has_none(forge: GithubForge) -> None:
+    assert forge.open_pull_requests() == ()
+    assert forge.find_pull_request("5f3e") is None
+
+
+REQUIRED = [
+    pytest.param({"main": 2}, {}, ReviewRequired(2, "ruleset"), id="ruleset"),
+    pytest.param({}, {"main": 1}, ReviewRequired(1, "branch protection"), id="classic"),
+    pytest.param(
+        {"main": 0}, {"main": 3}, ReviewRequired(3, "branch protection"), id="classic beside a weak ruleset"
+    ),
+]
+NOT_REQUIRED = [
+    pytest.param({}, {}, "main is not protected", id="nothing"),
+    pytest.param({"other": 1}, {"other": 1}, "main is not protected", id="another branch"),
+    pytest.param({"main": 0}, {}, "main is not protected", id="pull request without approvals"),
+    pytest.param({"main": None}, {}, "main is not protected", id="ruleset about deletion only"),
+    pytest.param(
+        {}, {"main": 0}, "the protection of main does not ask for one", id="classic with 0 approvals"
+    ),
+    pytest.param(
+        {}, {"main": None}, "the protection of main does not ask for one", id="classic without reviews"
+    ),
+]
+
+
+@pytest.mark.parametrize(("rulesets", "protections", "rule"), REQUIRED)
+def test_review_is_required(github, forge, rulesets, protections, rule) -> None:
+    github.rulesets, github.protections = rulesets, protections
+    assert forge.review_rule("main") == rule
+
+
+@pytest.mark.parametrize(("rulesets", "protections", "reason"), NOT_REQUIRED)
+def test_review_is_not_required(github, forge, rulesets, protections, reason) -> None:
+    github.rulesets, github.protections = rulesets, protections
+    assert forge.review_rule("main") == ReviewNotRequired(reason)
+
+
+def test_protection_that_only_administrators_read_is_unknown(
+    github: GithubStandIn, forge: GithubForge
+) -> None:
+    github.rights = "write"
+    github.protections = {"main": 1}
+    assert forge.review_rule("main") == ReviewUnknown(
+        "the token may not read the branch protection (404: Not Found); "
+        "one with read access to administration may"
+    )
+
+
+def test_unprotected_branch_is_told_to_everybody(github: GithubStandIn, forge: GithubForge) -> None:
+    github.rights = "write"
+    assert forge.review_rule("main") == ReviewNotRequired("main is not protected")
+
+
+def test_ruleset_is_told_to_everybody(github: GithubStandIn, forge: GithubForge) -> None:
+    github.rights = "write"
+    github.rulesets = {"main": 1}
+    assert forge.review_rule("main") == ReviewRequired(1, "ruleset")
+
+
+def test_base_branch_with_a_slash_is_one_part_of_the_path(github: GithubStandIn, forge: GithubForge) -> None:
+    github.protections = {"release/1.0": 1}
+    assert forge.review_rule("release/1.0") == ReviewRequired(1, "branch protection")
+
+
+def test_missing_base_branch_is_an_error(github: GithubStandIn, forge: GithubForge) -> None:
+    github.sha_of = {}.get
+    try:
+        with pytest.raises(
+            ForgeNotFoundError, match=r"cannot read branch main of octo/tools: .*Branch not found"
+        ):
+            forge.review_rule("main")
+    finally:
+        github.sha_of = sha_of_name
+
+
+def test_stand_in_shows_a_pull_request(github: GithubStandIn) -> None:
+    """Not asked by coreloop, but by tests of whole promotions: so it is held against the description here."""
+    github.add_pull(branch=BRANCH, state="merged")
+    answer = requests.get(
+        f"{github.url}/repos/octo/tools/pulls/1",
+        headers={"Authorization": f"token {github.token}"},
+        timeout=5,
+    )
+    assert (answer.status_code, answer.json()["merged"]) == (200, True)
+
+
+def test_a_promotion_writes_one_draft_and_one_label(github: GithubStandIn, forge: GithubForge) -> None:
+    github.protections = {"main": 1}
+    forge.review_rule("main")
+    forge.open_pull_requests()
+    forge.find_pull_request("5f3e")
+    forge.add_label(opened(forge).number)
+    forge.find_pull_request("5f3e")
+    assert [
+        (request.line, request.body.get("draft"), request.body.get("labels")) for request in writes(github)
+    ] == [
+        ("POST /repos/octo/tools/pulls", True, None),
+        ("POST /repos/octo/tools/issues/1/labels", None, ["coreloop"]),
+    ]
+
+
+def test_values_cannot_be_changed(forge: GithubForge) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        opened(forge).draft = False  # type: ignore[misc]
+
+
+def test_answer_against_the_description_is_refused_by_prism(
+    github: GithubStandIn, forge: GithubForge, request
+) -> None:
+    """The check itself: without it a silent Prism would pass everything."""
+    if github.url == github.address:
+        pytest.skip("straight to the stand-in nothing checks")
+    github.fail(Fault(Reply(200, [{"number": 1}])))
+    with pytest.raises(Exception, match="out of order"):
+        forge.open_pull_requests()
