@@ -19,9 +19,11 @@ def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
 
 
 @pytest.fixture
-def forge(github: GithubStandIn) -> Iterator[GithubForge]:
-    connection = Connection(
-        base_url=github.url, retry=None, timeout_s=5, seconds_between_requests=0, seconds_between_writes=0
-    )
+def connection(github: GithubStandIn) -> Connection:
+    return Connection(base_url=github.url, timeout_s=5, seconds_between_requests=0, seconds_between_writes=0)
+
+
+@pytest.fixture
+def forge(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
     with GithubForge(github.repo, token=github.token, connection=connection) as forge:
         yield forge

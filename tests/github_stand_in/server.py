@@ -108,7 +108,7 @@ class GithubStandIn:
     def fail(
         self, fault: Fault, *, verb: str | None = None, path: str = "", nth: int = 1, times: int = 1
     ) -> None:
-        """Let the `nth` request from now on that fits `verb` and a part of its path go wrong, `times` in a row."""
+        """Let the `nth` request that fits `verb` and a part of its path go wrong, `times` in a row."""
         with self._lock:
             self._planned.append(_Planned(fault, verb, path, wait=nth - 1, times=times))
 

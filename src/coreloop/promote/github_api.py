@@ -6,6 +6,7 @@ Knows no operation; those are in github_forge.py.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -106,9 +107,7 @@ class GithubApi:
     __slots__ = ("_github", "_timeout_s", "host", "repo")
 
     def __init__(self, repo: str, *, token: str, connection: Connection) -> None:
-        problem = _token_problem(token)
-        if problem:
-            del token  # not among the locals of the traceback
+        if problem := _token_problem(token):
             raise ForgeAuthError(problem)
         self.repo = _checked_repo(repo)
         self.host = _checked_host(connection.base_url)
@@ -170,13 +169,15 @@ class GithubApi:
             status, headers, text = self._github.requester.requestJson(
                 verb, f"/repos/{self.repo}{path}", parameters=dict(query or {}), input=body
             )
+            text = self._masked(text)
         if status >= 300:
-            raise refusal(doing, status=status, headers=headers, said=self._quoted(text))
+            raise refusal(doing, status=status, headers=headers, said=quoted(text))
         return Answer(doing=doing, link=headers.get("link", ""), text=text)
 
-    def _quoted(self, text: str) -> str:
+    def _masked(self, text: str) -> str:
+        # a server that repeats what it was sent
         auth = self._github.requester.auth
-        return quoted(text, secret=auth.token if auth else "")
+        return text.replace(auth.token, "***") if auth else text
 
 
 def _token_problem(token: str) -> str | None:
@@ -203,7 +204,13 @@ def _checked_host(base_url: str) -> str:
         raise UsageError(
             "GITHUB_API_URL is no address of an API; write one like https://github.example.com/api/v3"
         )
-    local = host in ("localhost", "::1") or host.startswith("127.")
-    if url.scheme == "http" and not local:
+    if url.scheme == "http" and not _is_this_machine(host):
         raise UsageError(f"GITHUB_API_URL: http would send the token to {host} in the clear; write https")
     return url.netloc
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -150,15 +150,13 @@ def moved(doing: str, *, to: str) -> ForgeNotFoundError:
     )
 
 
-def quoted(body: object, *, secret: str = "") -> str:
-    """GitHub's message out of an error body: one line, printable, at most 200 characters, without `secret`.
+def quoted(body: object) -> str:
+    """GitHub's message out of an error body: one line, printable, at most 200 characters.
 
     Parameters
     ----------
     body : object
         JSON text, or what was decoded from it; anything else gives "".
-    secret : str
-        Masked wherever the message repeats it.
     """
     try:
         error = msgspec.convert(
@@ -167,7 +165,7 @@ def quoted(body: object, *, secret: str = "") -> str:
     except (msgspec.MsgspecError, UnicodeError):
         return ""
     text = "; ".join(filter(None, [error.message, *map(_problem, error.errors)]))
-    return _one_line(text.replace(secret, "***") if secret else text)
+    return _one_line(text)
 
 
 def _problem(problem: _Problem | str) -> str:
