@@ -4,6 +4,7 @@
     ├── SettingsError      coreloop.yaml: file, line, field
     ├── UsageError         an option or an argument that cannot be meant
     ├── WorkspaceError     a file or a folder that cannot be read or written
+    ├── GitError           git, or the repository, did not do what was asked
     └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
         ├── ForgeAuthError           no token, or one that is not accepted
         ├── ForgeForbiddenError      the token may not do this
@@ -45,6 +46,10 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
+
+
+class GitError(CoreloopError):
+    """Git, or the repository, did not do what was asked."""
 
 
 class ForgeError(CoreloopError):

@@ -96,7 +96,7 @@ class _Target:
     indent: str
 
 
-def append_to_section(  # noqa: PLR0913 - three of them are what is asked, the rest are choices
+def append_to_section(
     source: bytes,
     qualname: str,
     section: str,

@@ -1,0 +1,196 @@
+"""Git, as far as coreloop asks it: reading at a revision, writing one commit without a checkout, pushing."""
+
+import re
+import tarfile
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import git
+
+from coreloop.errors import GitError
+
+_REGULAR: Final = frozenset({"100644", "100755"})
+# Never ask at a terminal: a nightly job would hang. Messages are read, so they are in one language.
+_ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: its hash, the committer's time in seconds since 1970, and its whole message."""
+
+    sha: str
+    committed_s: int
+    message: str
+
+
+class Repository:
+    """The git repository that a folder belongs to.
+
+    Parameters
+    ----------
+    folder : Path
+        Any folder of its work tree.
+
+    Raises
+    ------
+    GitError
+        It belongs to none, or git is not installed.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._repo = git.Repo(folder, search_parent_directories=True)
+        except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
+            raise GitError(
+                f"{folder} is not in a git repository; run git init or change the folder"
+            ) from error
+        if self._repo.working_tree_dir is None:
+            raise GitError(f"{folder} is a bare repository; run this in a clone")
+        self.root = Path(self._repo.working_tree_dir)
+
+    def close(self) -> None:
+        """Release git's processes."""
+        self._repo.close()
+
+    def resolve(self, revision: str) -> str | None:
+        """Hash of the commit that a revision names; None when there is none."""
+        name = f"{revision}^{{commit}}"
+        return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok={0, 1, 128}) or None
+
+    def is_shallow(self) -> bool:
+        """Whether history was cut off by ``clone --depth``."""
+        return self._git("rev-parse", "--is-shallow-repository") == "true"
+
+    def read(self, revision: str, path: str) -> bytes | None:
+        """A file's bytes at a revision; None when it is not there or is no regular file."""
+        entry = self._entry(revision, path)
+        return None if entry is None else self._output("cat-file", "blob", entry[1])
+
+    def log(self, revision: str) -> Iterator[Commit]:
+        """Commits that are reachable from a revision, newest first."""
+        text = self._output("log", "-z", "--format=%H %ct%n%B", "--end-of-options", revision)
+        for part in text.decode("utf-8", "replace").split("\0"):
+            head, _, message = part.partition("\n")
+            if head:
+                sha, committed = head.split(" ")
+                yield Commit(sha, int(committed), message)
+
+    def remote(self) -> str | None:
+        """The remote that promotions go to: ``origin``, else the only one."""
+        names = self._git("remote").splitlines()
+        return "origin" if "origin" in names else names[0] if len(names) == 1 else None
+
+    def remote_url(self, remote: str) -> str:
+        """Address of a remote; it may hold a password, so it is not for a screen."""
+        return self._git("remote", "get-url", "--", remote)
+
+    def heads(self, remote: str | None) -> dict[str, str]:
+        """Branch names and their commits; of a remote as it has them now, which fetches nothing."""
+        asked = ("ls-remote", "--heads", "--", remote) if remote is not None else ("show-ref", "--heads")
+        # show-ref answers 1 when there is no branch yet
+        pairs = (line.split() for line in self._git(*asked, ok={0} if remote else {0, 1}).splitlines())
+        return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
+
+    def fetch(self, remote: str, branch: str) -> None:
+        """Get a branch's commits from a remote."""
+        self._git(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, f"refs/heads/{branch}"
+        )
+
+    def commit_file(self, base: str, path: str, source: bytes, message: str) -> str:
+        """Make a commit on top of ``base`` in which one file is replaced; no branch and no checkout changes.
+
+        Written with git's plumbing instead of a work tree: nothing is left behind however the process ends,
+        and no filter or hook touches the bytes that were proven.
+
+        Parameters
+        ----------
+        base : str
+            Hash of a commit.
+        path : str
+            A regular file of it; keeps its mode.
+        source : bytes
+            Its new content.
+        message : str
+            The whole commit message.
+
+        Returns
+        -------
+        str
+            The commit's hash; nothing refers to it yet.
+        """
+        entry = self._entry(base, path)
+        if entry is None:
+            raise GitError(f"{path} is not a regular file in {base[:12]}")
+        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as folder:
+            content, note = Path(folder, "content"), Path(folder, "message")
+            content.write_bytes(source)
+            note.write_text(message, encoding="utf-8")
+            blob = self._git("hash-object", "-w", "--no-filters", "--", str(content))
+            index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+            self._git("read-tree", base, env=index)
+            self._git("update-index", "--cacheinfo", f"{entry[0]},{blob},{path}", env=index)
+            tree = self._git("write-tree", env=index)
+            signed = self._git("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
+            return self._git("commit-tree", *(["-S"] if signed else []), "-p", base, "-F", str(note), tree)
+
+    def publish(self, sha: str, branch: str, *, remote: str | None) -> None:
+        """Make a new branch, on a remote or in this clone; refused when one of that name came to be meanwhile."""
+        if remote is None:
+            self._git("update-ref", f"refs/heads/{branch}", sha, "0" * 40)
+            return
+        unborn = f"--force-with-lease=refs/heads/{branch}:"  # no force: the expected old value is "none"
+        self._git("push", "--quiet", unborn, "--", remote, f"{sha}:refs/heads/{branch}")
+
+    def export(self, revision: str, folder: Path) -> None:
+        """Write the files of a revision into a folder."""
+        with tempfile.TemporaryDirectory(prefix="coreloop-archive-") as scratch:
+            archive = Path(scratch, "files.tar")
+            self._git("archive", "--format=tar", f"--output={archive}", revision)
+            try:
+                with tarfile.open(archive) as files:
+                    files.extractall(folder, filter="data")
+            except (OSError, tarfile.TarError) as error:
+                raise GitError(
+                    f"the files of {revision[:12]} cannot be written to {folder}: {error}"
+                ) from error
+
+    def author(self) -> str:
+        """Name and address that a commit of this clone carries."""
+        return self._git("var", "GIT_AUTHOR_IDENT").rpartition(">")[0] + ">"
+
+    def _entry(self, revision: str, path: str) -> tuple[str, str] | None:
+        """Mode and blob of a regular file."""
+        line = self._git("ls-tree", "-z", "--full-tree", revision, "--", f":(top,literal){path}").rstrip("\0")
+        head = line.partition("\t")[0].split(" ")
+        return (head[0], head[2]) if head[0] in _REGULAR else None
+
+    def _git(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
+        return self._output(*words, ok=ok, env=env).decode("utf-8", "replace").strip("\n")
+
+    def _output(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> bytes:
+        try:
+            status, stdout, stderr = self._repo.git.execute(
+                ["git", *words],
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                env={**_ENVIRONMENT, **(env or {})},
+            )
+        except git.GitCommandNotFound as error:
+            raise GitError("git is not installed, or not in PATH") from error
+        if status not in ok:
+            raise GitError(f"git {words[0]}: {_last_line(stderr)}")
+        return stdout
+
+
+def _last_line(stderr: str | bytes) -> str:
+    """What git said last, without the password that an address may hold."""
+    text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
+    said = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
+    return re.sub(r"://[^/@\s]*@", "://…@", said)
