@@ -28,6 +28,7 @@ def patient() -> Retry:
 
     Waits at most a minute for a used-up rate limit.
     """
+    # raise_on_status: the last answer tells more than that there were too many
     return GithubRetry(
         total=3, backoff_factor=0.5, allowed_methods={"GET"}, raise_on_status=False, max_rate_limit_wait=60
     )

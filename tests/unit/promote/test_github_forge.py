@@ -171,6 +171,15 @@ class TestPatience:
             patient_forge.open_pull_requests()
         assert len(github.traffic) == 1
 
+    def test_last_answer_is_what_is_told(self, github, connection) -> None:
+        github.fail(said(502, "Bad Gateway"), times=4)
+        hurried = replace(connection, retry=patient().new(backoff_factor=0))
+        with (
+            GithubForge(github.repo, token=github.token, connection=hurried) as forge,
+            pytest.raises(ForgeUnavailableError, match="502: Bad Gateway"),
+        ):
+            forge.open_pull_requests()
+
     def test_used_up_tries_of_another_policy_are_told(self, github, connection) -> None:
         retry = urllib3.util.Retry(total=1, status_forcelist=[502])
         github.fail(said(502, "Bad Gateway"), times=2)
