@@ -5,6 +5,8 @@
     ├── UsageError         an option or an argument that cannot be meant
     ├── WorkspaceError     a file or a folder that cannot be read or written
     ├── GitError           git, or the repository, did not do what was asked
+    ├── ReachError         the tools' schemas cannot be read
+    ├── RefusedError       a check said no: exit code 1
     └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
         ├── ForgeAuthError           no token, or one that is not accepted
         ├── ForgeForbiddenError      the token may not do this
@@ -15,7 +17,8 @@
         ├── ForgeUnavailableError    no answer, or an answer that GitHub itself is out of order
         └── ForgeAnswerError         an answer that is not what the API promises
 
-A command prints the message on one line and exits 2; so a message says what happened and what to do next.
+A command prints the message on one line and exits 2, after a RefusedError 1; so a message says what happened
+and what to do next.
 """
 
 from datetime import datetime
@@ -50,6 +53,14 @@ class WorkspaceError(CoreloopError):
 
 class GitError(CoreloopError):
     """Git, or the repository, did not do what was asked."""
+
+
+class ReachError(CoreloopError):
+    """The tools' schemas cannot be read."""
+
+
+class RefusedError(CoreloopError):
+    """A check said no; the exit code is 1."""
 
 
 class ForgeError(CoreloopError):

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import git
 
@@ -51,8 +51,10 @@ class Repository:
             raise GitError(f"{folder} is a bare repository; run this in a clone")
         self.root = Path(self._repo.working_tree_dir)
 
-    def close(self) -> None:
-        """Release git's processes."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._repo.close()
 
     def resolve(self, revision: str) -> str | None:
@@ -78,6 +80,10 @@ class Repository:
                 sha, committed = head.split(" ")
                 yield Commit(sha, int(committed), message)
 
+    def message(self, sha: str) -> str:
+        """A commit's whole message."""
+        return self._git("log", "-1", "--format=%B", "--end-of-options", sha)
+
     def remote(self) -> str | None:
         """The remote that promotions go to: ``origin``, else the only one."""
         names = self._git("remote").splitlines()
@@ -93,6 +99,16 @@ class Repository:
         # show-ref answers 1 when there is no branch yet
         pairs = (line.split() for line in self._git(*asked, ok={0} if remote else {0, 1}).splitlines())
         return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
+
+    def promotion_heads(self, remote: str | None, prefix: str) -> dict[str, str]:
+        """Messages at the heads of this clone's branches of a prefix, remote-tracking ones too."""
+        where = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
+        text = self._output("for-each-ref", "--format=%(refname)%00%(contents)%00", *where).decode(
+            "utf-8", "replace"
+        )
+        parts = text.split("\0")
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        return {prefix + name.strip().partition(prefix)[2]: message for name, message in pairs}
 
     def fetch(self, remote: str, branch: str) -> None:
         """Get a branch's commits from a remote."""
@@ -138,7 +154,7 @@ class Repository:
             return self._git("commit-tree", *(["-S"] if signed else []), "-p", base, "-F", str(note), tree)
 
     def publish(self, sha: str, branch: str, *, remote: str | None) -> None:
-        """Make a new branch, on a remote or in this clone; refused when one of that name came to be meanwhile."""
+        """Make a new branch, on a remote or in this clone; refused when there is one of that name by now."""
         if remote is None:
             self._git("update-ref", f"refs/heads/{branch}", sha, "0" * 40)
             return

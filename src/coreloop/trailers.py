@@ -1,4 +1,4 @@
-"""The trailers that name a promotion in commits and pull requests: one vocabulary for all who write or read it."""
+"""The trailers that name a promotion in commits and pull requests: one vocabulary for writers and readers."""
 
 import re
 from collections.abc import Mapping

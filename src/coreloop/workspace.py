@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,11 @@ class Workspace:
     def candidates_dir(self) -> Path:
         return self.audit_dir / "candidates"
 
+    @property
+    def replays_file(self) -> Path:
+        """Ids of the requests that coreloop made itself, one a line: they are never mined."""
+        return self.audit_dir / "replays.txt"
+
 
 def open_workspace(start: Path) -> Workspace:
     """The workspace that a folder belongs to.
@@ -55,6 +60,26 @@ def open_workspace(start: Path) -> Workspace:
     start = start.absolute()
     root = next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)
     return Workspace(root, load_settings(root))
+
+
+def append_private(path: Path, lines: Iterable[str]) -> None:
+    """Append lines to a file of mode 0600 with one write, so that two processes cannot mix theirs.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be written.
+    """
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, data)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=path) from error
 
 
 def write_private(path: Path, data: bytes) -> None:

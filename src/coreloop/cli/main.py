@@ -10,11 +10,14 @@ from typing import Final
 import click
 
 from coreloop import __version__
-from coreloop.errors import CoreloopError
+from coreloop.errors import CoreloopError, RefusedError
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
     "pattern": "Find tool sequences that keep succeeding (Phase P).",
+    "verify": "Ask a candidate's questions again and compare (part of Phase R).",
+    "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
+    "docstring": "Edit or check docstrings as promotion does.",
 }
 
 
@@ -62,8 +65,9 @@ def run() -> None:
         error.show()
         code = 2
     except CoreloopError as error:
-        click.echo(f"dartlab-coreloop: {' '.join(str(error).split())}", err=True)
-        code = 2
+        text = "; ".join([str(error), *getattr(error, "__notes__", [])])
+        click.echo(f"dartlab-coreloop: {' '.join(text.split())}", err=True)
+        code = 1 if isinstance(error, RefusedError) else 2
     except (click.Abort, KeyboardInterrupt):
         code = 130
     except BrokenPipeError:

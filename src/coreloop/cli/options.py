@@ -52,6 +52,13 @@ def window_options(command: _Command) -> _Command:
     return since(until(command))
 
 
+def candidate_options(command: _Command) -> _Command:
+    """``--candidate`` and ``--id``: one entry of a candidates file."""
+    file = click.Path(path_type=Path, dir_okay=False)
+    candidate = click.option("--candidate", type=file, required=True, help="A …-candidates.json.")
+    return candidate(click.option("--id", "wanted", required=True, help="An id in it.")(command))
+
+
 def json_option(command: _Command) -> _Command:
     """``--json``: the same facts for a program."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)

@@ -44,6 +44,7 @@ class RecordFields(msgspec.Struct, gc=False):
     ts: str
     tool_calls: list[CallFields | str] | None
     schema_version: int = 1
+    request_id: str | None = None
     question: str | None = None
     question_hash: str | None = None
     category_hash: str | None = None
@@ -88,13 +89,15 @@ _decode_record = msgspec.json.Decoder(RecordFields).decode
 _decode_version = msgspec.json.Decoder(VersionField).decode
 
 
-def read_lines(path: Path) -> Iterator[Line | Skipped]:
+def read_lines(path: Path, *, replays: bool = False) -> Iterator[Line | Skipped]:
     """Read a day file line by line, of any length.
 
     Parameters
     ----------
     path : Path
         JSONL; LF or CRLF, with or without a byte order mark.
+    replays : bool
+        Read records of replays too; mining never does.
 
     Yields
     ------
@@ -107,11 +110,11 @@ def read_lines(path: Path) -> Iterator[Line | Skipped]:
         for raw in file:
             content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
             if content and not content.isspace():
-                yield decode_line(content, offset)
+                yield decode_line(content, offset, replays=replays)
             offset += len(raw)
 
 
-def decode_line(raw: bytes, offset: int = 0) -> Line | Skipped:
+def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line | Skipped:
     """Decode one line, or say why it is skipped."""
     try:
         fields = _decode_record(raw)
@@ -121,7 +124,7 @@ def decode_line(raw: bytes, offset: int = 0) -> Line | Skipped:
         return Skipped(_why_unreadable(raw), offset)
     if fields.schema_version > SCHEMA_VERSION:
         return Skipped(_newer(fields.schema_version), offset)
-    if fields.origin == "replay":
+    if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
     ts_us = _microseconds(fields.ts)
     if ts_us is None:

@@ -195,12 +195,25 @@ class _RowReader:
         return sequence, shape
 
     def _step(self, call: CallFields) -> tuple[str, dict[str, Any]]:
-        args = call.args if isinstance(call.args, dict) else {}
         selectors = self._settings.selectors.get(call.name, DEFAULT_SELECTORS)
-        values = {key: _selector(args[key]) for key in selectors if key in args}
+        values = _selected(call, selectors)
         chosen = {key: selector_text(value) for key, value in values.items() if value is not None}
-        shape = {"name": call.name, "selectors": chosen, "arg_keys": sorted(args.keys())}
-        return step(call.name, values, selectors), shape
+        arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
+        return step(call.name, values, selectors), {
+            "name": call.name,
+            "selectors": chosen,
+            "arg_keys": arg_keys,
+        }
+
+
+def call_step(call: CallFields, selectors: Sequence[str] = DEFAULT_SELECTORS) -> str:
+    """The step of a call that was read from JSON."""
+    return step(call.name, _selected(call, selectors), selectors)
+
+
+def _selected(call: CallFields, selectors: Sequence[str]) -> dict[str, Any]:
+    args = call.args if isinstance(call.args, dict) else {}
+    return {key: _selector(args[key]) for key in selectors if key in args}
 
 
 def _collapsed(steps: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -1,0 +1,62 @@
+"""``dartlab-coreloop promote``."""
+
+import os
+from pathlib import Path
+
+import click
+
+from coreloop.cli.options import candidate_options, json_option
+from coreloop.workspace import open_workspace
+
+
+@click.command()
+@candidate_options
+@click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
+@click.option("--allow-unreached", is_flag=True, help="Go on although lines do not reach the model.")
+@click.option(
+    "--allow-unverified", is_flag=True, help="Go on although the replay is unavailable or inconclusive."
+)
+@click.option("--allow-unprotected", is_flag=True, help="Go on although the base branch asks for no review.")
+@json_option
+def command(
+    candidate: Path,
+    wanted: str,
+    confirm: bool,
+    allow_unreached: bool,
+    allow_unverified: bool,
+    allow_unprotected: bool,
+    as_json: bool,
+) -> None:
+    """Make a candidate a draft pull request that proves itself (Phase R).
+
+    Without --confirm it prints what it would do and changes nothing. What is allowed is written into the
+    pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
+    """
+    from coreloop.cli.show_promotion import show_done, show_plan
+    from coreloop.promote.asking import ask_again
+    from coreloop.promote.connect import connect_forge, keep_body
+    from coreloop.promote.promotion import Leave, base_commit, carry_out, make_plan
+    from coreloop.promote.proposal import read_proposal
+    from coreloop.repository import Repository
+
+    workspace = open_workspace(Path.cwd())
+    settings = workspace.settings
+    proposal = read_proposal(candidate, wanted)
+    leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
+    with Repository(workspace.root) as repository:
+        plan = make_plan(
+            proposal,
+            repository,
+            base_commit(repository, settings.forge.base, fetch=confirm),
+            project=workspace.root,
+            settings=settings,
+            ask=lambda one: ask_again(one, workspace, runs=None, confirmed=confirm),
+            leave=leave,
+        )
+        if not confirm:
+            show_plan(plan, as_json=as_json)
+            click.get_current_context().exit(1 if plan.obstacles else 0)
+        with connect_forge(repository, settings.forge, os.environ) as forge:
+            done = carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
+    note = keep_body(plan, candidate) if done.pull_request is None else None
+    show_done(plan, done, note, as_json=as_json)

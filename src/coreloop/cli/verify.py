@@ -1,0 +1,38 @@
+"""``dartlab-coreloop verify``."""
+
+from pathlib import Path
+
+import click
+
+from coreloop.cli.options import candidate_options, json_option
+from coreloop.workspace import open_workspace
+
+
+@click.command()
+@candidate_options
+@click.option("--runs", type=click.IntRange(1), help="How often to ask.  [default: 3]")
+@json_option
+def command(candidate: Path, wanted: str, runs: int | None, as_json: bool) -> None:
+    """Ask a candidate's questions again and compare what the agent does.
+
+    Asks the endpoint of coreloop.yaml. Exits 0 only when the verdict is reproduced.
+    """
+    import orjson
+
+    from coreloop.promote.asking import ask_again
+    from coreloop.promote.proposal import read_proposal
+    from coreloop.promote.replay import Verdict
+
+    replayed = ask_again(
+        read_proposal(candidate, wanted), open_workspace(Path.cwd()), runs=runs, confirmed=True
+    )
+    if as_json:
+        facts = {"id": wanted, "verdict": replayed.verdict, "runs": replayed.runs}
+        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+    else:
+        for number, run in enumerate(replayed.runs, start=1):
+            said = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
+            click.echo(f"run {number}: {said}{f' ({run.reason})' if run.reason else ''}")
+        click.echo(f"{wanted}: {replayed.verdict}")
+    if replayed.verdict is not Verdict.REPRODUCED:
+        click.get_current_context().exit(1)

@@ -1,0 +1,116 @@
+"""What was promoted, reverted or is under way, read from git: the commits' trailers are the only record."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from coreloop.repository import Commit, Repository
+from coreloop.trailers import read_trailers
+
+BRANCH_PREFIX = "skill/"
+_REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A commit that carries a candidate's key.
+
+    Attributes
+    ----------
+    phase : str
+        ``R`` or ``F``.
+    merged_at : datetime
+        The committer's time, UTC.
+    reverted : bool
+        Whether a later commit took it back, and no still later one brought it again.
+    """
+
+    key: str
+    candidate_id: str
+    phase: str
+    target: str
+    sha: str
+    merged_at: datetime
+    reverted: bool
+
+
+def promotions(commits: Iterable[Commit]) -> list[Promotion]:
+    """The promotions in a line of history.
+
+    Parameters
+    ----------
+    commits : iterable of Commit
+        Newest first, as `Repository.log` gives them; squash and merge commits alike, since a squash keeps
+        the trailers.
+
+    Returns
+    -------
+    list of Promotion
+        Oldest first. Of several commits with one key (a merge commit that repeats the trailers) the oldest
+        stands for all.
+    """
+    ordered = list(commits)[::-1]
+    alive = _alive(ordered)
+    found: dict[str, Promotion] = {}
+    for commit in ordered:
+        trailers = read_trailers(commit.message)
+        key = trailers.get("Candidate-Key")
+        if key and trailers.get("Phase") in {"R", "F"} and not _REVERTS.search(commit.message):
+            standing = found.get(key)
+            if standing is None or (standing.reverted and alive[commit.sha]):
+                found[key] = _promotion(commit, trailers, reverted=not alive[commit.sha])
+    return list(found.values())
+
+
+def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
+    """Keys that are not proposed again: on the base branch, reverted there, or on an open branch.
+
+    Parameters
+    ----------
+    repository : Repository
+        Only what this clone knows is read: nothing is fetched.
+    base : str
+        Name of the base branch; its remote-tracking branch counts too.
+    """
+    remote = repository.remote()
+    names = [base, *([f"{remote}/{base}"] if remote else [])]
+    bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
+    merged = {one.key for sha in bases for one in promotions(repository.log(sha))}
+    return frozenset(merged | open_keys(repository, remote=remote).keys())
+
+
+def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
+    """Candidate keys at the heads of promotion branches that this clone knows, with the branches' names."""
+    heads = repository.promotion_heads(remote, BRANCH_PREFIX)
+    return {
+        key: branch
+        for branch, message in heads.items()
+        if (key := read_trailers(message).get("Candidate-Key"))
+    }
+
+
+def _promotion(commit: Commit, trailers: Mapping[str, str], *, reverted: bool) -> Promotion:
+    return Promotion(
+        key=trailers["Candidate-Key"],
+        candidate_id=trailers.get("Candidate-Id", ""),
+        phase=trailers["Phase"],
+        target=trailers.get("Target", ""),
+        sha=commit.sha,
+        merged_at=datetime.fromtimestamp(commit.committed_s, UTC),
+        reverted=reverted,
+    )
+
+
+def _alive(ordered: list[Commit]) -> dict[str, bool]:
+    """Whether each commit is in effect: what is reverted is not, unless the revert is reverted.
+
+    Decided from the newest on, since a revert can itself be taken back only by a later commit.
+    """
+    alive = {commit.sha: True for commit in ordered}
+    for commit in reversed(ordered):
+        named = tuple(_REVERTS.findall(commit.message)) if alive[commit.sha] else ()
+        for sha in alive if named else ():
+            if sha.startswith(named):
+                alive[sha] = False
+    return alive

@@ -1,0 +1,65 @@
+"""Replaying a proposal against the endpoint of coreloop.yaml, and keeping the ids of what was asked."""
+
+from functools import partial
+
+from coreloop.mine.decode import CallFields
+from coreloop.mine.rollup import call_step
+from coreloop.promote.proposal import Proposal
+from coreloop.promote.replay import AuditLog, HttpEndpoint, Replay, Run, Verdict, is_loopback, replay
+from coreloop.records import DEFAULT_SELECTORS
+from coreloop.workspace import Workspace, append_private
+
+
+def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:
+    """Replay a proposal.
+
+    Parameters
+    ----------
+    proposal : Proposal
+        Its questions are asked in turns.
+    workspace : Workspace
+        Endpoint, selectors, audit log. The ids of the requests are appended to its replays file, in a dry run
+        too: the server recorded them, and they must never be mined.
+    runs : int, optional
+        How often to ask; coreloop.yaml's number by default.
+    confirmed : bool
+        Without it only a loopback address is asked: questions are private.
+
+    Returns
+    -------
+    Replay
+        ``not-applicable`` for a caveat, ``unavailable`` where nothing may or can be asked.
+    """
+    settings = workspace.settings.replay
+    if proposal.phase == "F":
+        return Replay(Verdict.NOT_APPLICABLE, ())
+    reason = _why_not(settings.url, confirmed=confirmed)
+    if settings.url is None or reason:
+        return Replay(Verdict.UNAVAILABLE, (Run(None, reason),))
+    selectors = workspace.settings.selectors()
+
+    def step_of(call: CallFields) -> str:
+        return call_step(call, selectors.get(call.name, DEFAULT_SELECTORS))
+
+    with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
+        return replay(
+            endpoint,
+            [step.text for step in proposal.fields.tool_pattern],
+            [text for text in proposal.fields.example_questions if not text.startswith("[REDACTED ")],
+            runs=runs or settings.runs,
+            step_of=step_of,
+            audit_log=AuditLog(workspace.records_dir, settings.timeout_s),
+            kept=partial(_keep, workspace),
+        )
+
+
+def _keep(workspace: Workspace, request_id: str) -> None:
+    append_private(workspace.replays_file, [" ".join(request_id.split())])
+
+
+def _why_not(url: str | None, *, confirmed: bool) -> str:
+    if url is None:
+        return "no replay: url is set in coreloop.yaml"
+    if not confirmed and not is_loopback(url):
+        return "without --confirm only a loopback address is asked"
+    return ""

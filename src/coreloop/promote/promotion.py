@@ -1,0 +1,352 @@
+"""Phase R as one flow: from a proposal to a plan that proves itself, from that to a draft pull request."""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import ForgeError, GitError, PullRequestExistsError, RefusedError
+from coreloop.history import BRANCH_PREFIX, promotions
+from coreloop.promote.docstring import Edited, Refused, append_to_section
+from coreloop.promote.forge import Forge, PullRequest, ReviewNotRequired, ReviewRequired
+from coreloop.promote.proposal import Proposal
+from coreloop.promote.pull_request import body, branch_name, commit_message, title
+from coreloop.promote.reach import Reach, command_reach, docstring_reach
+from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.source import read_source
+from coreloop.repository import Repository
+from coreloop.settings import Settings
+from coreloop.trailers import read_trailers
+
+_LOOK_BACK_DAYS: Final = 365
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """What a human allows in so many words; each is written into the pull request."""
+
+    unreached: bool = False
+    unverified: bool = False
+    unprotected: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a promotion would do.
+
+    Attributes
+    ----------
+    path : str
+        The file below the repository's root.
+    base, base_sha : str
+        The branch that the change is for, and its commit.
+    obstacles : tuple of str
+        Why it may not go on; empty when it may.
+    notes : tuple of str
+        What was allowed although a check did not pass.
+    """
+
+    proposal: Proposal
+    path: str
+    base: str
+    base_sha: str
+    edited: Edited
+    diff: str
+    reach: Reach
+    replay: Replay
+    branch: str
+    title: str
+    message: str
+    body: str
+    obstacles: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a confirmed promotion left behind; ``fresh`` is false when an earlier run had done it."""
+
+    branch: str
+    pull_request: PullRequest | None
+    fresh: bool
+
+
+def make_plan(
+    proposal: Proposal,
+    repository: Repository,
+    base_sha: str,
+    *,
+    project: Path,
+    settings: Settings,
+    ask: Callable[[Proposal], Replay],
+    leave: Leave,
+) -> Plan:
+    """Work out a promotion; reads only.
+
+    Parameters
+    ----------
+    proposal : Proposal
+        What to append where.
+    repository : Repository
+        The project's.
+    base_sha : str
+        Commit that the change goes on top of, from `base_commit`.
+    project : Path
+        Folder that the proposal's paths are below.
+    settings : Settings
+        Base branch, reach, slugs.
+    ask : callable
+        Replays the proposal.
+    leave : Leave
+        What is allowed.
+
+    Raises
+    ------
+    RefusedError
+        The docstring cannot be edited with proof, has the lines already, or the key is on the base branch.
+    GitError, ReachError
+        The base branch or the file is missing; the schema command failed.
+    """
+    path = _repository_path(repository, project, proposal.file)
+    _refuse_known(repository, base_sha, proposal)
+    edited = _edit(repository, base_sha, path, proposal)
+    reach = _reach(repository, base_sha, path, edited, proposal, settings)
+    replay = ask(proposal)
+    obstacles, notes = _weigh(reach, replay, leave)
+    return Plan(
+        proposal=proposal,
+        path=path,
+        base=settings.forge.base,
+        base_sha=base_sha,
+        edited=edited,
+        diff=diff_of(edited, path),
+        reach=reach,
+        replay=replay,
+        branch=branch_name(proposal, settings.axis_slugs),
+        title=title(proposal),
+        message=commit_message(proposal, replay),
+        body=body(proposal, reach, replay, notes=notes),
+        obstacles=obstacles,
+        notes=notes,
+    )
+
+
+def base_commit(repository: Repository, base: str, *, fetch: bool) -> str:
+    """The commit of the base branch: the remote's, or this clone's when there is no remote.
+
+    Parameters
+    ----------
+    repository : Repository
+        The project's.
+    base : str
+        Name of the branch.
+    fetch : bool
+        Get what this clone does not have. Without it, the newest commit that this clone knows is taken.
+
+    Raises
+    ------
+    GitError
+        There is no such branch.
+    """
+    remote = repository.remote()
+    known = repository.resolve(f"refs/remotes/{remote}/{base}") or repository.resolve(f"refs/heads/{base}")
+    if remote is None or not fetch:
+        if known is None:
+            raise GitError(f"there is no branch {base}; set forge: base in coreloop.yaml")
+        return known
+    sha = repository.heads(remote).get(base)
+    if sha is None:
+        raise GitError(f"{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml")
+    if repository.resolve(sha) is None:
+        repository.fetch(remote, base)
+    return sha
+
+
+def carry_out(
+    plan: Plan, repository: Repository, forge: Forge | None, *, max_open: int, leave: Leave
+) -> Done:
+    """Commit, push and open the draft; run again after any interruption, it ends in the same place.
+
+    Raises
+    ------
+    RefusedError
+        The base branch asks for no review, too many promotions are open, or this one was closed unmerged.
+    GitError, ForgeError
+        Git or GitHub said no; the message names the branch where one stays.
+    """
+    if plan.obstacles:
+        raise RefusedError("; ".join(plan.obstacles))
+    if forge is not None:
+        existing = _preflight(plan, forge, max_open=max_open, leave=leave)
+        if existing is not None:
+            forge.add_label(existing.number)
+            return Done(existing.branch, existing, fresh=False)
+    remote = repository.remote()
+    branch = _published(repository, remote, plan.proposal.fields.key)
+    fresh = branch is None
+    if branch is None:
+        branch = _free_name(repository, remote, plan.branch)
+        sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
+        repository.publish(sha, branch, remote=remote)
+    if forge is None:
+        return Done(branch, None, fresh)
+    try:
+        pull = _open_draft(plan, forge, branch)
+        forge.add_label(pull.number)
+    except ForgeError as error:
+        error.add_note(f"branch {branch} is pushed; the same command goes on from there")
+        raise
+    return Done(branch, pull, fresh=True)
+
+
+def diff_of(edited: Edited, path: str) -> str:
+    """Unified diff of the file; line ends are not shown."""
+    end = edited.offset + len(edited.inserted)
+    old = read_source(edited.source[: edited.offset] + edited.source[end:])
+    new = read_source(edited.source)
+    pair = (old.text.splitlines(), new.text.splitlines())
+    return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
+
+
+def _repository_path(repository: Repository, project: Path, file: str) -> str:
+    try:
+        path = (project / file).resolve().relative_to(repository.root.resolve())
+    except ValueError as error:
+        raise RefusedError(f"{file} is not in the repository {repository.root}") from error
+    if path.suffix != ".py":
+        raise RefusedError(f"{file} is no Python file")
+    return path.as_posix()
+
+
+def _refuse_known(repository: Repository, base_sha: str, proposal: Proposal) -> None:
+    if repository.is_shallow():
+        raise GitError(
+            "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
+        )
+    key = proposal.fields.key
+    known = next((one for one in promotions(repository.log(base_sha)) if one.key == key), None)
+    if known is not None:
+        what = "was promoted and reverted" if known.reverted else "is promoted already"
+        raise RefusedError(f"{proposal.fields.id} {what}: commit {known.sha[:12]}")
+
+
+def _edit(repository: Repository, base_sha: str, path: str, proposal: Proposal) -> Edited:
+    source = repository.read(base_sha, path)
+    if source is None:
+        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
+    symbol, _, line = proposal.symbol.partition(":")
+    place = int(line) if line.isdecimal() else None
+    outcome = append_to_section(source, symbol, proposal.section, proposal.lines, line=place)
+    if isinstance(outcome, Edited):
+        return outcome
+    reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
+    raise RefusedError(f"{path}::{proposal.symbol}: {reason}")
+
+
+def _reach(
+    repository: Repository,
+    base_sha: str,
+    path: str,
+    edited: Edited,
+    proposal: Proposal,
+    settings: Settings,
+) -> Reach:
+    providers = tuple(proposal.fields.providers)
+    if not settings.reach.command:
+        return docstring_reach(edited, providers=providers, caps=settings.reach.caps)
+    # The command runs in the project's folder, which may lie below the repository's.
+    prefix = path.removesuffix(proposal.file)
+    return command_reach(
+        lambda folder: repository.export(base_sha, folder),
+        prefix,
+        proposal.file,
+        edited,
+        tool=proposal.fields.engine,
+        settings=settings.reach,
+        providers=providers,
+    )
+
+
+def _weigh(reach: Reach, replay: Replay, leave: Leave) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands in the way, and what was allowed to."""
+    obstacles: list[str] = []
+    notes: list[str] = []
+    if not reach.ok:
+        (notes if leave.unreached else obstacles).append(
+            f"reach: {_unreached(reach)}" + ("" if leave.unreached else "; --allow-unreached goes on")
+        )
+    if replay.verdict is Verdict.NOT_REPRODUCED:
+        obstacles.append(f"replay: {replay.summary}")
+    elif replay.verdict not in {Verdict.REPRODUCED, Verdict.NOT_APPLICABLE}:
+        (notes if leave.unverified else obstacles).append(
+            f"replay: {replay.summary}" + ("" if leave.unverified else "; --allow-unverified goes on")
+        )
+    return tuple(obstacles), tuple(notes)
+
+
+def _unreached(reach: Reach) -> str:
+    if reach.missing:
+        return (
+            f"{len(reach.missing)} of the appended lines are not in the description that the model receives"
+        )
+    cap = next(cap for cap in reach.caps if cap.binds and cap.lost)
+    return f"{cap.provider} reads {cap.limit:,} characters, which cuts {len(cap.lost)} of the appended lines"
+
+
+def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> PullRequest | None:
+    """The candidate's pull request if it is open already; else whether a new one may be opened."""
+    since = datetime.combine(plan.proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
+    existing = forge.find_pull_request(plan.proposal.fields.key, since=since)
+    if existing is not None and existing.state == "open":
+        return existing
+    if existing is not None:
+        ended = "merged" if existing.merged else "closed without a merge"
+        raise RefusedError(f"{plan.proposal.fields.id} was {ended}: {existing.url}")
+    rule = forge.review_rule(plan.base)
+    if not isinstance(rule, ReviewRequired) and not leave.unprotected:
+        what = (
+            "no review is required"
+            if isinstance(rule, ReviewNotRequired)
+            else "nobody knows whether a review is"
+        )
+        raise RefusedError(f"{what}: {rule.reason}; protect {plan.base}, or say --allow-unprotected")
+    count = len(forge.open_pull_requests())
+    if count >= max_open:
+        raise RefusedError(f"{count} promotions are open, max_open is {max_open}; merge or close one first")
+    return None
+
+
+def _open_draft(plan: Plan, forge: Forge, branch: str) -> PullRequest:
+    try:
+        return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=plan.body)
+    except PullRequestExistsError:
+        found = forge.find_pull_request(plan.proposal.fields.key)
+        if found is None:
+            raise
+        return found
+
+
+def _published(repository: Repository, remote: str | None, key: str) -> str | None:
+    """The branch that an earlier run made for this candidate, whatever its day."""
+    for name, sha in sorted(repository.heads(remote).items()):
+        if name.startswith(BRANCH_PREFIX) and _key_at(repository, remote, name, sha) == key:
+            return name
+    return None
+
+
+def _free_name(repository: Repository, remote: str | None, wanted: str) -> str:
+    heads = repository.heads(remote)
+    for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 100))):
+        if name not in heads:
+            return name
+        if _key_at(repository, remote, name, heads[name]) is None:
+            raise GitError(f"branch {name} exists and is not coreloop's; rename or delete it first")
+    raise GitError(f"there are a hundred branches {wanted}-…; delete some")
+
+
+def _key_at(repository: Repository, remote: str | None, branch: str, sha: str) -> str | None:
+    if repository.resolve(sha) is None and remote is not None:
+        repository.fetch(remote, branch)
+    return read_trailers(repository.message(sha)).get("Candidate-Key")

@@ -1,0 +1,115 @@
+"""The words of a promotion: branch, title, commit message, body. All from closed vocabularies, and pure."""
+
+import difflib
+from collections.abc import Mapping
+
+from coreloop.promote.proposal import Proposal
+from coreloop.promote.reach import Reach
+from coreloop.promote.replay import Replay
+from coreloop.slug import to_slug
+from coreloop.trailers import write_trailers
+
+_KINDS = {"R": "docstring", "F": "caveat"}
+
+
+def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
+    """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; ``-2`` and so on is the caller's business."""
+    engine, axis = to_slug(proposal.fields.engine), to_slug(proposal.fields.axis, axis_slugs)
+    return f"skill/{_KINDS[proposal.phase]}-{engine}-{axis}-{proposal.day:%Y%m%d}"
+
+
+def title(proposal: Proposal) -> str:
+    """Subject of the commit and title of the pull request."""
+    what = "how it is used with success" if proposal.phase == "R" else "how it fails"
+    return f"[CORELOOP-{proposal.phase}] docs({proposal.fields.engine}): {what}, {proposal.section}"
+
+
+def trailers(proposal: Proposal, replay: Replay) -> str:
+    """The trailers that commit and pull request share."""
+    fields = proposal.fields
+    evidence = f"{_successes(proposal)} of {fields.n_observed} requests, lower bound {fields.success_low:.2f}"
+    return write_trailers(
+        {
+            "Phase": proposal.phase,
+            "Candidate-Id": fields.id,
+            "Candidate-Key": fields.key,
+            "Target": f"{proposal.file}::{proposal.symbol}",
+            "Evidence": evidence,
+            "Observed": str(fields.n_observed),
+            "Unique-Questions": str(fields.n_unique_questions),
+            "Success-Rate": f"{fields.success_rate:.3f}",
+            "Replay": replay.verdict.value,
+        }
+    )
+
+
+def commit_message(proposal: Proposal, replay: Replay) -> str:
+    """The whole message of the one commit."""
+    target = f"{proposal.file}::{proposal.symbol}"
+    return (
+        f"{title(proposal)}\n\nAppends to {proposal.section} of {target}.\n\n{trailers(proposal, replay)}\n"
+    )
+
+
+def body(proposal: Proposal, reach: Reach, replay: Replay, *, notes: tuple[str, ...] = ()) -> str:
+    """The pull request's text: the evidence, what the model will read, the replay, how to take it back."""
+    target = f"`{proposal.file}::{proposal.symbol}`"
+    parts = (
+        f"Appends {len(proposal.lines)} lines to **{proposal.section}** of {target}. This draft was "
+        "proposed from recorded requests; only a human can merge it.",
+        *(f"> **Note:** {note}" for note in notes),
+        f"## Evidence\n\n{_evidence(proposal)}",
+        f"## What the model receives\n\n{_received(reach)}",
+        f"## Replay\n\n{replay.summary}",
+        "## To take it back\n\n`git revert` of the merged commit restores the file byte for byte.",
+        trailers(proposal, replay),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _successes(proposal: Proposal) -> int:
+    return round(proposal.fields.success_rate * proposal.fields.n_observed)
+
+
+def _evidence(proposal: Proposal) -> str:
+    fields = proposal.fields
+    rows = (
+        ("requests", f"{_successes(proposal)} of {fields.n_observed} succeeded"),
+        ("distinct questions", str(fields.n_unique_questions)),
+        ("success rate, 95 % lower bound", f"{fields.success_rate:.2f}, {fields.success_low:.2f}"),
+        (f"category {fields.cat_hash}", f"{fields.base_rate:.2f}"),
+        ("seen", f"{fields.first_seen:%Y-%m-%d} to {fields.last_seen:%Y-%m-%d}"),
+        ("candidate", f"{fields.id}, key `{fields.key}`"),
+    )
+    return "\n".join(("| what | figure |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)))
+
+
+def _received(reach: Reach) -> str:
+    source = (
+        "As the project's schema command prints it."
+        if reach.measured
+        else "No `reach:` command is set: the description is taken to be the whole docstring."
+    )
+    lines = difflib.unified_diff(
+        reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
+    )
+    diff = "\n".join(lines)
+    fence = "`" * (_longest_run(diff, "`") + 3)
+    caps = "\n".join(cap_line(reach, cap.provider) for cap in reach.caps)
+    sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after."
+    return f"{source} {sizes}\n\n{caps}\n\n{fence}diff\n{diff}\n{fence}"
+
+
+def cap_line(reach: Reach, provider: str) -> str:
+    """What a provider's limit does to the appended lines."""
+    cap = next(one for one in reach.caps if one.provider == provider)
+    force = "binds" if cap.binds else "does not bind: not among the providers of the evidence"
+    cut = f"cuts {len(cap.lost)} of the appended lines" if cap.lost else "cuts none of the appended lines"
+    return f"- {provider} reads {cap.limit:,} characters and {cut} ({force})."
+
+
+def _longest_run(text: str, sign: str) -> int:
+    longest = 0
+    while sign * (longest + 1) in text:
+        longest += 1
+    return longest

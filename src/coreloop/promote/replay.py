@@ -1,0 +1,247 @@
+"""Asking the example questions again, and comparing what the agent does with the pattern. Fails closed."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+
+from coreloop.mine.decode import CallFields, Line, read_lines
+from coreloop.mine.outcome import is_ok
+from coreloop.mine.rollup import call_step
+from coreloop.records import hash_sequence
+
+_POLL_S: Final = 0.2
+_MAX_ANSWER_BYTES: Final = 10_000_000
+
+
+class Verdict(StrEnum):
+    """What a replay says of a pattern; only ``reproduced`` lets a promotion go on by itself."""
+
+    REPRODUCED = "reproduced"
+    INCONCLUSIVE = "inconclusive"
+    NOT_REPRODUCED = "not_reproduced"
+    UNAVAILABLE = "unavailable"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One question asked again: whether the agent did the steps in order; None when nobody knows."""
+
+    agrees: bool | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """All runs, and the verdict on them."""
+
+    verdict: Verdict
+    runs: tuple[Run, ...]
+
+    @property
+    def summary(self) -> str:
+        """One clause for a screen, a trailer, a pull request: never a question."""
+        if not self.runs:
+            return self.verdict.value
+        agreed = sum(run.agrees is True for run in self.runs)
+        reasons = sorted({run.reason for run in self.runs if run.agrees is not True})
+        because = f": {'; '.join(reasons)}" if reasons else ""
+        return f"{self.verdict.value} ({agreed} of {len(self.runs)} runs agree{because})"
+
+
+class AnswerFields(msgspec.Struct):
+    """The endpoint's answer, as far as it is read."""
+
+    tool_calls: list[CallFields | str] | None = None
+    tool_sequence_hash: str | None = None
+    request_id: str | None = None
+
+
+class UnusableError(Exception):
+    """An answer that says nothing about the sequence; the text is the reason."""
+
+
+class Endpoint(Protocol):
+    """Asks one question; raises `UnusableError` when no usable answer comes."""
+
+    def ask(self, question: str) -> AnswerFields:
+        """The agent's answer."""
+
+
+class HttpEndpoint:
+    """The endpoint of coreloop.yaml.
+
+    Parameters
+    ----------
+    url : str
+        Takes ``{"question", "stream": false, "origin": "replay"}``. Redirects are not followed and proxies
+        not used: questions go to this address and nowhere else.
+    timeout_s : float
+        Of one question.
+    """
+
+    def __init__(self, url: str, *, timeout_s: float) -> None:
+        self._url = url
+        self._client = httpx2.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
+
+    def __enter__(self) -> "HttpEndpoint":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def ask(self, question: str) -> AnswerFields:
+        """Ask once."""
+        body = {"question": question, "stream": False, "origin": "replay"}
+        with _no_answer():
+            answer = self._client.post(self._url, json=body, headers={"X-Coreloop-Replay": "1"})
+            content = answer.content
+        if answer.status_code != 200:
+            raise UnusableError(f"the endpoint answered {answer.status_code}")
+        try:
+            return msgspec.json.decode(content[:_MAX_ANSWER_BYTES], type=AnswerFields)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UnusableError("the answer is no JSON of the known form") from error
+
+
+@contextmanager
+def _no_answer() -> Iterator[None]:
+    """The one place where the HTTP library's errors become reasons."""
+    try:
+        yield
+    except httpx2.TimeoutException as error:
+        raise UnusableError("the endpoint did not answer in time") from error
+    except httpx2.ConnectError as error:
+        raise UnusableError("the endpoint cannot be reached") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise UnusableError(f"the connection failed ({type(error).__name__})") from error
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLog:
+    """Where the answered requests are recorded, for endpoints that return only a request's id."""
+
+    folder: Path
+    timeout_s: float
+
+    def steps(self, request_id: str) -> AnswerFields:
+        """Wait until the record of a request is there."""
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            found = self._find(request_id)
+            if found is not None:
+                return found
+            if time.monotonic() > deadline:
+                raise UnusableError("the request's record did not appear in the audit log in time")
+            time.sleep(_POLL_S)  # another process writes the file; there is nothing to wait on
+
+    def _find(self, request_id: str) -> AnswerFields | None:
+        newest = sorted(self.folder.glob("*.jsonl"))[-2:]
+        for path in reversed(newest):
+            for line in read_lines(path, replays=True):
+                if isinstance(line, Line) and line.fields.request_id == request_id:
+                    fields = line.fields
+                    omitted = fields.tool_sequence_hash if fields.tool_calls_omitted else None
+                    return AnswerFields(fields.tool_calls, omitted, request_id)
+        return None
+
+
+def replay(
+    endpoint: Endpoint,
+    steps: Sequence[str],
+    questions: Sequence[str],
+    *,
+    runs: int,
+    step_of: Callable[[CallFields], str] = call_step,
+    audit_log: AuditLog | None = None,
+    kept: Callable[[str], None] = lambda _: None,
+) -> Replay:
+    """Ask the questions again, in turns, and weigh the runs.
+
+    Parameters
+    ----------
+    endpoint : Endpoint
+        The agent.
+    steps : sequence of str
+        The pattern's steps, as `coreloop.records.step` writes them.
+    questions : sequence of str
+        Example questions.
+    runs : int
+        How many to ask.
+    step_of : callable
+        From a call of the answer to its step.
+    audit_log : AuditLog, optional
+        Where a request is looked up of which only the id comes back.
+    kept : callable
+        Is told the id of every request as soon as it is known.
+    """
+    if not questions:
+        return Replay(Verdict.UNAVAILABLE, (Run(None, "the candidate has no example question"),))
+    done: list[Run] = []
+    for number in range(runs):
+        try:
+            answer = endpoint.ask(questions[number % len(questions)])
+            if answer.request_id is not None:
+                kept(answer.request_id)
+            done.append(_compare(answer, steps, step_of, audit_log))
+        except UnusableError as reason:
+            done.append(Run(None, str(reason)))
+    return Replay(weigh(done), tuple(done))
+
+
+def weigh(runs: Sequence[Run]) -> Verdict:
+    """The verdict on some runs.
+
+    Most agree: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most runs gave a usable
+    answer; with fewer usable answers nobody knows, so inconclusive; with none, unavailable.
+    """
+    agreed = sum(run.agrees is True for run in runs)
+    usable = sum(run.agrees is not None for run in runs)
+    if 2 * agreed > len(runs):
+        return Verdict.REPRODUCED
+    if not usable:
+        return Verdict.UNAVAILABLE
+    return Verdict.NOT_REPRODUCED if not agreed and 2 * usable > len(runs) else Verdict.INCONCLUSIVE
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address can only be this machine: what a dry run may ask."""
+    try:
+        host = urlsplit(url).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _compare(
+    answer: AnswerFields,
+    steps: Sequence[str],
+    step_of: Callable[[CallFields], str],
+    audit_log: AuditLog | None,
+) -> Run:
+    if answer.tool_calls is None and answer.tool_sequence_hash is None:
+        if answer.request_id is None or audit_log is None:
+            raise UnusableError("the answer names no tool calls")
+        answer = audit_log.steps(answer.request_id)
+    if answer.tool_sequence_hash is not None and answer.tool_calls is None:
+        agrees = answer.tool_sequence_hash == hash_sequence(">".join(steps))
+    else:
+        calls = [
+            call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()
+        ]
+        agrees = _occur_in_order(steps, [step_of(call) for call in calls if is_ok(call)])
+    return Run(agrees, "" if agrees else "the agent took other steps")
+
+
+def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:
+    left: Any = iter(taken)
+    return all(step in left for step in wanted)
