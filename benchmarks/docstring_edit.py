@@ -1,4 +1,4 @@
-"""Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; and the time of one edit.
+"""Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of one edit.
 
 uv run python benchmarks/docstring_edit.py [--every N]
 """
@@ -47,7 +47,7 @@ def documented(source: bytes) -> Iterator[tuple[str, int]]:
 
 
 def is_broken(source: bytes, edited: Edited) -> bool:
-    """Look at an edit with nothing but the parser: same file but for the insertion, which is one docstring's."""
+    """Look at an edit with nothing but the parser: one insertion, and no other docstring is different."""
     old, new = source, edited.source
     if new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
         return True

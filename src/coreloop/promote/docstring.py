@@ -24,6 +24,7 @@ from coreloop.promote.source import (
 )
 
 _LEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:@[ \t]*)?")
+_RULE = re.compile(r"-+|=+")
 _SECTION_NAME = re.compile(r"[^\W\d_][\w /&-]{0,60}")
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -163,6 +164,8 @@ def _check_request(request: _Request) -> None:
     for text in (request.section, *request.lines):
         if not text.strip():
             raise UnprovenError("one of the lines is empty")
+        if _RULE.fullmatch(text.strip()):
+            raise UnprovenError("one of the lines would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
             raise UnprovenError(f"a line holds the control or format character U+{ord(unwanted):04X}")
 

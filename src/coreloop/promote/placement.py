@@ -117,9 +117,10 @@ def _step(layout: Layout, lead: str) -> str:
 
 def _needs_gap(layout: Layout, section: Section, first: str) -> bool:
     """Whether the new text would otherwise run into a doctest, a directive or text of another kind."""
-    if section.lazy or section.body == section.end:
+    lines = layout.lines[section.body : section.end]
+    body = [line for line in lines if not line.blank and line.indent >= layout.margin]
+    if section.lazy or not body:
         return False
-    body = [line for line in layout.lines[section.body : section.end] if not line.blank]
     least = min(line.indent for line in body)
     top = next(line for line in reversed(body) if line.indent == least).text.strip()
     if body[-1].code == "doctest" or top.startswith(".. ") or top.endswith("::"):

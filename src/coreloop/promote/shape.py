@@ -1,7 +1,7 @@
-"""Which sections the docstrings of a file really have, and which ones an edit would lose. No file is opened here.
+"""Which sections the docstrings of a file really have, and which ones an edit would lose.
 
-A section counts when it says something: a heading without text and a placeholder under it (`TODO`, `…`) are the
-way such a rule is defeated, so both are missing.
+A section counts when it says something. A heading without text and a placeholder under it (`TODO`) are how
+such a rule is defeated, so both are missing. No file is opened here.
 """
 
 import re
@@ -36,11 +36,12 @@ OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
 """Known beside them."""
 
 # A line that starts with the first promises text; one that is nothing but the second says that there is none.
-_PROMISE = re.compile(
-    r"(?:todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added)|추후 ?작성|작성 ?예정|미정)\b",
+_PROMISE = re.compile(r"(?:TODO|TBD|TBA|TBC|FIXME|XXX|WIP)\b|추후 ?작성|작성 ?예정|미정")
+_NOTHING = re.compile(
+    r"todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added|documented)|n/?a|none|nil|nothing"
+    r"|not applicable|placeholder|해당 ?없음|없음",
     re.IGNORECASE,
 )
-_NOTHING = re.compile(r"(?:n/?a|none|nil|nothing|not applicable|placeholder|해당 ?없음|없음)", re.IGNORECASE)
 _LEADING = re.compile(r"^(?:[-*+•>#:]|\d+[.)]|\.\.(?=\s)|\s)+")
 
 
@@ -76,8 +77,8 @@ class Loss:
 def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...] | Refused:
     """Tell for each public class, function and method of a file which sections its docstring has.
 
-    Public is what has no name with a leading underscore on its way and is not inside a function. Overloads and
-    a property's setter do not show their docstrings and are left out.
+    Public is what has no name with a leading underscore on its way and is not inside a function. Overloads
+    and a property's setter do not show their docstrings and are left out.
 
     Parameters
     ----------
@@ -102,8 +103,8 @@ def lost_sections(
 ) -> tuple[Loss, ...] | Refused:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
-    A name that is defined several times is compared in the order of its definitions. What is no longer defined
-    is not a loss; what lost its whole docstring is.
+    A name that is defined several times is compared in the order of its definitions. What is no longer
+    defined is not a loss; what lost its whole docstring is.
 
     Parameters
     ----------
@@ -199,6 +200,8 @@ def _says(lines: Sequence[str], key: str) -> bool:
 
 def _is_stub(line: str, key: str) -> bool:
     """Whether a line promises text, says that there is none, or has no letter and no digit."""
+    if line.startswith(("```", "~~~")):
+        return True
     text = _LEADING.sub("", line).strip("`*_()[]<>. \t…")
     if not any(char.isalnum() for char in text) or _PROMISE.match(text):
         return True
