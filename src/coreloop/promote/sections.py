@@ -275,7 +275,8 @@ class _Scanner:
         if self._current.style == "google" and outside and not self._lazy:
             self._keep()
             return
-        self._lazy = self._lazy and outside
+        # Text that starts beside its heading may hang; below `Guide: text`, an indented block is the text.
+        self._lazy = self._lazy and (outside or not self._current.inline)
         self._current = replace(self._current, end=number + 1)
 
     def _heading(self, number: int) -> Section | None:

@@ -41,6 +41,14 @@ CASES = {
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
     "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
+    "google, text not indented hangs": (
+        "S.\n\nRaises:\nKeyError if x\n    or y\nOSError\n\nend",
+        [("Raises", "google", ["KeyError if x", "or y", "OSError"])],
+    ),
+    "google, a block below text on the heading's line ends with its indentation": (
+        "S.\n\nGuide: x\n    - a\nend",
+        [("Guide", "google", ["x", "- a"])],
+    ),
     "google, no text": ("S.\n\nGuide:\n\nend", [("Guide", "google", [])]),
     "google, a title nobody knows": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
     "a sentence that ends in a colon is no title": ("S.\n\nFor instance:\n    x", []),
