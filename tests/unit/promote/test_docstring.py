@@ -565,7 +565,7 @@ def test_griffe_reads_google_sections_the_same_way(tail):
 PACKAGES = ("polars", "numpy", "click")
 SHARDS = 8
 # The largest files are left to the benchmark: each edit parses its file twice.
-SIZE_LIMIT = 34_000
+SIZE_LIMIT = 35_000
 
 
 def third_party_files():
@@ -595,20 +595,24 @@ def test_at_least_two_thousand_foreign_docstrings_are_tried():
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_foreign_docstring_breaks(shard):
-    edited, refused = 0, []
+    edited, reasons = 0, set()
     for path in third_party_files()[shard::SHARDS]:
-        source = path.read_bytes()
-        rest, texts = split_docstrings(source)
-        for qualname, line in documented(source):
-            outcome = append_to_section(source, qualname, "Guide", LINES, line=line)
+        old = new = path.read_bytes()
+        expected = {}
+        # From the last to the first, so that the lines above stay where they are.
+        for qualname, line in sorted(documented(old), key=lambda found: found[1] or 0, reverse=True):
+            outcome = append_to_section(new, qualname, "Guide", LINES, line=line)
             if isinstance(outcome, Refused):
-                refused.append((str(path), qualname, outcome.reason))
+                reasons.add(outcome.reason)
                 continue
-            new_rest, new_texts = split_docstrings(outcome.source)
-            changed = [pair for pair in zip(texts, new_texts, strict=True) if pair[0] != pair[1]]
-            assert (new_rest, changed) == (rest, [(outcome.before, outcome.after)]), (path, qualname)
-            assert outcome.before.rstrip() in outcome.after
-            assert all(text in outcome.after for text in LINES)
+            assert outcome.after.startswith(outcome.before.rstrip()), (path, qualname)
+            assert all(text in outcome.after for text in LINES), (path, qualname)
+            new = outcome.source
+            expected.setdefault(outcome.before, set()).add(outcome.after)
             edited += 1
-    assert {reason for *_, reason in refused} <= {"the docstring is empty; write a summary first"}
-    assert len(refused) <= edited / 50
+        (old_rest, old_texts), (new_rest, new_texts) = split_docstrings(old), split_docstrings(new)
+        assert new_rest == old_rest, path
+        pairs = zip(old_texts, new_texts, strict=True)
+        assert all(after in expected.get(before, {before}) for before, after in pairs), path
+    assert edited > 100
+    assert reasons <= {"the docstring is empty; write a summary first"}
