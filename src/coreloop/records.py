@@ -330,7 +330,8 @@ def _truncated(text: str) -> dict[str, Any]:
 
 
 def _expanded(args: Any) -> Any:
-    return orjson.loads(args.contents) if isinstance(args, orjson.Fragment) else args
+    # A Fragment shows its contents to nobody, whatever the type stub says.
+    return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
 
 
 def _quoted(text: str) -> str:
