@@ -174,10 +174,12 @@ def hash_sequence(sequence: str) -> str:
 def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
     """Replace every string over ``limit`` characters, at any depth, by its size and a preview."""
     if isinstance(value, str):
-        return value if len(value) <= limit else _truncated(value)
+        return value if len(value) <= limit else _truncated(value, limit)
     if isinstance(value, list):
         return [shorten(item, limit=limit) for item in value]
     if isinstance(value, dict):
+        if _is_truncated(value):
+            return {**value, "preview": value["preview"][: _preview_chars(limit)]}
         return {key[:_PREVIEW_CHARS]: shorten(item, limit=limit) for key, item in value.items()}
     return value
 
@@ -282,15 +284,20 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
     """Only a call's shape: selectors whole, every other argument as its bare name."""
     args = call["args"] if isinstance(call["args"], dict) else {}
     kept = {key[:64]: "…" for key in list(args)[:30]}
-    kept |= {key: args[key] for key in selectors if selector_text(args.get(key)) != "<other>"}
+    kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
         **call,
         "name": _cut(call["name"], 80),
-        "args": {key: value for key, value in kept.items() if value is not None},
+        "args": kept,
         "error": _cut(call["error"], 120) if call["error"] else call["error"],
         "overrides_used": _outline_names(call["overrides_used"]),
         "extreme_flags": _outline_names(call["extreme_flags"]),
     }
+
+
+def _outline_selector(value: Any) -> Any:
+    """A selector's value, or a list for one that is no name: the step must stay what it was."""
+    return value if value is None or selector_text(value) != "<other>" else ["…"]
 
 
 def _outline_override(override: OverrideCall) -> dict[str, Any]:
@@ -325,8 +332,21 @@ def _cut(text: str, limit: int) -> str:
     return head + "…"
 
 
-def _truncated(text: str) -> dict[str, Any]:
-    return {"truncated": True, "size": len(text), "preview": text[:_PREVIEW_CHARS]}
+def _truncated(text: str, limit: int) -> dict[str, Any]:
+    return {"truncated": True, "size": len(text), "preview": text[: _preview_chars(limit)]}
+
+
+def _is_truncated(value: dict[str, Any]) -> bool:
+    return (
+        value.keys() == {"truncated", "size", "preview"}
+        and isinstance(value["preview"], str)
+        and isinstance(value["size"], int)
+        and value["truncated"] is True
+    )
+
+
+def _preview_chars(limit: int) -> int:
+    return min(_PREVIEW_CHARS, limit // 4)
 
 
 def _expanded(args: Any) -> Any:
