@@ -13,12 +13,13 @@ _SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
 _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 _QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
-_PLACEHOLDER: Final = re.compile(r"->|<[A-Za-z_][A-Za-z0-9_]{0,39}>")
+_PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
 _FORBIDDEN: Final = (
     (">>>", "a doctest prompt"),
     (".. ", "a reStructuredText directive"),
     ("://", "a link"),
     ("www.", "a link"),
+    ("~~", "a fence"),
     ("::", "a reStructuredText literal block"),
 )
 
