@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
@@ -131,7 +131,7 @@ def load_settings(
     node = _with_overrides(_compose(path), environ)
     reader = _Reader(path)
     settings: Settings = reader.read(node, Settings) if node is not None else Settings()
-    reader.check_labels(node, settings)
+    reader.check_rules(node, settings)
     if check_paths:
         reader.check_targets(node, settings, root)
     return settings
@@ -147,36 +147,53 @@ def _compose(path: Path) -> yaml.Node | None:
         raise SettingsError("is not UTF-8; save it as UTF-8", path=path) from error
     except OSError as error:
         raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
+    except RecursionError as error:
+        raise SettingsError("is not YAML: it is nested too deeply", path=path) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or "a character that YAML does not allow"
         raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
 
 
+class _Variable(yaml.ScalarNode):
+    """A value that an environment variable gives, plain text where a text is wanted."""
+
+    def __init__(self, variable: str, text: str, hint: Any) -> None:
+        plain = str in (get_args(hint) or (hint,))
+        resolve: Callable[..., str] = yaml.SafeLoader("").resolve
+        super().__init__(_STR_TAG if plain else resolve(yaml.ScalarNode, text, (True, False)), text)
+        self.variable = variable
+
+
+_STR_TAG: Final = "tag:yaml.org,2002:str"
+
+
 def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
-    """Set the keys that the environment names, as if they stood in the file."""
-    for keys in _scalar_keys(Settings):
-        text = environ.get("_".join(("CORELOOP", *keys)).upper())
-        if text is not None:
-            node = _with_value(node, keys, yaml.compose(text, Loader=yaml.SafeLoader))
+    """Set the keys that the environment names, as if they stood in the file; an empty variable is none."""
+    for keys, hint in _scalar_keys(Settings):
+        variable = "_".join(("CORELOOP", *keys)).upper()
+        if environ.get(variable):
+            node = _with_value(node, keys, _Variable(variable, environ[variable], hint))
     return node
 
 
-def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, hint in get_type_hints(kind).items():
         if is_dataclass(hint):
             yield from _scalar_keys(hint, (*above, name))
         elif get_origin(hint) in {None, UnionType}:
-            yield (*above, name)
+            yield (*above, name), hint
 
 
-def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node | None) -> yaml.Node | None:
+def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node) -> yaml.Node:
     if not keys:
         return value
+    if node is not None and not isinstance(node, yaml.MappingNode) and not node.tag.endswith(":null"):
+        return node  # a mistake, which the reader reports
     entries = list(node.value) if isinstance(node, yaml.MappingNode) else []
     inner = next((child for key, child in entries if key.value == keys[0]), None)
     entries = [(key, child) for key, child in entries if key.value != keys[0]]
-    key = yaml.ScalarNode("tag:yaml.org,2002:str", keys[0])
+    key = yaml.ScalarNode(_STR_TAG, keys[0])
     return yaml.MappingNode("tag:yaml.org,2002:map", [*entries, (key, _with_value(inner, keys[1:], value))])
 
 
@@ -248,11 +265,16 @@ class _Reader:
             most = f" and at most {bounds['most']}" if "most" in bounds else ""
             raise self._error(f"{key} must be at least {bounds['least']}{most}, not {_shown(node)}", node)
 
-    def check_labels(self, node: yaml.Node | None, settings: Settings) -> None:
+    def check_rules(self, node: yaml.Node | None, settings: Settings) -> None:
         for index, rule in enumerate(settings.categories):
             if not is_category(rule.label):
                 what = "must be one to four parts of ASCII letters and digits joined by '-'"
                 raise self._error(f"label {rule.label!r} {what}", _child(node, "categories", index, "label"))
+            if not all(word.strip() for word in rule.any):
+                raise self._error(
+                    f"an empty word in any of {rule.label} would match every question",
+                    _child(node, "categories", index, "any"),
+                )
 
     def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
         for name, tool in settings.tools.items():
@@ -274,6 +296,8 @@ class _Reader:
         entries = node.value if key and isinstance(node, yaml.MappingNode) else []
         place = next((one for one, _ in entries if one.value == key), node)
         mark = place.start_mark if place is not None else None
+        if isinstance(place, _Variable):
+            message += f" (set by {place.variable})"
         return SettingsError(message, path=self._path, line=mark.line + 1 if mark else None)
 
 
