@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +102,9 @@ def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:
 
 
 def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
-    mention = re.compile(rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*\(")
+    mention = re.compile(
+        rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
+    )
     found: dict[str, list[Tool]] = {name: [] for name in names}
     for path in _python_files(root):
         source = _read(path)
@@ -130,7 +133,7 @@ def _is_skipped(folder: str) -> bool:
 def _definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
     """Definitions of modules and classes with their qualnames; of overloads only the implementation."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If | ast.Try):
+        if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
             yield from _definitions(node, above)
         elif isinstance(node, _Definition) and not _is_overload(node):
             yield f"{above}{node.name}", node
@@ -165,10 +168,12 @@ def _parse(path: Path) -> ast.AST | None:
 
 
 def _parse_bytes(source: bytes) -> ast.AST | None:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a doubtful escape in somebody's source is not this command's talk
+        try:
+            return ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
+            return None
 
 
 def _read(path: Path) -> bytes:
