@@ -83,9 +83,10 @@ class Journal:
 
     def close(self) -> None:
         """Close the day file; the next line opens it again."""
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd, self._day = -1, ""
+        fd, self._fd, self._day = self._fd, -1, ""
+        if fd >= 0:
+            with suppress(OSError):  # a daemon that closes every descriptor at its start closed this one too
+                os.close(fd)
 
     def __del__(self) -> None:
         self.close()
@@ -94,7 +95,7 @@ class Journal:
 def _is_open_as(path: Path, fd: int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(fd))
-    except FileNotFoundError:
+    except OSError:
         return False
 
 
