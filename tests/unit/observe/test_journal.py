@@ -1,0 +1,231 @@
+"""The day files: one line is one write, whatever others did to the file meanwhile."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from coreloop.observe.journal import Journal
+
+DAY = "2026-04-25"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "audit" / "ai-ask"
+
+
+@pytest.fixture
+def journal(folder):
+    journal = Journal(folder)
+    yield journal
+    journal.close()
+
+
+@pytest.fixture
+def open_umask():
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def lines(folder, day=DAY):
+    return (folder / f"{day}.jsonl").read_bytes().splitlines()
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+def test_lines_are_appended_in_order(journal, folder):
+    for number in range(3):
+        journal.append(b"%d\n" % number, day=DAY, now_s=number // 2)
+    assert lines(folder) == [b"0", b"1", b"2"]
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_only_the_owner_may_read(journal, folder):
+    journal.append(b"1\n", day=DAY, now_s=1)
+    assert mode(folder / f"{DAY}.jsonl") == 0o600
+    assert mode(folder) == 0o700
+
+
+def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
+    for number, day in enumerate([DAY, "2026-04-26", DAY, "2026-04-26"]):
+        journal.append(b"%d\n" % number, day=day, now_s=7)
+    assert lines(folder) == [b"0", b"2"]
+    assert lines(folder, "2026-04-26") == [b"1", b"3"]
+
+
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        pytest.param(b'{"a":1}\n{"b":', [b'{"a":1}', b'{"b":', b"{}"], id="half a line"),
+        pytest.param(b'{"b":', [b'{"b":', b"{}"], id="only half a line"),
+        pytest.param(b'{"a":1}\n', [b'{"a":1}', b"{}"], id="whole line"),
+        pytest.param(b"", [b"{}"], id="empty file"),
+    ],
+)
+def test_what_a_killed_writer_left_is_sealed(journal, folder, left, expected):
+    folder.mkdir(parents=True)
+    (folder / f"{DAY}.jsonl").write_bytes(left)
+    journal.append(b"{}\n", day=DAY, now_s=1)
+    assert lines(folder) == expected
+
+
+def test_a_rotated_file_is_followed_within_a_second(journal, folder):
+    journal.append(b"1\n", day=DAY, now_s=1)
+    (folder / f"{DAY}.jsonl").rename(folder / "old")
+    journal.append(b"2\n", day=DAY, now_s=1)
+    journal.append(b"3\n", day=DAY, now_s=2)
+    assert (folder / "old").read_bytes() == b"1\n2\n"
+    assert lines(folder) == [b"3"]
+
+
+def test_a_replaced_file_is_followed_and_its_torn_end_sealed(journal, folder):
+    journal.append(b"1\n", day=DAY, now_s=1)
+    (folder / f"{DAY}.jsonl").unlink()
+    (folder / f"{DAY}.jsonl").write_bytes(b"torn")
+    journal.append(b"2\n", day=DAY, now_s=0)
+    assert lines(folder) == [b"torn", b"2"]
+
+
+def test_a_removed_folder_is_made_again(journal, folder):
+    journal.append(b"1\n", day=DAY, now_s=1)
+    (folder / f"{DAY}.jsonl").unlink()
+    folder.rmdir()
+    journal.append(b"2\n", day=DAY, now_s=2)
+    assert lines(folder) == [b"2"]
+
+
+def test_a_file_in_the_folders_place_is_an_error_until_it_goes(journal, folder):
+    folder.parent.mkdir()
+    folder.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(FileExistsError):
+            journal.append(b"1\n", day=DAY, now_s=1)
+    folder.unlink()
+    journal.append(b"2\n", day=DAY, now_s=1)
+    assert lines(folder) == [b"2"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+def test_a_full_disk_is_an_error_until_there_is_room(journal, folder):
+    folder.mkdir(parents=True)
+    (folder / f"{DAY}.jsonl").symlink_to("/dev/full")
+    for now_s in (1, 1, 2):
+        with pytest.raises(OSError, match="No space left"):
+            journal.append(b"1\n", day=DAY, now_s=now_s)
+    (folder / f"{DAY}.jsonl").unlink()
+    journal.append(b"2\n", day=DAY, now_s=3)
+    assert lines(folder) == [b"2"]
+
+
+def descriptors_of(path):
+    return [fd for fd in map(int, os.listdir("/proc/self/fd")) if is_open_as(path, fd)]  # noqa: PTH208
+
+
+def is_open_as(path, fd):
+    try:
+        return os.path.samestat(path.stat(), os.fstat(fd))
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("day", [DAY, "2026-04-26"])
+def test_a_descriptor_that_a_daemon_closed_is_opened_again(journal, folder, day):
+    journal.append(b"1\n", day=DAY, now_s=1)
+    (descriptor,) = descriptors_of(folder / f"{DAY}.jsonl")
+    os.close(descriptor)
+    journal.append(b"2\n", day=day, now_s=2)
+    assert lines(folder, day)[-1] == b"2"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_only_one_descriptor_stays_open(journal, folder):
+    for number in range(20):
+        journal.append(b"1\n", day=f"2026-04-{number % 3 + 10}", now_s=number)
+    days = list(folder.iterdir())
+    assert len(days) == 3
+    assert sum(len(descriptors_of(day)) for day in days) == 1
+
+
+# In a process of its own: the limit and the fork concern a whole process.
+
+SHORT_WRITE = """
+import resource, sys
+from pathlib import Path
+from coreloop.observe.journal import Journal, TornWriteError
+journal = Journal(Path(sys.argv[1]))
+line = lambda number: b'{"n":%d,"x":"%s"}\\n' % (number, b"x" * 50)
+journal.append(line(1), day="2026-04-25", now_s=1)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+for number in (2, 3):
+    try:
+        journal.append(line(number), day="2026-04-25", now_s=1)
+    except OSError as error:
+        print(type(error).__name__, error.errno)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+for number in (4, 5):
+    journal.append(line(number), day="2026-04-25", now_s=1)
+"""
+
+
+def run(script, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_short_write_is_sealed_so_that_the_next_line_survives(folder):
+    pytest.importorskip("resource")
+    assert run(SHORT_WRITE, folder) == ["TornWriteError 0", "OSError 27"]
+    whole = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
+    one, torn, *after = lines(folder)
+    assert one == whole[0]
+    assert whole[1].startswith(torn)
+    assert 0 < len(torn) < len(whole[1])
+    assert after == whole[2:]
+
+
+FORK = """
+import os, signal, sys, threading
+from pathlib import Path
+from coreloop.observe.journal import Journal
+journal = Journal(Path(sys.argv[1]))
+journal.append(b"before\\n", day="2026-04-25", now_s=1)
+held, done = threading.Event(), threading.Event()
+def hold():
+    with journal._lock:  # as a thread does that is writing
+        held.set()
+        done.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    journal.append(b"child\\n", day="2026-04-25", now_s=1)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+done.set()
+thread.join()
+journal.append(b"parent\\n", day="2026-04-25", now_s=1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_writes_although_a_thread_of_the_parent_held_the_lock(folder):
+    assert run(FORK, folder) == ["0"]
+    assert lines(folder) == [b"before", b"child", b"parent"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_dropped_journal_closes_its_file(folder):
+    for _ in range(5):
+        Journal(folder).append(b"1\n", day=DAY, now_s=1)
+    assert lines(folder) == [b"1"] * 5
+    assert descriptors_of(folder / f"{DAY}.jsonl") == []
