@@ -5,6 +5,7 @@
     ├── UsageError         an option or an argument that cannot be meant
     ├── WorkspaceError     a file or a folder that cannot be read or written
     ├── GitError           git, or the repository, did not do what was asked
+    │   └── NoRepositoryError    the folder belongs to no repository
     ├── ReachError         the tools' schemas cannot be read
     ├── RefusedError       a check said no: exit code 1
     └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
@@ -53,6 +54,10 @@ class WorkspaceError(CoreloopError):
 
 class GitError(CoreloopError):
     """Git, or the repository, did not do what was asked."""
+
+
+class NoRepositoryError(GitError):
+    """The folder belongs to no repository."""
 
 
 class ReachError(CoreloopError):

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
+from coreloop.errors import NoRepositoryError
 from coreloop.repository import Commit, Repository
 from coreloop.trailers import read_trailers
 
@@ -61,6 +63,16 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
             if standing is None or (standing.reverted and alive[commit.sha]):
                 found[key] = _promotion(commit, trailers, reverted=not alive[commit.sha])
     return list(found.values())
+
+
+def project_keys(folder: Path, *, base: str) -> frozenset[str]:
+    """`known_keys` of the repository that a folder belongs to; none when it belongs to none."""
+    try:
+        repository = Repository(folder)
+    except NoRepositoryError:
+        return frozenset()
+    with repository:
+        return known_keys(repository, base=base)
 
 
 def known_keys(repository: Repository, *, base: str) -> frozenset[str]:

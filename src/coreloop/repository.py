@@ -1,5 +1,6 @@
 """Git, as far as coreloop asks it: reading at a revision, writing one commit without a checkout, pushing."""
 
+import os
 import re
 import tarfile
 import tempfile
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+# Without git the import itself would fail; so the first call says it.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
 from coreloop.errors import GitError

@@ -78,6 +78,23 @@ class SanitizeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DocstringSettings:
+    """Sections that ``docstring check`` asks for."""
+
+    sections: tuple[str, ...] = (
+        "Summary",
+        "Description",
+        "Parameters",
+        "Returns",
+        "Raises",
+        "Examples",
+        "Notes",
+        "Guide",
+        "See Also",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All of coreloop.yaml; without the file, these defaults."""
 
@@ -91,6 +108,7 @@ class Settings:
     reach: ReachSettings = ReachSettings()
     forge: ForgeSettings = ForgeSettings()
     sanitize: SanitizeSettings = SanitizeSettings()
+    docstring: DocstringSettings = DocstringSettings()
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
         """Selectors of the tools that have an entry."""

@@ -43,6 +43,15 @@ class Workspace:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"
 
+    def replayed(self) -> frozenset[str]:
+        """The ids in the replays file."""
+        try:
+            return frozenset(self.replays_file.read_text(encoding="utf-8").splitlines())
+        except FileNotFoundError:
+            return frozenset()
+        except (OSError, UnicodeDecodeError) as error:
+            raise WorkspaceError(f"cannot be read ({error})", path=self.replays_file) from error
+
 
 def open_workspace(start: Path) -> Workspace:
     """The workspace that a folder belongs to.

@@ -52,6 +52,7 @@ def command(
     set in coreloop.yaml.
     """
     from coreloop.cli.show import show_proposals
+    from coreloop.history import project_keys
     from coreloop.mine.folder import expired, roll_up_folder
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
@@ -67,9 +68,14 @@ def command(
         min_unique_questions=_chosen(min_unique_questions, gates.min_unique_questions),
         min_success_rate=_chosen(min_success_rate, gates.min_success_rate),
     )
-    settings = mine_settings(workspace.settings, _chosen(min_chunk_len, gates.min_chunk_len))
+    settings = mine_settings(
+        workspace.settings,
+        _chosen(min_chunk_len, gates.min_chunk_len),
+        replayed=workspace.replayed(),
+    )
     rollups = roll_up_folder(in_dir or workspace.records_dir, settings)
-    proposals = propose(rollups, days, gate, workspace=workspace)
+    known = project_keys(workspace.root, base=workspace.settings.forge.base)
+    proposals = propose(rollups, days, gate, workspace=workspace, known=known)
     document, paths = write_proposals(
         proposals,
         out or workspace.candidates_dir,

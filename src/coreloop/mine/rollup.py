@@ -70,12 +70,16 @@ class MineSettings:
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     min_chunk_len: int = 400
+    replayed: frozenset[str] = frozenset()
+    """Ids of requests that coreloop made itself, for servers that do not pass the mark on."""
 
 
-def mine_settings(settings: Settings, min_chunk_len: int) -> MineSettings:
-    """The part of coreloop.yaml that changes how a record counts."""
+def mine_settings(
+    settings: Settings, min_chunk_len: int, *, replayed: frozenset[str] = frozenset()
+) -> MineSettings:
+    """The part of coreloop.yaml, and of the workspace, that changes how a record counts."""
     rules = Categories((rule.label, rule.any) for rule in settings.categories)
-    return MineSettings(rules, settings.selectors(), min_chunk_len)
+    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,8 @@ def roll_up_lines(lines: Iterable[Line | Skipped], settings: MineSettings, *, pa
     for line in lines:
         if isinstance(line, Skipped):
             skipped[line.reason] += 1
+        elif line.fields.request_id in settings.replayed:
+            skipped["replay"] += 1
         else:
             rows.append(reader.row(line))
     columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)

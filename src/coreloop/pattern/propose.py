@@ -46,10 +46,17 @@ class Proposals:
     tools: Mapping[str, Tool | Unresolved]
 
 
-def propose(rollups: list[Rollup], days: Days, gate: Gate, *, workspace: Workspace) -> Proposals:
-    """Find the candidates of a window and draft their texts; writes nothing."""
+def propose(
+    rollups: list[Rollup],
+    days: Days,
+    gate: Gate,
+    *,
+    workspace: Workspace,
+    known: frozenset[str] = frozenset(),
+) -> Proposals:
+    """Find the candidates of a window, but for ``known`` keys, and draft their texts; writes nothing."""
     window = merge(rollups, days)
-    found = find_candidates(window, gate)
+    found = find_candidates(window, gate, known=known)
     names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     drafted = tuple(draft(candidate, tools, workspace.settings) for candidate in found.candidates)

@@ -1,0 +1,107 @@
+"""Source files for the docstring commands: named by a target, compared with a revision, replaced whole."""
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from coreloop.errors import GitError, UsageError, WorkspaceError
+from coreloop.promote.docstring import Refused
+from coreloop.promote.shape import Loss, Shape, lost_sections, shapes
+from coreloop.repository import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """The docstrings of one file: their sections, what they lost, or why the file cannot be read."""
+
+    path: Path
+    shapes: tuple[Shape, ...] = ()
+    lost: tuple[Loss, ...] = ()
+    unreadable: str | None = None
+
+
+def split_target(target: str) -> tuple[Path, str, int | None]:
+    """``path.py::qualname`` or ``path.py::qualname:LINE``."""
+    file, marker, name = target.rpartition("::")
+    qualname, _, line = name.partition(":")
+    if not (marker and file and qualname) or (line and not line.isdecimal()):
+        raise UsageError(f"{target!r} names no docstring; write path.py::qualname or path.py::qualname:LINE")
+    return Path(file), qualname, int(line) if line else None
+
+
+def read_source_file(path: Path) -> bytes:
+    """The file's bytes."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+
+
+def write_source_file(path: Path, source: bytes) -> None:
+    """Replace a source file, whole or not at all; it keeps its mode, and a link stays a link."""
+    path = path.resolve()
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777)
+            file.write(source)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
+    finally:
+        if temporary is not None:
+            with suppress(FileNotFoundError):  # it was renamed
+                Path(temporary).unlink()
+
+
+def check_files(paths: Sequence[Path], *, base: str | None, sections: Sequence[str]) -> list[FileReport]:
+    """Look at every Python file of some paths.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, and folders that are searched.
+    base : str, optional
+        Revision to compare with.
+    sections : sequence of str
+        Names asked for.
+
+    Raises
+    ------
+    GitError
+        There is no such revision, or no repository.
+    """
+    if base is None:
+        return [_report(path, None, sections) for path in _python_files(paths)]
+    with Repository(Path.cwd()) as repository:
+        sha = repository.resolve(base)
+        if sha is None:
+            raise GitError(f"there is no revision {base}")
+        root = repository.root.resolve()
+        return [
+            _report(path, repository.read(sha, path.resolve().relative_to(root).as_posix()), sections)
+            for path in _python_files(paths)
+            if path.resolve().is_relative_to(root)
+        ]
+
+
+def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
+    source = read_source_file(path)
+    found = shapes(source, sections=sections)
+    if isinstance(found, Refused):
+        return FileReport(path, unreadable=found.reason)
+    lost = lost_sections(old, source) if old is not None else ()
+    if isinstance(lost, Refused):
+        return FileReport(path, found, unreadable=f"at the other revision: {lost.reason}")
+    return FileReport(path, found, lost)
+
+
+def _python_files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else (path,)
