@@ -1,12 +1,48 @@
-"""Fixtures that more than one folder of tests uses."""
+"""What every test stands on: a quiet environment, repeatable examples, real data, a GitHub of our own."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from github_stand_in import GithubStandIn, is_for_humans
+from hypothesis import HealthCheck, settings
 
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_forge import GithubForge
+
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
+
+REPO = Path(__file__).parents[1]
+_ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data beside the repository, or where CORELOOP_SHARED_DATA says."""
+    folder = Path(os.environ.get("CORELOOP_SHARED_DATA", REPO.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data in {folder}; name its folder with CORELOOP_SHARED_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tau_log(shared_data: Path) -> Path:
+    """690 real retail episodes as v2 records."""
+    path = shared_data / "tau_retail_gpt4o_gpt41.jsonl"
+    if not path.is_file():
+        pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(_ENVIRONMENT) and name != "CORELOOP_SHARED_DATA":
+            monkeypatch.delenv(name)
 
 
 @pytest.fixture

@@ -1,0 +1,61 @@
+"""Records as a test needs them: one sound request, and what the test changes about it."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+GOOD_ANSWER = 1000
+
+
+def call(name: str = "analysis", args: Any = None, **changes: Any) -> dict[str, Any]:
+    """A tool call that was ok."""
+    sound = {"name": name, "args": args or {}, "ok": True, "error": None, "overrides_used": None}
+    return {**sound, "extreme_flags": [], **changes}
+
+
+def failed(name: str = "analysis", args: Any = None, error: str | None = "ValueError: no") -> dict[str, Any]:
+    """A tool call that was not ok."""
+    return call(name, args, ok=False, error=error)
+
+
+def override(tool: str = "analysis", *, succeeded: bool = True) -> dict[str, Any]:
+    """A correction of a tool's assumption."""
+    return {"tool": tool, "override_keys": ["wacc"], "trigger": "flag", "succeeded": succeeded}
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    """A request that succeeded: one call, a long answer."""
+    sound = {
+        "schema_version": 2,
+        "ts": "2026-04-25T09:30:00.000000+00:00",
+        "request_id": "req-1",
+        "question": "삼성전자 수익성 분석해줘",
+        "category_hash": "FIN-profitability-KR",
+        "provider": "openai",
+        "model": "m",
+        "tool_calls": [call("analysis", {"axis": "수익성"})],
+        "override_calls": [],
+        "chunk_len": GOOD_ANSWER,
+        "error": None,
+        "violation": None,
+        "judgment": {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None},
+    }
+    return {**sound, **changes}
+
+
+def repeated(count: int, **changes: Any) -> list[dict[str, Any]]:
+    """The same work for questions that share no word."""
+    return [record(question=f"질문{index} 회사{index}", **changes) for index in range(count)]
+
+
+def line(one: dict[str, Any]) -> bytes:
+    """A record as its line."""
+    return json.dumps(one, ensure_ascii=False).encode() + b"\n"
+
+
+def write_log(path: Path, records: Iterable[dict[str, Any]]) -> Path:
+    """Write a day file, and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(map(line, records)))
+    return path

@@ -1,0 +1,316 @@
+"""coreloop's mining against a slow, obvious one: every group, on real episodes and on made-up logs."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import plain_miner
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logs import line
+
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.window import Days, Window, count_patterns, merge
+from coreloop.pattern.candidates import Candidate, Found, find_candidates
+from coreloop.pattern.success import Gate
+
+OPEN_GATE = Gate(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
+ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
+FIRST_DAY = datetime(2026, 4, 22, 22, tzinfo=UTC)
+
+
+def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
+    return merge(roll_up_folder(folder, settings), days)
+
+
+def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
+    rows = count_patterns(window.rows).collect().to_dicts()
+    return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
+
+
+def _neutral(window: Window) -> dict[tuple[str, str], int]:
+    counts = window.rows.group_by("category", "sequence").agg(pl.col("n_neutral").sum()).collect()
+    return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows() if row[2]}
+
+
+def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
+    found = find_candidates(window, OPEN_GATE)
+    return {(one.cat_hash, one.seq_hash): one for one in found.candidates}
+
+
+def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain_miner.Mined:
+    plain = plain_miner.mine(
+        sorted(folder.glob("*.jsonl")),
+        since=days.since,
+        until=days.until,
+        min_chunk_len=mine_settings.min_chunk_len,
+        selectors=mine_settings.selectors,
+    )
+    window = _window(folder, days, mine_settings)
+    counted = {key: group for key, group in plain.groups.items() if group.n}
+    rows = _counted(window)
+    assert rows.keys() == counted.keys()
+    for key, group in counted.items():
+        row = rows[key]
+        assert (row["n_observed"], row["n_success"], row["n_sessions"]) == (
+            group.n,
+            group.successes,
+            group.sessions,
+        ), key
+        assert row["avg_chunk_len"] == pytest.approx(group.chunk_len)
+        assert row["base_rate"] == pytest.approx(group.base_rate)
+        assert row["success_rate"] == pytest.approx(group.successes / group.n)
+        assert (_moment(row["first_us"]), _moment(row["last_us"])) == (group.first, group.last), key
+    candidates = _with_steps(window)
+    assert {key for key, group in counted.items() if group.sequence} <= candidates.keys() <= counted.keys()
+    assert {key: one.n_unique_questions for key, one in candidates.items()} == {
+        key: counted[key].questions for key in candidates
+    }
+    empty = plain_miner.hash_sequence("")
+    neutral = {key: n for key, n in _neutral(window).items() if key[1] != empty}
+    assert neutral == {key: group.neutral for key, group in plain.groups.items() if group.neutral}
+    assert sum(window.skipped.values()) == plain.n_skipped
+    return plain
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+@pytest.fixture
+def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
+    (tmp_path / "tau.jsonl").write_bytes(tau_log.read_bytes())
+    return tmp_path
+
+
+def _tau_candidates(folder: Path, min_success_rate: float) -> Found:
+    window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
+    return find_candidates(window, Gate(min_success_rate=min_success_rate))
+
+
+@pytest.mark.parametrize("min_chunk_len", [0, 400])
+def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, min_chunk_len: int):
+    plain = _assert_same(tau_folder, ALWAYS, MineSettings(min_chunk_len=min_chunk_len))
+    assert len(plain.groups) > 300
+    assert plain.n_skipped == 0
+
+
+def test_real_episodes_at_nine_in_ten_lead_with_the_exchange(tau_folder: Path):
+    first = _tau_candidates(tau_folder, 0.9).candidates[0]
+    assert [step.name for step in first.tool_pattern] == [
+        "find_user_id_by_name_zip",
+        "get_user_details",
+        "get_order_details",
+        "get_product_details",
+        "exchange_delivered_order_items",
+    ]
+    assert (round(first.success_rate * first.n_observed), first.n_observed) == (38, 39)
+
+
+def test_real_episodes_without_a_failure_lead_with_the_payment_methods(tau_folder: Path):
+    first = _tau_candidates(tau_folder, 1.0).candidates[0]
+    assert "get_user_payment_methods" in [step.name for step in first.tool_pattern]
+    assert (first.success_rate, first.n_observed) == (1.0, 14)
+
+
+def test_real_episodes_split_anywhere_give_the_same_groups(tau_folder: Path, tmp_path: Path):
+    whole = _summary(_window(tau_folder, ALWAYS, MineSettings(min_chunk_len=0)))
+    lines = (tau_folder / "tau.jsonl").read_bytes().splitlines(keepends=True)
+    parts = tmp_path / "parts"
+    _write_parts(parts, lines, cuts=[1, 7, 100, 101, 350, 689])
+    assert len(list(parts.iterdir())) == 7
+    assert _summary(_window(parts, ALWAYS, MineSettings(min_chunk_len=0))) == whole
+
+
+# --- made-up logs ---------------------------------------------------------------------------------
+
+AXES = st.sampled_from(
+    ["수익성", "배당", " 배당 ", "배당", "ROE>1", 'a"b', "", 3, 2.5, True, False, None, ["a"], {"a": 1}, "x" * 81]
+)
+ARGS = st.one_of(
+    st.builds(dict),
+    st.fixed_dictionaries({}, optional={"axis": AXES, "sub": AXES, "topic": st.sampled_from(["손익", 1])}),
+    st.sampled_from([["수익성"], "수익성", 7, None]),
+)
+ERRORS = st.sampled_from(
+    [
+        "connection reset by peer",
+        "rate limit exceeded (429): retry after 20 s",
+        "503 Service Unavailable",
+        "ValueError: unknown axis '주가'",
+        "timed out after 30 s",
+        "",
+        {"code": 5},
+    ]
+)
+NO_ERROR = st.none()
+FLAGS = st.sampled_from([[], [], [], ["wacc>0.25"], None])
+CALL = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "name": st.sampled_from(["analysis", "show", "scan", "a>b"]),
+            "args": ARGS,
+            "ok": st.sampled_from([True, True, True, False, None]),
+            "error": st.one_of(NO_ERROR, NO_ERROR, ERRORS),
+        },
+        optional={"overrides_used": st.sampled_from([None, [], ["wacc"]]), "extreme_flags": FLAGS},
+    ),
+    st.sampled_from(["analysis", "show"]),
+)
+WORDS = ["삼성전자", "수익성", "분석해줘", "배당", "ROE", "roe", "ＲＯＥ", "how", "much?", "가", "나", "!", "2024"]
+QUESTION = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
+OFFSETS_S = st.one_of(st.integers(0, 5), st.integers(0, 4 * 86_400))
+ZONES = st.sampled_from(["Z", "+00:00", "", "+09:00", "-05:30"])
+LABELS = st.sampled_from(["FIN-a-KR", "FIN-a-KR", "b", "UNSPECIFIED", "no label!", "a-b-c-d-e", None, ""])
+OVERRIDE = st.fixed_dictionaries(
+    {"tool": st.sampled_from(["analysis", "show"])}, optional={"succeeded": st.booleans()}
+)
+CHUNK_LENS = st.sampled_from([0, 199, 200, 399, 399.5, 400, 1000, 1000, 1000, None])
+VERDICTS = st.sampled_from([None, None, {}, *({"verdict": one} for one in ("P", "T", "V", "C", "?", None))])
+ODD_VALUES = st.sampled_from([None, True, 7, 2.5, -1, "text", [], [1], {}, {"a": None}])
+FIELDS = ["schema_version", *plain_miner.RECORD_TYPES, "error", "violation", "duration_total_ms", "unknown"]
+
+
+@st.composite
+def _moments(draw: st.DrawFn) -> str:
+    moment = FIRST_DAY + timedelta(seconds=draw(OFFSETS_S), microseconds=draw(st.sampled_from([0, 1, 999_999])))
+    return moment.replace(tzinfo=None).isoformat() + draw(ZONES)
+
+
+@st.composite
+def _records(draw: st.DrawFn) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "ts": draw(_moments()),
+        "question": draw(QUESTION),
+        "tool_calls": draw(st.lists(CALL, max_size=4)),
+        "chunk_len": draw(CHUNK_LENS),
+        "error": draw(st.one_of(NO_ERROR, NO_ERROR, NO_ERROR, ERRORS)),
+        "skill_used": None,
+    }
+    if draw(st.booleans()):
+        return made  # version 1
+    made |= {
+        "schema_version": 2,
+        "category_hash": draw(LABELS),
+        "session_hash": draw(st.sampled_from([None, "session:00000000000000a1", "session:other"])),
+        "override_calls": draw(st.lists(OVERRIDE, max_size=1)),
+        "violation": draw(st.sampled_from([None, None, None, "advice"])),
+        "judgment": draw(VERDICTS),
+    }
+    return made | draw(st.one_of(st.just({}), st.just({}), _extras(made)))
+
+
+@st.composite
+def _extras(draw: st.DrawFn, made: dict[str, Any]) -> dict[str, Any]:
+    recorded, _ = plain_miner.sequence_of(made, {})
+    more = [{"name": "show"}] * draw(st.integers(0, 1))
+    whole = plain_miner.sequence_of({"tool_calls": [*made["tool_calls"], *more]}, {})[1]
+    omitted = {"tool_calls_omitted": draw(st.integers(0, 2)), "tool_sequence_hash": whole}
+    text_is_missing = {"question": None, "question_hash": draw(st.sampled_from(["md5:1", "md5:2"]))}
+    return draw(
+        st.sampled_from(
+            [
+                omitted,
+                {**omitted, "omitted_failure": True},
+                {"tool_sequence_hash": "another miner's " + (recorded or "")},
+                text_is_missing,
+                {"origin": "replay"},
+                {"schema_version": 3},
+                {draw(st.sampled_from(FIELDS)): draw(ODD_VALUES)},
+            ]
+        )
+    )
+
+
+@st.composite
+def _lines(draw: st.DrawFn) -> bytes:
+    text = json.dumps(draw(_records()), ensure_ascii=draw(st.booleans())).encode()
+    kind = draw(st.integers(0, 30))
+    if kind == 0:
+        text = text[: draw(st.integers(0, len(text) - 1))]
+    elif kind == 1:
+        text = draw(st.sampled_from([b"", b"  ", b"{}", b"[]", b"\xff\xfe", b"\0" * 9, b"null", text + text]))
+    return text + draw(st.sampled_from([b"\n", b"\n", b"\r\n"]))
+
+
+LOGS = st.lists(_lines(), max_size=25)
+
+
+def _write_parts(folder: Path, lines: list[bytes], *, cuts: list[int], mark: bytes = b"") -> None:
+    folder.mkdir(exist_ok=True)
+    ends = [*sorted({cut for cut in cuts if 0 < cut < len(lines)}), len(lines)]
+    starts = [0, *ends[:-1]]
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        (folder / f"part-{number:03}.jsonl").write_bytes(mark + b"".join(lines[start:end]))
+
+
+def _in_a_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _summary(window: Window) -> tuple[object, ...]:
+    found = find_candidates(window, OPEN_GATE)
+    return found, sorted(_neutral(window).items()), window.n_records(), window.skipped
+
+
+@settings(max_examples=60)
+@given(
+    lines=LOGS,
+    cuts=st.lists(st.integers(1, 40), max_size=2),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+    first=st.integers(0, 3),
+    length=st.integers(0, 4),
+    min_chunk_len=st.sampled_from([0, 100, 400]),
+    selectors=st.sampled_from([{}, {"analysis": ("topic", "axis")}, {"show": ()}]),
+)
+def test_all_groups_of_a_made_up_log_are_the_plain_miners(
+    lines, cuts, mark, first, length, min_chunk_len, selectors
+):
+    since = FIRST_DAY.date() + timedelta(days=first)
+    for folder in _in_a_folder():
+        _write_parts(folder, lines, cuts=cuts, mark=mark)
+        settings = MineSettings(selectors=selectors, min_chunk_len=min_chunk_len)
+        _assert_same(folder, Days(since, since + timedelta(days=length)), settings)
+
+
+@settings(max_examples=40)
+@given(lines=LOGS, cuts=st.lists(st.integers(1, 40), max_size=6))
+def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):
+    for folder in _in_a_folder():
+        _write_parts(folder / "whole", lines, cuts=[])
+        _write_parts(folder / "parts", lines, cuts=cuts)
+        whole = _summary(_window(folder / "whole", ALWAYS, MineSettings()))
+        assert _summary(_window(folder / "parts", ALWAYS, MineSettings())) == whole
+
+
+def test_made_up_logs_hold_groups_worth_comparing():
+    """A guard of the two tests above: random records must collide often enough to say something."""
+    sizes: list[int] = []
+
+    @settings(max_examples=50, database=None)
+    @given(lines=LOGS)
+    def collect(lines):
+        for folder in _in_a_folder():
+            _write_parts(folder, lines, cuts=[])
+            mined = plain_miner.mine(
+                [folder / "part-000.jsonl"], since=ALWAYS.since, until=ALWAYS.until, min_chunk_len=400
+            )
+            sizes.extend(group.n for group in mined.groups.values())
+
+    collect()
+    assert sum(size >= 3 for size in sizes) >= 10
+
+
+def test_a_records_line_is_one_that_both_read(tmp_path: Path):
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(line({"ts": "2026-04-25", "tool_calls": ["show"], "chunk_len": 400}))
+    assert _assert_same(tmp_path, ALWAYS, MineSettings()).groups.keys() == {
+        ("UNSPECIFIED", plain_miner.hash_sequence("show()"))
+    }
