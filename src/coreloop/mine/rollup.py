@@ -91,8 +91,9 @@ class Rollup:
     path : Path
         The file.
     groups : polars.DataFrame
-        `GROUP_SCHEMA`: a row per `GROUP_KEYS` with the counts, chunk_len_sum (characters, of the counted
-        records), first_us and last_us (microseconds since 1970), offset (bytes, of the group's first line).
+        `GROUP_SCHEMA`: a row per `GROUP_KEYS` with the counts and, of the records that are no neutral ones,
+        chunk_len_sum (characters), first_us and last_us (microseconds since 1970) and offset (bytes, of the
+        earliest one's line); these three are null where all are neutral.
     shapes : dict of int to str
         Shape hash -> JSON of the steps with their argument names, as a candidate's ``tool_pattern``.
     sequences : dict of int to str
@@ -145,12 +146,14 @@ def _question(fields: RecordFields) -> int:
 
 def _group(rows: pl.DataFrame) -> pl.DataFrame:
     counts = {f"n_{one.name.lower()}": (pl.col("outcome") == int(one)).sum() for one in Outcome}
+    counted = pl.col("outcome") != int(Outcome.NEUTRAL)
+    first_us = pl.col("ts_us").filter(counted).min()
     groups = rows.group_by(GROUP_KEYS, maintain_order=True).agg(
         **counts,
-        chunk_len_sum=pl.col("chunk_len").filter(pl.col("outcome") != int(Outcome.NEUTRAL)).sum(),
-        first_us=pl.col("ts_us").min(),
-        last_us=pl.col("ts_us").max(),
-        offset=pl.col("offset").min(),
+        chunk_len_sum=pl.col("chunk_len").filter(counted).sum(),
+        first_us=first_us,
+        last_us=pl.col("ts_us").filter(counted).max(),
+        offset=pl.col("offset").filter(counted & (pl.col("ts_us") == first_us)).min(),
     )
     return groups.select(pl.col(name).cast(kind) for name, kind in GROUP_SCHEMA.items())
 
