@@ -61,7 +61,7 @@ class Group:
 
 @dataclass
 class Mined:
-    """Groups by category and sequence hash, counted ones only those with n; and how many lines were not mined."""
+    """Groups by category and sequence hash; and how many lines were not mined."""
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     n_skipped: int = 0
@@ -168,7 +168,9 @@ def is_call(one: Any) -> bool:
 
 def is_override(one: Any) -> bool:
     return (
-        isinstance(one, dict) and isinstance(one.get("tool"), str) and type(one.get("succeeded", True)) is bool
+        isinstance(one, dict)
+        and isinstance(one.get("tool"), str)
+        and type(one.get("succeeded", True)) is bool
     )
 
 
@@ -194,9 +196,7 @@ def call_ok(one: Mapping[str, Any]) -> bool:
     return one.get("error") is None if ok is None else ok
 
 
-def sequence_of(
-    record: Mapping[str, Any], selectors: Mapping[str, Sequence[str]]
-) -> tuple[str | None, str]:
+def sequence_of(record: Mapping[str, Any], selectors: Mapping[str, Sequence[str]]) -> tuple[str | None, str]:
     """Text and hash; where calls were omitted, only the recorded hash of the whole is known."""
     if record.get("tool_calls_omitted") and record.get("tool_sequence_hash"):
         return None, record["tool_sequence_hash"]

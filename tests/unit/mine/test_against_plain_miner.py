@@ -5,20 +5,21 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
-import plain_miner
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from logs import line
 
+import plain_miner
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, Window, count_patterns, merge
 from coreloop.pattern.candidates import Candidate, Found, find_candidates
 from coreloop.pattern.success import Gate
+from logs import line
 
 OPEN_GATE = Gate(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
 ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
@@ -131,7 +132,23 @@ def test_real_episodes_split_anywhere_give_the_same_groups(tau_folder: Path, tmp
 # --- made-up logs ---------------------------------------------------------------------------------
 
 AXES = st.sampled_from(
-    ["수익성", "배당", " 배당 ", "배당", "ROE>1", 'a"b', "", 3, 2.5, True, False, None, ["a"], {"a": 1}, "x" * 81]
+    [
+        "수익성",
+        "배당",
+        " 배당 ",
+        "배당",
+        "ROE>1",
+        'a"b',
+        "",
+        3,
+        2.5,
+        True,
+        False,
+        None,
+        ["a"],
+        {"a": 1},
+        "x" * 81,
+    ]
 )
 ARGS = st.one_of(
     st.builds(dict),
@@ -150,24 +167,39 @@ ERRORS = st.sampled_from(
     ]
 )
 NO_ERROR = st.none()
-FLAGS = st.sampled_from([[], [], [], ["wacc>0.25"], None])
+FLAGS = st.sampled_from([[], [], [], [], [], ["wacc>0.25"], None])
 CALL = st.one_of(
     st.fixed_dictionaries(
         {
             "name": st.sampled_from(["analysis", "show", "scan", "a>b"]),
             "args": ARGS,
-            "ok": st.sampled_from([True, True, True, False, None]),
-            "error": st.one_of(NO_ERROR, NO_ERROR, ERRORS),
+            "ok": st.sampled_from([*[True] * 6, False, None]),
+            "error": st.one_of(NO_ERROR, NO_ERROR, NO_ERROR, ERRORS),
         },
         optional={"overrides_used": st.sampled_from([None, [], ["wacc"]]), "extreme_flags": FLAGS},
     ),
     st.sampled_from(["analysis", "show"]),
 )
-WORDS = ["삼성전자", "수익성", "분석해줘", "배당", "ROE", "roe", "ＲＯＥ", "how", "much?", "가", "나", "!", "2024"]
+WORDS = [
+    "삼성전자",
+    "수익성",
+    "분석해줘",
+    "배당",
+    "ROE",
+    "roe",
+    "ＲＯＥ",
+    "how",
+    "much?",
+    "가",
+    "나",
+    "!",
+    "2024",
+]
 QUESTION = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
-OFFSETS_S = st.one_of(st.integers(0, 5), st.integers(0, 4 * 86_400))
+OFFSETS_S = st.one_of(st.integers(0, 2), st.integers(0, 4 * 86_400))
 ZONES = st.sampled_from(["Z", "+00:00", "", "+09:00", "-05:30"])
-LABELS = st.sampled_from(["FIN-a-KR", "FIN-a-KR", "b", "UNSPECIFIED", "no label!", "a-b-c-d-e", None, ""])
+LABELS = st.sampled_from([*["FIN-a-KR"] * 9, "b", "UNSPECIFIED", "no label!", "a-b-c-d-e", None, ""])
+SESSIONS = st.sampled_from([None, "session:00000000000000a1", "session:other"])
 OVERRIDE = st.fixed_dictionaries(
     {"tool": st.sampled_from(["analysis", "show"])}, optional={"succeeded": st.booleans()}
 )
@@ -179,31 +211,34 @@ FIELDS = ["schema_version", *plain_miner.RECORD_TYPES, "error", "violation", "du
 
 @st.composite
 def _moments(draw: st.DrawFn) -> str:
-    moment = FIRST_DAY + timedelta(seconds=draw(OFFSETS_S), microseconds=draw(st.sampled_from([0, 1, 999_999])))
+    moment = FIRST_DAY + timedelta(
+        seconds=draw(OFFSETS_S), microseconds=draw(st.sampled_from([0, 1, 999_999]))
+    )
     return moment.replace(tzinfo=None).isoformat() + draw(ZONES)
 
 
 @st.composite
-def _records(draw: st.DrawFn) -> dict[str, Any]:
+def _requests(draw: st.DrawFn, calls: list[Any]) -> dict[str, Any]:
+    """One request that works with these calls; usually a good one, so that groups have something to count."""
     made: dict[str, Any] = {
         "ts": draw(_moments()),
         "question": draw(QUESTION),
-        "tool_calls": draw(st.lists(CALL, max_size=4)),
+        "tool_calls": calls,
         "chunk_len": draw(CHUNK_LENS),
-        "error": draw(st.one_of(NO_ERROR, NO_ERROR, NO_ERROR, ERRORS)),
+        "error": None,
         "skill_used": None,
     }
-    if draw(st.booleans()):
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return made | {"error": draw(ERRORS)}
+    if kind <= 2:
         return made  # version 1
-    made |= {
-        "schema_version": 2,
-        "category_hash": draw(LABELS),
-        "session_hash": draw(st.sampled_from([None, "session:00000000000000a1", "session:other"])),
-        "override_calls": draw(st.lists(OVERRIDE, max_size=1)),
-        "violation": draw(st.sampled_from([None, None, None, "advice"])),
-        "judgment": draw(VERDICTS),
-    }
-    return made | draw(st.one_of(st.just({}), st.just({}), _extras(made)))
+    made |= {"schema_version": 2, "category_hash": draw(LABELS), "session_hash": draw(SESSIONS)}
+    if kind == 3:
+        made |= {"override_calls": [draw(OVERRIDE)], "judgment": draw(VERDICTS)}
+    if kind == 4:
+        made |= {"violation": "advice", "judgment": draw(VERDICTS)}
+    return made | draw(_extras(made)) if kind == 5 else made
 
 
 @st.composite
@@ -229,17 +264,25 @@ def _extras(draw: st.DrawFn, made: dict[str, Any]) -> dict[str, Any]:
 
 
 @st.composite
-def _lines(draw: st.DrawFn) -> bytes:
-    text = json.dumps(draw(_records()), ensure_ascii=draw(st.booleans())).encode()
+def _line(draw: st.DrawFn, calls: st.SearchStrategy[list[Any]]) -> bytes:
+    text = json.dumps(draw(_requests(draw(calls))), ensure_ascii=False).encode()
     kind = draw(st.integers(0, 30))
-    if kind == 0:
+    if kind == 1:
         text = text[: draw(st.integers(0, len(text) - 1))]
-    elif kind == 1:
+    elif kind == 2:
         text = draw(st.sampled_from([b"", b"  ", b"{}", b"[]", b"\xff\xfe", b"\0" * 9, b"null", text + text]))
     return text + draw(st.sampled_from([b"\n", b"\n", b"\r\n"]))
 
 
-LOGS = st.lists(_lines(), max_size=25)
+@st.composite
+def _logs(draw: st.DrawFn) -> list[bytes]:
+    """Lines of requests that share a few ways of working."""
+    ways = draw(st.lists(st.lists(CALL, max_size=4), min_size=1, max_size=3))
+    size = draw(st.sampled_from([0, 3, 12, 20]))
+    return draw(st.lists(_line(st.sampled_from(ways)), min_size=size // 2, max_size=size))
+
+
+LOGS = _logs()
 
 
 def _write_parts(folder: Path, lines: list[bytes], *, cuts: list[int], mark: bytes = b"") -> None:
@@ -290,22 +333,48 @@ def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):
         assert _summary(_window(folder / "parts", ALWAYS, MineSettings())) == whole
 
 
-def test_made_up_logs_hold_groups_worth_comparing():
-    """A guard of the two tests above: random records must collide often enough to say something."""
-    sizes: list[int] = []
+def _crowded_log(seed: int) -> list[bytes]:
+    """Many requests that work in a few ways: large groups, which hypothesis hardly ever draws."""
+    random = Random(seed)
+    good = [{"name": "analysis", "args": {"axis": axis}, "ok": True} for axis in ("수익성", "배당")]
+    bad = {"name": "show", "ok": False, "error": "connection reset"}
+    flagged = {"name": "analysis", "args": {"axis": "배당"}, "ok": True, "extreme_flags": ["x"]}
+    cleared = {**flagged, "extreme_flags": [], "overrides_used": ["wacc"]}
+    ways = [good, [bad, *good], [*good, bad], good[:1], [flagged], [flagged, cleared], [cleared, flagged], []]
+    records = [
+        {
+            "schema_version": 2,
+            "ts": (
+                FIRST_DAY + timedelta(minutes=random.choice([random.randrange(9), random.randrange(5000)]))
+            ).isoformat(),
+            "question": " ".join(random.sample(WORDS, random.randint(1, 7))),
+            "category_hash": random.choice(["FIN-a-KR", "FIN-b-KR"]),
+            "session_hash": f"session:{random.randint(1, 9):016x}",
+            "tool_calls": random.choice(ways),
+            "chunk_len": random.choice([0, 300, 500, 500, 500, 700.5]),
+            "judgment": {"verdict": random.choice([*[None] * 9, "P", "V"])},
+        }
+        for _ in range(200)
+    ]
+    return [line(one) for one in records]
 
-    @settings(max_examples=50, database=None)
-    @given(lines=LOGS)
-    def collect(lines):
-        for folder in _in_a_folder():
-            _write_parts(folder, lines, cuts=[])
-            mined = plain_miner.mine(
-                [folder / "part-000.jsonl"], since=ALWAYS.since, until=ALWAYS.until, min_chunk_len=400
-            )
-            sizes.extend(group.n for group in mined.groups.values())
 
-    collect()
-    assert sum(size >= 3 for size in sizes) >= 10
+@pytest.mark.parametrize("seed", range(8))
+def test_all_groups_of_a_crowded_log_are_the_plain_miners(seed: int, tmp_path: Path):
+    _write_parts(tmp_path, _crowded_log(seed), cuts=[70, 71])
+    plain = _assert_same(tmp_path, Days(date(2026, 4, 22), date(2026, 4, 24)), MineSettings())
+    assert max(group.n for group in plain.groups.values()) > 10
+    assert any(group.neutral for group in plain.groups.values())
+    assert len({group.questions / group.n for group in plain.groups.values() if group.n}) > 3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_crowded_log_split_anywhere_gives_the_same_groups(seed: int, tmp_path: Path):
+    lines = _crowded_log(seed)
+    _write_parts(tmp_path / "whole", lines, cuts=[])
+    _write_parts(tmp_path / "parts", lines, cuts=Random(seed).sample(range(200), 12))
+    whole = _summary(_window(tmp_path / "whole", ALWAYS, MineSettings()))
+    assert _summary(_window(tmp_path / "parts", ALWAYS, MineSettings())) == whole
 
 
 def test_a_records_line_is_one_that_both_read(tmp_path: Path):
