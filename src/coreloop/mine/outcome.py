@@ -98,7 +98,8 @@ def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len:
     if any(not override.succeeded for override in overrides) or _has_uncleared_flag(calls, overrides):
         return Outcome.FAILURE
     reasons = [fields.error] if fields.error is not None else []
-    if calls and not is_ok(calls[-1]):
+    ends_unseen = bool(fields.tool_calls_omitted)  # how it ended, omitted_failure says
+    if calls and not ends_unseen and not is_ok(calls[-1]):
         reasons.append(calls[-1].error)
     if reasons:
         transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
