@@ -104,7 +104,7 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
     sieve.keep("min_repeat", pl.col("n_observed") >= gate.min_repeat)
     sieve.keep("min_success_rate", pl.col("success_rate") >= gate.min_success_rate)
     sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= gate.min_unique_questions)
-    sieve.keep("steps_not_recorded", pl.col("sequence").is_in(list(window.sequences)))
+    sieve.keep_with_steps(window)
     details = _Details(window, sieve.rows)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):
@@ -140,6 +140,14 @@ class _Sieve:
     def keep(self, gate: str, condition: pl.Expr) -> None:
         kept = self.rows.filter(condition)
         self.fell[gate] = self.rows.height - kept.height
+        self.rows = kept
+
+    def keep_with_steps(self, window: Window) -> None:
+        """Keep the patterns of which a record in the window holds every call."""
+        shapes = count_values(window.rows, self.rows.lazy().select(PATTERN_KEYS), "shape")
+        whole = shapes.filter(pl.col("shape").is_in(list(window.shapes))).collect()
+        kept = self.rows.join(whole, on=PATTERN_KEYS, how="semi", maintain_order="left")
+        self.fell["steps_not_recorded"] = self.rows.height - kept.height
         self.rows = kept
 
 
