@@ -1,6 +1,7 @@
 """From a window's groups to candidates: the gates, the ranking, and what a reviewer needs to see."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -209,11 +210,11 @@ def _by_pattern(rows: pl.LazyFrame) -> dict[tuple[str, int], list[dict[str, Any]
 def _read_questions(
     questions: Iterable[list[dict[str, Any]]], paths: tuple[Path, ...]
 ) -> dict[tuple[int, int], str]:
-    """Question texts by file and offset; a line that is no longer what was mined has none."""
+    """Question texts by file and offset; a line or a file that is no longer what was mined has none."""
     wanted = sorted((one["file"], one["offset"], one["question"]) for rows in questions for one in rows)
     texts = {}
     for file, places in groupby(wanted, key=lambda place: place[0]):
-        with paths[file].open("rb") as lines:
+        with suppress(OSError), paths[file].open("rb") as lines:
             for _, offset, expected in places:
                 text = question_at(lines, offset, expected)
                 if text is not None:
