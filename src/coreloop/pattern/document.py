@@ -59,8 +59,10 @@ def number(
         ``cand-YYYY-MM-DD-NNN``; new keys go on from the highest number.
     """
     ids = dict(known)
-    for candidate in candidates:
-        ids.setdefault(candidate.key, f"cand-{day}-{len(ids) + 1:03d}")
+    numbers = (id.rpartition("-")[2] for id in ids.values())
+    highest = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    new = [candidate.key for candidate in candidates if candidate.key not in ids]
+    ids |= {key: f"cand-{day}-{place:03d}" for place, key in enumerate(dict.fromkeys(new), highest + 1)}
     return tuple(replace(candidate, id=ids[candidate.key]) for candidate in candidates), ids
 
 
