@@ -1,5 +1,6 @@
 """The group of commands, loaded one by one, and what becomes of an error."""
 
+import errno
 import importlib
 import os
 import sys
@@ -19,6 +20,7 @@ COMMANDS: Final = {
     "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
     "docstring": "Edit or check docstrings as promotion does.",
 }
+_DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class _LazyGroup(click.Group):
@@ -61,21 +63,41 @@ def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
+    except click.ClickException as error:
+        code = _refuse(error.format_message())
     except CoreloopError as error:
-        text = "; ".join([str(error), *getattr(error, "__notes__", [])])
-        click.echo(f"dartlab-coreloop: {' '.join(text.split())}", err=True)
-        code = 1 if isinstance(error, RefusedError) else 2
+        code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
+        code = 1 if isinstance(error, RefusedError) else code
     except (click.Abort, KeyboardInterrupt):
         code = 130
     except BrokenPipeError:
         # The reader has seen enough; without this the interpreter complains once more when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence_stdout()
         code = 0
+    except OSError as error:
+        if error.errno not in _DISK_FULL:
+            code = _report_bug()
+        else:
+            _silence_stdout()
+            code = _refuse(f"cannot write: {error.strerror}")
     except Exception:
-        traceback.print_exc()
-        click.echo("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
-        code = 3
+        code = _report_bug()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(message: str) -> int:
+    click.echo(f"dartlab-coreloop: {' '.join(message.split())}", err=True)
+    return 2
+
+
+def _report_bug() -> int:
+    traceback.print_exc()
+    click.echo("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
+    return 3
+
+
+def _silence_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
