@@ -73,8 +73,9 @@ def run() -> None:
         code = 1 if isinstance(error, RefusedError) else code
     except (click.Abort, KeyboardInterrupt):
         code = 130
-    except BrokenPipeError:
-        # The reader has seen enough; without this the interpreter complains once more when it ends.
+    except SystemExit as end:  # how click ends when nobody reads its output
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
         _silence_stdout()
         code = 0
     except OSError as error:
@@ -100,4 +101,5 @@ def _report_bug() -> int:
 
 
 def _silence_stdout() -> None:
+    """Nobody takes the rest; without this the interpreter complains once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
