@@ -1,5 +1,6 @@
 """What commands print: tables for people, JSON for programs."""
 
+import os
 import shutil
 import textwrap
 from pathlib import Path
@@ -85,7 +86,7 @@ def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple
         "fell": proposals.found.fell,
         "skipped": proposals.skipped,
         "candidates": document.candidates,
-        "files": [str(path) for path in paths],
+        "files": [os.fsencode(path).decode("utf-8", "replace") for path in paths],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
 
