@@ -61,6 +61,7 @@ def main() -> None:
 
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
+    stdout = sys.stdout
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -73,9 +74,10 @@ def run() -> None:
         code = 1 if isinstance(error, RefusedError) else code
     except (click.Abort, KeyboardInterrupt):
         code = 130
-    except SystemExit as end:  # how click ends when nobody reads its output
-        if not isinstance(end.__context__, BrokenPipeError):
+    except SystemExit:
+        if sys.stdout is stdout:
             raise
+        # Nobody reads the output any more: click has replaced sys.stdout, and would end with 1.
         _silence_stdout()
         code = 0
     except OSError as error:
