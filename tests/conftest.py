@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from github_stand_in import GithubStandIn, is_for_humans
 from hypothesis import HealthCheck, settings
 
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_forge import GithubForge
+from github_stand_in import GithubStandIn, is_for_humans
 
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]

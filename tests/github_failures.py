@@ -1,7 +1,5 @@
 """Every way in which GitHub or the way to it can fail, and what coreloop says then."""
 
-from github_stand_in import Fault, Reply
-
 from coreloop.errors import (
     ForgeAnswerError,
     ForgeAuthError,
@@ -12,6 +10,7 @@ from coreloop.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
+from github_stand_in import Fault, Reply
 
 
 def said(status: int, message: str, *problems: object, **headers: str) -> Fault:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
+
 from github_stand_in import GithubStandIn, is_for_humans
 from prism_proxy import prism_proxy, why_no_prism
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import requests
-from github_stand_in import Fault, GithubStandIn, Reply, Request
-from github_stand_in.server import FIRST_DAY, sha_of_name
 
 from coreloop.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
 from coreloop.promote.forge import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from coreloop.promote.github_forge import GithubForge
+from github_stand_in import Fault, GithubStandIn, Reply, Request
+from github_stand_in.server import FIRST_DAY, sha_of_name
 
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 TITLE = "[CORELOOP-R] docs(analysis): what to call for profitability"

@@ -9,8 +9,6 @@ import pytest
 import requests
 import urllib3
 from github import GithubException
-from github_failures import FAILURES, raw, said
-from github_stand_in import GithubStandIn
 
 from coreloop import errors
 from coreloop.errors import (
@@ -24,6 +22,8 @@ from coreloop.errors import (
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_errors import translate
 from coreloop.promote.github_forge import GithubForge
+from github_failures import FAILURES, raw, said
+from github_stand_in import GithubStandIn
 
 CANARY = "ghp_canary0123456789"
 

@@ -12,8 +12,6 @@ from dataclasses import replace
 import pytest
 import urllib3
 from github import Auth, Github, GithubException
-from github_failures import raw, said
-from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 
 from coreloop.errors import (
     ForgeAnswerError,
@@ -28,6 +26,8 @@ from coreloop.errors import (
 from coreloop.promote.forge import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from coreloop.promote.github_api import Connection, patient
 from coreloop.promote.github_forge import GithubForge
+from github_failures import raw, said
+from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 
 
 @pytest.mark.parametrize(
