@@ -1,5 +1,6 @@
 """``dartlab-coreloop demo``."""
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -20,9 +21,11 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
     """Run the whole loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with a small finance package's tools, really calling them; the
-    requests are recorded and mined, and the candidates shown.
+    requests are recorded and mined, and the first candidate becomes a branch of a scratch repository.
     """
-    from coreloop.cli.show import show_proposals, show_text
+    from coreloop.cli.show import show_proposals
+    from coreloop.cli.show_promotion import show_change
+    from coreloop.demo.promoting import promote_candidate
     from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
@@ -37,10 +40,14 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
     click.echo("pattern  sequences that keep succeeding\n", err=as_json)
     proposals, document, paths = propose_candidates(folder)
     show_proposals(proposals, document, paths, as_json=as_json)
-    if not as_json and document.candidates:
-        click.echo("\nThe first one as docstring text:\n")
-        show_text(document.candidates[0])
+    first = next((one for one in document.candidates if one.suggested_append is not None), None)
+    if first is None:
+        return
+    promoted = promote_candidate(folder, paths[0], first.id, seed=seed)
+    if not as_json:
+        click.echo(f"\npromote  {first.id}, proved and committed; in a real project a draft pull request\n")
+        show_change(promoted.plan, promoted.done, promoted.body)
         click.echo(f"\nTry it yourself:\n  cd {folder}")
-        click.echo(
-            f"  dartlab-coreloop pattern --since {DAYS.since} --until {DAYS.until} --min-success-rate 0.9"
-        )
+        window = f"--since {DAYS.since} --until {DAYS.until}"
+        click.echo(f"  {sys.argv[0]} pattern {window} --min-success-rate 0.9")
+        click.echo(f"  git show {promoted.done.branch}")

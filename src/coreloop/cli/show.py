@@ -64,18 +64,6 @@ def _is_homeless(candidate: Candidate) -> bool:
     return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
 
 
-def show_text(candidate: Candidate) -> None:
-    """Print a candidate's proposed lines as they would stand in the docstring of its target."""
-    suggested = candidate.suggested_append
-    if suggested is None:
-        click.echo(f"    no text: {candidate.refused}")
-        return
-    if suggested.target_file is not None:
-        click.echo(f"    {suggested.target_file}::{suggested.target_symbol}\n")
-    for line in (suggested.section, "-" * len(suggested.section), *suggested.body.splitlines()):
-        click.echo(f"    {line}")
-
-
 def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
     facts = {
         "window": document.window,

@@ -32,6 +32,17 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
         click.echo("Nothing was changed; --confirm pushes the branch and opens the draft.")
 
 
+def show_change(plan: Plan, done: Done, body: Path) -> None:
+    """Print a carried out promotion in short: the diff, the checks, where to look."""
+    for line in plan.diff.splitlines():
+        click.echo(f"    {line}")
+    reach = plan.reach
+    click.echo(f"\nreach    {len(reach.before):,} -> {len(reach.after):,} characters reach the model")
+    click.echo(f"replay   {plan.replay.summary}")
+    click.echo(f"branch   {done.branch}")
+    click.echo(f"text     {body}")
+
+
 def show_done(plan: Plan, done: Done, body: Path | None, *, as_json: bool) -> None:
     """Print what a promotion left, and what is left to do."""
     pull = done.pull_request

@@ -215,9 +215,10 @@ class _RowReader:
         }
 
 
-def call_step(call: CallFields, selectors: Sequence[str] = DEFAULT_SELECTORS) -> str:
-    """The step of a call that was read from JSON."""
-    return step(call.name, _selected(call, selectors), selectors)
+def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
+    """The step of a call that was read from JSON; ``selectors`` only of the tools that have their own."""
+    chosen = selectors.get(call.name, DEFAULT_SELECTORS)
+    return step(call.name, _selected(call, chosen), chosen)
 
 
 def _selected(call: CallFields, selectors: Sequence[str]) -> dict[str, Any]:

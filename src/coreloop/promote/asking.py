@@ -2,11 +2,8 @@
 
 from functools import partial
 
-from coreloop.mine.decode import CallFields
-from coreloop.mine.rollup import call_step
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.replay import AuditLog, HttpEndpoint, Replay, Run, Verdict, is_loopback, replay
-from coreloop.records import DEFAULT_SELECTORS
 from coreloop.workspace import Workspace, append_private
 
 
@@ -36,18 +33,13 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     reason = _why_not(settings.url, confirmed=confirmed)
     if settings.url is None or reason:
         return Replay(Verdict.UNAVAILABLE, (Run(None, reason),))
-    selectors = workspace.settings.selectors()
-
-    def step_of(call: CallFields) -> str:
-        return call_step(call, selectors.get(call.name, DEFAULT_SELECTORS))
-
     with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
         return replay(
             endpoint,
             [step.text for step in proposal.fields.tool_pattern],
             [text for text in proposal.fields.example_questions if not text.startswith("[REDACTED ")],
             runs=runs or settings.runs,
-            step_of=step_of,
+            selectors=workspace.settings.selectors(),
             audit_log=AuditLog(workspace.records_dir, settings.timeout_s),
             kept=partial(_keep, workspace),
         )

@@ -1,7 +1,7 @@
 """Asking the example questions again, and comparing what the agent does with the pattern. Fails closed."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -161,7 +161,7 @@ def replay(
     questions: Sequence[str],
     *,
     runs: int,
-    step_of: Callable[[CallFields], str] = call_step,
+    selectors: Mapping[str, Sequence[str]],
     audit_log: AuditLog | None = None,
     kept: Callable[[str], None] = lambda _: None,
 ) -> Replay:
@@ -177,8 +177,8 @@ def replay(
         Example questions.
     runs : int
         How many to ask.
-    step_of : callable
-        From a call of the answer to its step.
+    selectors : mapping of tool to argument names
+        Those of the tools that have their own.
     audit_log : AuditLog, optional
         Where a request is looked up of which only the id comes back.
     kept : callable
@@ -192,7 +192,7 @@ def replay(
             answer = endpoint.ask(questions[number % len(questions)])
             if answer.request_id is not None:
                 kept(answer.request_id)
-            done.append(_compare(answer, steps, step_of, audit_log))
+            done.append(_compare(answer, steps, selectors, audit_log))
         except UnusableError as reason:
             done.append(Run(None, str(reason)))
     return Replay(weigh(done), tuple(done))
@@ -225,7 +225,7 @@ def is_loopback(url: str) -> bool:
 def _compare(
     answer: AnswerFields,
     steps: Sequence[str],
-    step_of: Callable[[CallFields], str],
+    selectors: Mapping[str, Sequence[str]],
     audit_log: AuditLog | None,
 ) -> Run:
     if answer.tool_calls is None and answer.tool_sequence_hash is None:
@@ -238,7 +238,7 @@ def _compare(
         calls = [
             call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()
         ]
-        agrees = _occur_in_order(steps, [step_of(call) for call in calls if is_ok(call)])
+        agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
     return Run(agrees, "" if agrees else "the agent took other steps")
 
 

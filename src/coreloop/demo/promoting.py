@@ -1,0 +1,103 @@
+"""The demo's last step: its first candidate becomes a branch of a scratch repository."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import git
+
+from coreloop.demo.agent import answer
+from coreloop.demo.plan import Request
+from coreloop.demo.script import scripted_requests
+from coreloop.demo.tools import load_tools
+from coreloop.mine.decode import Skipped, decode_line
+from coreloop.observe import AuditCollector
+from coreloop.promote.connect import keep_body
+from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
+from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.replay import AnswerFields, Replay, UnusableError, replay
+from coreloop.repository import Repository
+from coreloop.workspace import open_workspace
+
+_NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
+_IGNORED = "data/\n__pycache__/\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """The plan, what was done, and the file with the pull request's text."""
+
+    plan: Plan
+    done: Done
+    body: Path
+
+
+def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int) -> Promoted:
+    """Promote one candidate of the demo's project, which becomes a git repository first.
+
+    Parameters
+    ----------
+    folder : Path
+        The demo's project.
+    candidates : Path
+        Its candidates file.
+    wanted : str
+        Id of a candidate in it.
+    seed : int
+        That of the recorded requests: the same agent answers the replay.
+    """
+    _make_repository(folder)
+    workspace = open_workspace(folder)
+    proposal = read_proposal(candidates, wanted)
+    agent = _Agent(folder, seed)
+
+    def ask(one: Proposal) -> Replay:
+        steps = [step.text for step in one.fields.tool_pattern]
+        selectors = workspace.settings.selectors()
+        return replay(agent, steps, one.fields.example_questions, runs=3, selectors=selectors)
+
+    with Repository(folder) as repository:
+        base = base_commit(repository, "main", fetch=False)
+        plan = make_plan(
+            proposal,
+            repository,
+            base,
+            project=folder,
+            settings=workspace.settings,
+            ask=ask,
+            leave=Leave(),
+        )
+        done = carry_out(plan, repository, None, max_open=1, leave=Leave())
+    return Promoted(plan, done, keep_body(plan, candidates))
+
+
+def _make_repository(folder: Path) -> None:
+    (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
+    with git.Repo.init(folder, initial_branch="main") as repo:
+        with repo.config_writer() as config:
+            config.set_value("user", "name", "coreloop demo")
+            config.set_value("user", "email", "demo@example.invalid")
+        repo.git.add(all=True)
+        repo.git.commit("--quiet", "--no-gpg-sign", "--no-verify", "-m", "docs: a small finance package")
+
+
+class _Agent:
+    """The scripted agent as an endpoint: it answers a question again, really calling the tools."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._requests: dict[str, Request] = {one.question: one for one in scripted_requests(seed)}
+        self._tools = load_tools(folder)
+        self._folder = folder / "data" / "replays"
+
+    def ask(self, question: str) -> AnswerFields:
+        """Answer, and read the record of it back."""
+        request = self._requests.get(question)
+        if request is None:
+            raise UnusableError("the scripted agent does not know the question")
+        clock_ns = partial(int, _NOON_NS)
+        answer(request, self._tools, AuditCollector(question, data_dir=self._folder, clock_ns=clock_ns))
+        (day_file,) = (self._folder / "audit" / "ai-ask").glob("*.jsonl")
+        newest = decode_line(day_file.read_bytes().splitlines()[-1])
+        if isinstance(newest, Skipped):
+            raise UnusableError(newest.reason)
+        return AnswerFields(newest.fields.tool_calls)
