@@ -185,9 +185,7 @@ def _append(source: Source, request: _Request, *, create_docstring: bool) -> Edi
 
 
 def _target(source: Source, definition: Definition, node: ast.Constant, request: _Request) -> _Target:
-    start = source.offset(node.lineno, node.col_offset)
-    end = source.offset(node.end_lineno or 0, node.end_col_offset or 0)
-    literal = read_literal(source.text, start, end)
+    literal = read_literal(source.text, *source.span(node))
     if literal.value != node.value:
         raise UnprovenError("the docstring's place in the file cannot be told")
     indent = _indent(source, definition.node.body[0])
@@ -245,9 +243,10 @@ def _prove_tree(target: _Target, new: Source, request: _Request, *, value: str) 
     node = docstring_node(found)
     if node is None or node.value != value:
         raise UnprovenError("the lines would arrive in the docstring as something else")
-    before = (target.node.lineno, target.node.col_offset, target.definition.line)
-    if (node.lineno, node.col_offset, found.line) != before:
-        raise UnprovenError("the docstring would move")
+    start, end = target.source.span(target.node)
+    grown = len(new.text) - len(target.source.text)
+    if new.span(node) != (start, end + grown) or found.line != target.definition.line:
+        raise UnprovenError("the insertion would not stay inside the docstring")
     if not same_but(target.source.tree, new.tree, but=(target.node, node)):
         raise UnprovenError("code outside of the docstring would change")
     return found.line

@@ -58,6 +58,11 @@ class Source:
             return start + column
         return start + len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
 
+    def span(self, node: ast.expr) -> tuple[int, int]:
+        """Offsets in `text` of an expression's start and end."""
+        end = self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self.offset(node.lineno, node.col_offset), end
+
     def line_end(self, lineno: int) -> int:
         """Offset in `text` of the end of a line, its line break included."""
         return self.line_starts[lineno] if lineno < len(self.line_starts) else len(self.text)
