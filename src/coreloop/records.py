@@ -202,10 +202,20 @@ def _plain(value: object, depth: int, items_left: list[int]) -> Any:
     if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
         return value
     if isinstance(value, Mapping):
-        return {encodable(str(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
+        return {encodable(text_of(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item, depth - 1, items_left) for item in value]
     return f"<{type(value).__name__}>"
+
+
+def text_of(value: object) -> str:
+    """``str(value)``, or ``<type name>`` of what cannot say what it is."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value)
+    except Exception:  # it is somebody else's method, and their request must go on
+        return f"<{type(value).__name__}>"
 
 
 def encodable(text: str) -> str:

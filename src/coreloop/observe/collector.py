@@ -30,6 +30,7 @@ from coreloop.records import (
     UNSPECIFIED,
     Judgment,
     Record,
+    ToolCall,
     canonical_json,
     encodable,
     encode_line,
@@ -41,6 +42,7 @@ from coreloop.records import (
     plain,
     shorten,
     step,
+    text_of,
 )
 
 _dropped: Counter[str] = Counter()
@@ -74,7 +76,18 @@ def _drop(reason: str) -> None:
         import logging
 
         text = "audit: %s; the request goes on, further cases are only counted"
-        logging.getLogger("coreloop").warning(text, reason)
+        with suppress(Exception):  # the server's own filters and handlers may raise
+            logging.getLogger("coreloop").warning(text, reason)
+
+
+def _renew_lock() -> None:
+    # A thread of the parent may have held it at the fork; in the child nobody would ever release it.
+    global _dropped_lock  # noqa: PLW0603
+    _dropped_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 _Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]
@@ -148,6 +161,7 @@ class AuditCollector:
         self._pending: list[Record] = []
         self._sequence = ""
         self._last_step = ""
+        self._lock = threading.Lock()
         self._clock_ns = clock_ns
         self._started_ns = time.monotonic_ns()
         self._token: Token[AuditCollector] | None = None
@@ -188,14 +202,14 @@ class AuditCollector:
             "judgment": _NO_JUDGMENT,
         }
         if session_id is not None:
-            record["session_hash"] = hash_session(str(session_id))
+            record["session_hash"] = hash_session(text_of(session_id))
         self._pending.append(record)
         self._off = False
 
     def _record(self) -> Record | None:
         """The record while it is open; else None, and the call is counted as dropped."""
-        if self._pending:
-            return self._pending[0]
+        for record in self._pending:
+            return record
         _drop("after_flush")
         return None
 
@@ -241,21 +255,23 @@ class AuditCollector:
         canonical = _canonical(args)
         recorded = shorten(orjson.loads(canonical))
         succeeded = error is None if ok is None else bool(ok)
-        if succeeded:
-            self._extend_sequence(step(name, recorded, self._house.selectors.get(name, DEFAULT_SELECTORS)))
-        record["tool_calls"].append(
-            {
-                "name": name,
-                "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
-                "args_hash": hash_args(canonical),
-                "ok": succeeded,
-                "error": _error_text(error),
-                "duration_ms": _number(duration_ms),
-                "result_size_bytes": _number(result_size_bytes),
-                "overrides_used": None if overrides_used is None else _texts(overrides_used),
-                "extreme_flags": _texts(extreme_flags),
-            }
-        )
+        selectors = self._house.selectors.get(name, DEFAULT_SELECTORS)
+        taken = step(name, recorded, selectors) if succeeded else None
+        call: ToolCall = {
+            "name": name,
+            "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
+            "args_hash": hash_args(canonical),
+            "ok": succeeded,
+            "error": _error_text(error),
+            "duration_ms": _number(duration_ms),
+            "result_size_bytes": _number(result_size_bytes),
+            "overrides_used": None if overrides_used is None else _texts(overrides_used),
+            "extreme_flags": _texts(extreme_flags),
+        }
+        with self._lock:  # threads of one request: the calls and the sequence in one order
+            record["tool_calls"].append(call)
+            if taken is not None:
+                self._extend_sequence(taken)
 
     def _extend_sequence(self, taken: str) -> None:
         """As `records.join_steps` does it, one step at a time: nothing is left to join at the flush."""
@@ -297,7 +313,8 @@ class AuditCollector:
         record = self._record()
         if record is not None:
             new = _text(text, MAX_STRING_CHARS)
-            record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
+            with self._lock:
+                record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
     @_never_raises
     def set_category_hash(self, label: str) -> None:
@@ -416,7 +433,7 @@ def observed_tool(
     """
     if tool is None:
         return lambda function: observed_tool(function) if name is None else _observed(function, name)
-    return _observed(tool, name or tool.__name__)
+    return _observed(tool, name or str(getattr(tool, "__name__", type(tool).__name__)))
 
 
 def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -465,7 +482,10 @@ def _positional_names(tool: Callable[..., Any]) -> list[str]:
     import inspect
 
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(tool).parameters.values()
+    try:
+        parameters = inspect.signature(tool).parameters.values()
+    except (TypeError, ValueError):  # some builtins have none
+        return []
     return [parameter.name for parameter in parameters if parameter.kind in kinds]
 
 
@@ -482,7 +502,7 @@ def _house(data_dir: str | None) -> _House:
     start = Path(data_dir).absolute() if data_dir is not None else Path.cwd()
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     if root is None:
-        folder = start if data_dir is not None else start / os.environ.get("CORELOOP_DATA_DIR", "data")
+        folder = start if data_dir is not None else start / (os.environ.get("CORELOOP_DATA_DIR") or "data")
         return _House(Journal(folder / "audit" / "ai-ask"), Categories(), {})
 
     from coreloop.errors import CoreloopError
@@ -520,18 +540,21 @@ def _stamp(now_ns: int) -> tuple[str, str]:
 
 
 def _canonical(args: Mapping[str, object] | None) -> bytes:
+    with suppress(Exception):
+        return canonical_json(_named(args))
+    _drop("unserialisable")
+    with suppress(Exception):
+        return canonical_json(plain(_named(args)))
+    return b"{}"  # a mapping that cannot even be read
+
+
+def _named(args: object) -> dict[str, Any]:
     named = args if isinstance(args, dict) else {} if args is None else plain(args)
-    if not isinstance(named, dict):
-        named = {"value": named}
-    try:
-        return canonical_json(named)
-    except TypeError:
-        _drop("unserialisable")
-        return canonical_json(plain(named))
+    return named if isinstance(named, dict) else {"value": named}
 
 
 def _text(value: object, limit: int | None = None) -> str:
-    text = value if isinstance(value, str) else str(value)
+    text = text_of(value)
     text = text if limit is None else text[:limit]
     return text if text.isascii() else encodable(text)
 
@@ -540,15 +563,18 @@ def _name(value: object) -> str | None:
     return None if value is None else _text(value, 100)
 
 
-def _texts(values: Iterable[object]) -> list[str]:
-    return [_text(value, 100) for value in ([values] if isinstance(values, str) else values)]
+def _texts(values: Iterable[object] | None) -> list[str]:
+    return [_text(value, 100) for value in ([values] if isinstance(values, str) else values or ())]
 
 
 def _error_text(error: object) -> str | None:
     if error is None:
         return None
-    text = f"{type(error).__name__}: {error}" if isinstance(error, BaseException) else error
-    return _text(text, MAX_STRING_CHARS)
+    if isinstance(error, BaseException):
+        kind = type(error).__name__
+        said = text_of(error)
+        return _text(kind if said == f"<{kind}>" else f"{kind}: {said}", MAX_STRING_CHARS)
+    return _text(error, MAX_STRING_CHARS)
 
 
 def _number(value: Any) -> Any:
