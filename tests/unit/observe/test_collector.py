@@ -68,6 +68,15 @@ class Mute:
     __repr__ = __str__
 
 
+class Speechless:
+    """Hypothesis can show it, `str` cannot."""
+
+    __str__ = Mute.__str__
+
+    def __repr__(self):
+        return "Speechless()"
+
+
 class MuteError(Exception):
     __str__ = Mute.__str__
 
@@ -245,7 +254,9 @@ def test_a_label_that_could_carry_text_becomes_unspecified(audit, only, label):
 
 def test_rules_and_selectors_come_from_the_nearest_coreloop_yaml(tmp_path, records):
     (tmp_path / "coreloop.yaml").write_text(
-        "data_dir: log\ncategories: [{label: FIN-dividend-KR, any: [배당]}]\ntools: {gather: {selectors: [target]}}\n",
+        "data_dir: log\n"
+        "categories: [{label: FIN-dividend-KR, any: [배당]}]\n"
+        "tools: {gather: {selectors: [target]}}\n",
         encoding="utf-8",
     )
     request = AuditCollector(question="배당 추이", data_dir=tmp_path / "log")
@@ -262,7 +273,7 @@ def test_rules_and_selectors_come_from_the_nearest_coreloop_yaml(tmp_path, recor
         pytest.param(b"gate: {}\n", id="unknown key"),
         pytest.param(b"{", id="bad YAML"),
         pytest.param(b"\xff", id="not UTF-8"),
-        pytest.param(b"[" * 5000, id="nested without end"),
+        pytest.param(b"[" * 1200, id="nested without end"),
         pytest.param(b"- 1\n", id="list"),
     ],
 )
@@ -509,29 +520,30 @@ def test_each_task_has_its_own_request(audit, records):
         assert second["name"] == "in a thread"
 
 
-def test_threads_of_one_request_may_share_its_collector(audit, only):
-    request = audit()
-    together = threading.Barrier(4, timeout=30)
-
-    def work(number):
+def test_threads_of_one_request_may_share_its_collector(audit, records):
+    def work(request, together, number):
         together.wait()
-        for call in range(20):
+        for call in range(5):
             request.observe_tool_call(f"t{number}", {"axis": call})
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        for _ in range(60):
+            request, together = audit(), threading.Barrier(4, timeout=30)
+            threads = [threading.Thread(target=work, args=(request, together, number)) for number in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            request.flush()
     finally:
         sys.setswitchinterval(before)
-    request.flush()
-    record = only()
-    assert len(record["tool_calls"]) + record["tool_calls_omitted"] == 80
     assert dropped() == {}
+    for record in records():
+        steps = [step(call["name"], call["args"]) for call in record["tool_calls"]]
+        assert len(set(steps)) == len(steps) == 20
+        assert record["tool_sequence_hash"] == "seq:" + sha256(">".join(steps).encode()).hexdigest()[:16]
 
 
 # observed tools
@@ -665,13 +677,6 @@ def test_calls_after_the_end_are_counted(audit, only):
     assert dropped() == {"after_flush": 5}
 
 
-class Unprintable(str):
-    __slots__ = ()
-
-    def __str__(self):
-        raise RuntimeError(SECRET)
-
-
 @pytest.mark.parametrize(
     "args",
     [
@@ -721,9 +726,10 @@ def test_arguments_that_contain_themselves_are_recorded(audit, only):
 
 
 def test_an_error_of_which_nothing_can_be_said_is_named(audit, only):
-    with pytest.raises(MuteError), audit() as request:
-        request.observe_tool_call("a", error=MuteError())
-        request.observe_tool_call("b", error=Mute())
+    request = audit()
+    request.observe_tool_call("a", error=MuteError())
+    request.observe_tool_call("b", error=Mute())
+    with pytest.raises(MuteError), request:
         raise MuteError
     record = only()
     assert record["error"] == "MuteError"
@@ -803,8 +809,9 @@ def test_a_folder_that_cannot_be_is_counted_or_served(tmp_path, monkeypatch, dat
 LIMITED = """
 import json, resource, sys
 from coreloop.observe import AuditCollector, dropped
+now = lambda: 1777109400 * 10**9
 def flush(question):
-    with AuditCollector(question=question, data_dir=sys.argv[1], clock_ns=lambda: 1777109400 * 10**9) as audit:
+    with AuditCollector(question=question, data_dir=sys.argv[1], clock_ns=now) as audit:
         audit.observe_tool_call("analysis", {"axis": "x"})
 flush("first")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
@@ -927,7 +934,7 @@ TEXT = st.text(max_size=30) | st.text(max_size=5).map(lambda text: text * 300)
 NUMBERS = st.integers() | st.integers(-(2**200), 2**200) | st.floats()
 SCALARS = st.none() | st.booleans() | NUMBERS | TEXT | st.binary(max_size=9) | st.dates() | st.datetimes()
 ODD = st.sampled_from(
-    [object(), Mute(), date(2026, 4, 25), {1, "a"}, frozenset({Mute}), 1j, ..., BrokenMapping(a=1)]
+    [object(), Speechless(), date(2026, 4, 25), {1, "a"}, frozenset({Speechless()}), 1j, ...]
 )
 KEYS = TEXT | st.integers() | st.none() | st.booleans() | st.floats() | st.dates() | st.binary(max_size=3)
 VALUES = st.recursive(
@@ -975,7 +982,7 @@ def cyclic(args):
     return args
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     question=TEXT,
     hint=st.none() | TEXT,
