@@ -540,9 +540,10 @@ def _stamp(now_ns: int) -> tuple[str, str]:
 
 
 def _canonical(args: Mapping[str, object] | None) -> bytes:
-    with suppress(Exception):
+    try:
         return canonical_json(_named(args))
-    _drop("unserialisable")
+    except Exception:  # TypeError, or whatever a mapping of somebody's own raises
+        _drop("unserialisable")
     with suppress(Exception):
         return canonical_json(plain(_named(args)))
     return b"{}"  # a mapping that cannot even be read
