@@ -391,7 +391,7 @@ CALLS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(
     CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT
 )

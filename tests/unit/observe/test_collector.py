@@ -982,7 +982,7 @@ def cyclic(args):
     return args
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(
     question=TEXT,
     hint=st.none() | TEXT,
@@ -1054,7 +1054,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.sampled_from(["a", "b", "한"]), JSON), st.integers(0, 2000), st.integers(1, 200))
 def test_hashes_are_those_of_the_whole(tmp_path_factory, args, length, times):
     data_dir = tmp_path_factory.mktemp("whole")
