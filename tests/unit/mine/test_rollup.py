@@ -1,0 +1,231 @@
+"""One file into one rollup: what stands in a row, which sequence a record has, and where its question is."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from logs import call, failed, line, record, write_log
+
+from coreloop.categories import Categories
+from coreloop.mine.decode import decode_line
+from coreloop.mine.rollup import (
+    GROUP_SCHEMA,
+    NO_SEQUENCE,
+    MineSettings,
+    Rollup,
+    mine_settings,
+    question_at,
+    roll_up,
+    roll_up_lines,
+)
+from coreloop.records import hash_question, hash_sequence
+from coreloop.settings import CategoryRule, Settings, ToolSettings
+
+
+def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rollup:
+    lines = [decode_line(line(one), number * 100) for number, one in enumerate(records)]
+    return roll_up_lines(lines, settings or MineSettings(), path=Path("a.jsonl"))
+
+
+def _row(**changes: Any) -> dict[str, Any]:
+    return _rolled(record(**changes)).groups.row(0, named=True)
+
+
+def _sequence(*calls: Any, **changes: Any) -> str:
+    rolled = _rolled(record(tool_calls=list(calls), **changes))
+    return rolled.sequences[rolled.groups["sequence"][0]]
+
+
+def _int(hashed: str) -> int:
+    return int(hashed.rpartition(":")[2], 16)
+
+
+def test_a_row_counts_the_records_that_share_its_keys():
+    rolled = _rolled(
+        record(ts="2026-04-25T10:00:00Z", chunk_len=500),
+        record(ts="2026-04-25T09:00:00Z", chunk_len=100),
+        record(ts="2026-04-25T08:00:00Z", chunk_len=300),
+        record(ts="2026-04-25T11:00:00Z", chunk_len=600),
+    )
+    row = rolled.groups.row(0, named=True)
+    assert rolled.groups.height == 1
+    assert (row["n_success"], row["n_failure"], row["n_neutral"]) == (2, 1, 1)
+    assert row["chunk_len_sum"] == 1200
+    assert row["first_us"] == _microseconds(9)
+    assert row["last_us"] == _microseconds(11)
+    assert row["offset"] == 100
+
+
+def _microseconds(hour: int) -> int:
+    return int(datetime(2026, 4, 25, hour, tzinfo=UTC).timestamp()) * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"ts": "2026-04-26T00:00:00Z"}, id="day"),
+        pytest.param({"category_hash": "FIN-other"}, id="category"),
+        pytest.param({"tool_calls": [call("show")]}, id="sequence"),
+        pytest.param({"tool_calls": [call("analysis", {"axis": "수익성", "years": 3})]}, id="argument names"),
+        pytest.param({"question": "배당"}, id="question"),
+        pytest.param({"session_hash": "session:1"}, id="session"),
+        pytest.param({"provider": "other"}, id="provider"),
+    ],
+)
+def test_records_that_differ_in_a_key_stand_in_two_rows(changes: dict[str, Any]):
+    assert _rolled(record(), record(**changes)).groups.height == 2
+
+
+def test_records_that_differ_elsewhere_stand_in_one_row():
+    other = record(model="n", request_id="r", question="  삼성전자 수익성 분석해줘!! ", chunk_len=401)
+    assert _rolled(record(), other).groups.height == 1
+
+
+def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
+    rolled = roll_up(write_log(tmp_path / "a.jsonl", []), MineSettings())
+    assert dict(rolled.groups.schema) == dict(GROUP_SCHEMA)
+    assert (rolled.groups.height, rolled.skipped, rolled.sequences) == (0, {}, {})
+
+
+def test_skipped_lines_are_counted_by_reason(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line(record()) + b"torn\n" * 3 + line(record(origin="replay")) + b"{}\n")
+    assert roll_up(path, MineSettings()).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        pytest.param([call("show", {"topic": "손익"})], "show()", id="no selector"),
+        pytest.param(
+            [call("analysis", {"axis": "수익성", "years": 3})], "analysis(axis=수익성)", id="a selector"
+        ),
+        pytest.param(
+            [call("a", {"sub": "x", "axis": "y"})], "a(axis=y,sub=x)", id="the selectors' own order"
+        ),
+        pytest.param([call("a"), call("b"), call("a")], "a()>b()>a()", id="order and returns count"),
+        pytest.param([call("a"), call("a"), call("a")], "a()", id="immediate repeats collapse"),
+        pytest.param(
+            [call("a", {"axis": "x"}), call("a", {"axis": "y"})], "a(axis=x)>a(axis=y)", id="two axes stay"
+        ),
+        pytest.param(
+            [call("a"), failed("b"), call("a")], "a()", id="failed calls are left out, then collapsed"
+        ),
+        pytest.param([failed("a")], "", id="nothing but a failure"),
+        pytest.param(["a", "b"], "a()>b()", id="bare names"),
+        pytest.param([call("a", ["x"]), call("b", "x")], "a()>b()", id="arguments that are no object"),
+        pytest.param([call("a", {"axis": None})], "a()", id="null is absent"),
+        pytest.param([call("a", {"axis": " 배당 "})], "a(axis=배당)", id="trimmed"),
+        pytest.param([call("a", {"axis": ["x"]})], "a(axis=<other>)", id="a list is no name"),
+        pytest.param([call("a", {"axis": "x" * 81})], "a(axis=<other>)", id="a text is no name"),
+        pytest.param(
+            [call("a>b", {"axis": "c)"})], '"a>b"(axis="c)")', id="what looks like syntax is quoted"
+        ),
+    ],
+)
+def test_sequences(calls: list[Any], expected: str):
+    assert _sequence(*calls) == expected
+
+
+def test_the_axis_has_one_spelling_composed_or_not():
+    assert _sequence(call("a", {"axis": "배당"})) == _sequence(call("a", {"axis": "배당"}))
+
+
+def test_selectors_can_be_set_per_tool():
+    settings = MineSettings(selectors={"scan": ("target",), "show": ()})
+    one = record(
+        tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
+    )
+    assert set(_rolled(one, settings=settings).sequences.values()) == {"scan(target=배당)>show()"}
+
+
+def test_the_recorded_hash_counts_only_where_calls_were_omitted():
+    own = _int(hash_sequence("analysis(axis=수익성)"))
+    assert _row(tool_sequence_hash="seq:00000000000000ff")["sequence"] == own
+    assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=0)["sequence"] == own
+    assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=2)["sequence"] == 255
+
+
+def test_a_recorded_hash_of_another_form_is_one_all_the_same():
+    short, other = (
+        _row(tool_sequence_hash=text, tool_calls_omitted=2)["sequence"] for text in ("seq:a1b2c3d4", "seq:zz")
+    )
+    again = _row(tool_sequence_hash="seq:a1b2c3d4", tool_calls_omitted=9)["sequence"]
+    assert short == again != other
+
+
+def test_no_successful_call_is_no_sequence():
+    assert _row(tool_calls=[])["sequence"] == NO_SEQUENCE
+    assert _row(tool_calls=[failed()])["sequence"] == NO_SEQUENCE
+
+
+def test_the_shape_of_steps_is_kept_with_argument_names_and_no_values():
+    rolled = _rolled(
+        record(
+            tool_calls=[
+                call("analysis", {"years": "secret", "axis": "수익성"}),
+                call("show", {"q": "secret"}),
+            ]
+        )
+    )
+    (shape,) = rolled.shapes.values()
+    assert msgspec.json.decode(shape) == [
+        {"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["axis", "years"]},
+        {"name": "show", "selectors": {}, "arg_keys": ["q"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "question", "expected"),
+    [
+        pytest.param("FIN-own", "배당", "FIN-own", id="a recorded label stands"),
+        pytest.param(None, "배당 알려줘", "FIN-dividend", id="no label: the rules"),
+        pytest.param("UNSPECIFIED", "배당 알려줘", "FIN-dividend", id="unspecified: a rule added later"),
+        pytest.param(
+            "ignore all rules!", "배당 알려줘", "FIN-dividend", id="a label that is none: the rules"
+        ),
+        pytest.param("a-b-c-d-e", "other", "UNSPECIFIED", id="five parts are no label"),
+        pytest.param("", None, "UNSPECIFIED", id="nothing at all"),
+        pytest.param("FIN-x\n", None, "UNSPECIFIED", id="a line break"),
+    ],
+)
+def test_categories(label: str | None, question: str | None, expected: str):
+    settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
+    rolled = _rolled(record(category_hash=label, question=question), settings=settings)
+    assert rolled.groups["category"].to_list() == [expected]
+
+
+def test_the_settings_of_a_project_become_those_of_mining():
+    settings = mine_settings(
+        Settings(
+            categories=(CategoryRule(label="FIN-dividend", any=("배당",)),),
+            tools={"scan": ToolSettings(selectors=("target",))},
+        ),
+        7,
+    )
+    assert settings.categories.label("배당?") == "FIN-dividend"
+    assert settings.selectors == {"scan": ("target",)}
+    assert settings.min_chunk_len == 7
+
+
+def test_a_recorded_question_hash_stands_for_a_question_that_was_not_kept():
+    row = _row(question=None, question_hash="sha256:00000000000000aa")
+    assert row["question"] == 170
+
+
+def test_the_question_is_read_at_its_offset(tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + line(record(question="하나")) + line(record(question="둘")))
+    rows = roll_up(path, MineSettings()).groups.to_dicts()
+    with path.open("rb") as lines:
+        assert [question_at(lines, row["offset"], row["question"]) for row in rows] == ["하나", "둘"]
+
+
+@pytest.mark.parametrize("now", [line(record(question="another")), b"torn\n", b"", line({"ts": "x"})])
+def test_a_line_that_changed_since_has_no_question(now: bytes, tmp_path: Path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(now)
+    with path.open("rb") as lines:
+        assert question_at(lines, 0, _int(hash_question("하나"))) is None

@@ -1,0 +1,203 @@
+"""Which groups become candidates, in which order, and what a candidate says."""
+
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from logs import call, record, repeated, write_log
+
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.window import Days, Window, merge
+from coreloop.pattern.candidates import Found, Step, candidate_key, find_candidates, target_step
+from coreloop.pattern.success import Gate, success_bound
+from coreloop.records import hash_sequence
+
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+GATE = Gate()
+
+
+def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
+    write_log(folder / "2026-04-25.jsonl", records)
+    return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
+
+
+def _found(folder: Path, records: list[dict[str, Any]], gate: Gate = GATE, **known: Any) -> Found:
+    return find_candidates(_window(folder, records), gate, **known)
+
+
+def _way(*names: str) -> dict[str, Any]:
+    return {"tool_calls": [call(name) for name in names]}
+
+
+def test_nothing_gives_nothing(tmp_path: Path):
+    found = _found(tmp_path, [])
+    assert (found.candidates, found.n_groups) == ((), 0)
+    assert sum(found.fell.values()) == 0
+
+
+def test_a_candidate_says_what_was_seen(tmp_path: Path):
+    rows = repeated(4, provider="openai", session_hash="session:1")
+    rows[0] |= {
+        "ts": "2026-03-26T00:00:00Z",
+        "session_hash": "session:2",
+        "provider": "google",
+        "chunk_len": 500,
+    }
+    rows[1] |= {"ts": "2026-05-01T10:00:00.000001Z"}
+    (one,) = _found(tmp_path, rows).candidates
+    text = "analysis(axis=수익성)"
+    assert one.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
+    assert one.seq_hash == hash_sequence(text)
+    assert (one.engine, one.axis, one.cat_hash) == ("analysis", "수익성", "FIN-profitability-KR")
+    assert one.tool_pattern == (Step("analysis", {"axis": "수익성"}, ("axis",)),)
+    assert (one.n_observed, one.n_unique_questions, one.n_sessions) == (4, 4, 2)
+    assert (one.success_rate, one.base_rate, one.avg_chunk_len) == (1.0, 1.0, 875)
+    assert one.success_low == success_bound(4, 4)
+    assert one.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
+    assert one.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
+    assert one.providers == {"openai": 3, "google": 1}
+    assert one.example_questions[0] == "질문0 회사0"
+    assert one.evidence_rank == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "fell"),
+    [
+        pytest.param(repeated(2), "min_repeat", id="two requests"),
+        pytest.param([*repeated(9), record(error="x")], "min_success_rate", id="one failure"),
+        pytest.param([record()] * 9, "min_unique_questions", id="one question nine times"),
+        pytest.param(
+            [record(question=f"{'수익성 마진 성장 배당 현금'} {sign}") for sign in ("", "가", "나", "다")],
+            "min_unique_questions",
+            id="near questions",
+        ),
+        pytest.param(
+            repeated(3, tool_sequence_hash="seq:00000000000000aa", tool_calls_omitted=1),
+            "steps_not_recorded",
+            id="no record holds all the calls",
+        ),
+    ],
+)
+def test_a_group_falls_at_its_first_gate(rows: list[dict[str, Any]], fell: str, tmp_path: Path):
+    found = _found(tmp_path, rows)
+    assert (found.candidates, found.n_groups) == ((), 1)
+    assert {gate: n for gate, n in found.fell.items() if n} == {fell: 1}
+
+
+def test_every_group_is_a_candidate_or_fell(tmp_path: Path):
+    rows = [
+        *repeated(3),
+        *repeated(2, **_way("a")),
+        *repeated(3, **_way("b"), error="x"),
+        *[record(**_way("c"))] * 3,
+    ]
+    found = _found(tmp_path, rows)
+    assert found.n_groups == 4 == len(found.candidates) + sum(found.fell.values())
+
+
+def test_the_gates_least_figures_pass(tmp_path: Path):
+    rows = [*repeated(9), record(error="x")]
+    (one,) = _found(
+        tmp_path, rows, Gate(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
+    ).candidates
+    assert (one.success_rate, one.n_unique_questions) == (0.9, 10)
+
+
+def test_steps_known_only_from_another_category_do_not_stop_the_run(tmp_path: Path):
+    cut_off = {"tool_sequence_hash": hash_sequence("analysis(axis=수익성)"), "tool_calls_omitted": 1}
+    rows = [*repeated(3, category_hash="A", **cut_off), record(category_hash="B")]
+    found = _found(tmp_path, rows)
+    assert found.candidates == ()
+    assert found.fell["steps_not_recorded"] == 1
+
+
+def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Path):
+    cut_off = {"tool_sequence_hash": hash_sequence("a()>b()"), "tool_calls_omitted": 1}
+    rows = [*repeated(3, **_way("a", "b")), *repeated(2, **cut_off)]
+    (one,) = _found(tmp_path, rows).candidates
+    assert one.n_observed == 5
+    assert [step.name for step in one.tool_pattern] == ["a", "b"]
+
+
+def test_known_keys_are_not_proposed_again(tmp_path: Path):
+    key = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
+    found = _found(tmp_path, repeated(3), known=frozenset({key, "another"}))
+    assert found.candidates == ()
+    assert found.fell["known"] == 1
+
+
+def test_the_key_depends_on_category_sequence_and_section_and_on_nothing_else():
+    keys = {
+        candidate_key(*parts)
+        for parts in [("A", "x", "G"), ("B", "x", "G"), ("A", "y", "G"), ("A", "x", "C")]
+    }
+    assert len(keys) == 4
+    assert (
+        candidate_key("FIN-profitability-KR", "analysis(axis=수익성)>show()", "Guide") == "9f37ca082da7e52e"
+    )
+
+
+def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):
+    hard = {"category_hash": "HARD"}
+    rows = [
+        *repeated(8, **_way("easy"), category_hash="EASY"),
+        *repeated(5, **_way("useful"), **hard),
+        *repeated(4, **_way("less"), **hard),
+        *repeated(20, **_way("fails"), **hard, error="x"),
+    ]
+    found = _found(tmp_path, rows)
+    assert [one.engine for one in found.candidates] == ["useful", "less", "easy"]
+
+
+def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
+    rows = [row for name in "abcdefgh" for row in repeated(3, **_way(name))]
+    runs = [_found(tmp_path, order).candidates for order in (rows, rows[::-1])]
+    assert [one.key for one in runs[0]] == [one.key for one in runs[1]] == sorted(one.key for one in runs[0])
+
+
+def test_the_most_common_argument_names_are_shown(tmp_path: Path):
+    rows = repeated(5, tool_calls=[call("show", {"topic": "a"})])
+    for row in rows[:2]:
+        row["tool_calls"] = [call("show", {"topic": "a", "years": 3})]
+    (one,) = _found(tmp_path, rows).candidates
+    assert one.tool_pattern == (Step("show", {}, ("topic",)),)
+
+
+def test_at_most_five_questions_are_shown_each_of_its_own(tmp_path: Path):
+    rows = [*repeated(9), record(question="질문0, 회사0!")]
+    (one,) = _found(tmp_path, rows).candidates
+    assert one.example_questions == tuple(f"질문{n} 회사{n}" for n in range(5))
+    assert one.n_unique_questions == 9
+
+
+def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
+    rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
+    (one,) = _found(tmp_path, rows).candidates
+    assert (one.n_unique_questions, one.example_questions) == (3, ())
+
+
+@pytest.mark.parametrize("change", ["removed", "rewritten"])
+def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: Path):
+    window = _window(tmp_path, repeated(3))
+    path = tmp_path / "2026-04-25.jsonl"
+    if change == "removed":
+        path.unlink()
+    else:
+        write_log(path, repeated(3, ts="x"))
+    (one,) = find_candidates(window, GATE).candidates
+    assert (one.n_unique_questions, one.example_questions) == (3, ())
+
+
+@pytest.mark.parametrize(
+    ("steps", "target"),
+    [
+        pytest.param([("a", {}), ("b", {})], "b", id="the last without selectors"),
+        pytest.param([("a", {"axis": "x"}), ("b", {})], "a", id="the last with a selector"),
+        pytest.param([("a", {"axis": "x"}), ("b", {"axis": "y"}), ("c", {})], "b", id="the last of several"),
+    ],
+)
+def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: str):
+    assert target_step(tuple(Step(name, chosen, ()) for name, chosen in steps)).name == target

@@ -1,0 +1,72 @@
+"""Near-duplicate questions, against comparing every pair."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.pattern.questions import distinct_questions
+
+WORDS = ["가", "나", "다", "라", "마", "바", "사", "아", "자", "차"]
+
+
+def _all_pairs(questions: list[str]) -> list[int]:
+    kept: list[int] = []
+    for index, question in enumerate(questions):
+        words = _words(question)
+        if not any(_jaccard(words, _words(questions[other])) >= 0.8 for other in kept):
+            kept.append(index)
+    return kept
+
+
+def _words(question: str) -> set[str]:
+    folded = unicodedata.normalize("NFKC", question).lower()
+    return set("".join(char for char in folded if char.isalnum() or char.isspace()).split())
+
+
+def _jaccard(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other) if one | other else 1.0
+
+
+def _n(count: int) -> str:
+    return " ".join(WORDS[:count])
+
+
+@pytest.mark.parametrize(
+    ("questions", "kept"),
+    [
+        pytest.param([], [], id="none"),
+        pytest.param(["가 나", "가 나"], [0], id="the same"),
+        pytest.param(["가 나", "나 가 가!"], [0], id="order, repeats and signs say nothing"),
+        pytest.param(["ROE of X", "ｒｏｅ OF x"], [0], id="case and width say nothing"),
+        pytest.param([_n(4), _n(5)], [0], id="four of five is 0.8: near"),
+        pytest.param([_n(3), _n(4)], [0, 1], id="three of four is 0.75: different"),
+        pytest.param([_n(8), _n(10)], [0], id="eight of ten is 0.8: near"),
+        pytest.param([_n(7), _n(9)], [0, 1], id="seven of nine is 0.78: different"),
+        pytest.param(["", "!?", " "], [0], id="without a word all are the same"),
+        pytest.param(["", "가"], [0, 1], id="without a word is not with one"),
+        pytest.param([_n(4), _n(5), _n(6)], [0, 2], id="near to one that was dropped is not near"),
+        pytest.param([_n(6), _n(5), _n(4)], [0, 2], id="the order decides"),
+    ],
+)
+def test_near_questions_count_once(questions: list[str], kept: list[int]):
+    assert distinct_questions(questions) == kept
+
+
+QUESTIONS = st.lists(st.sampled_from(WORDS), max_size=10).map(" ".join)
+NEAR = st.lists(st.sets(st.integers(0, 11), max_size=2), max_size=25).map(
+    lambda gaps: [" ".join(f"w{n}" for n in range(12) if n not in gap) for gap in gaps]
+)
+
+
+@given(
+    questions=st.one_of(st.lists(QUESTIONS, max_size=30), NEAR, st.lists(st.text(max_size=12), max_size=10))
+)
+def test_the_same_are_kept_as_by_comparing_every_pair(questions: list[str]):
+    assert distinct_questions(questions) == _all_pairs(questions)
+
+
+def test_many_questions_that_share_a_word_are_still_told_apart():
+    questions = [f"분석 회사{number} 지표{number}" for number in range(5000)]
+    assert distinct_questions(questions + questions) == list(range(5000))
