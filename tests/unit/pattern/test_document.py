@@ -1,0 +1,313 @@
+"""The two files of a night: ids that stay, everything redacted on demand, nothing half written."""
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from logs import call, record, repeated, write_log
+
+from coreloop.errors import WorkspaceError
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.window import Days
+from coreloop.pattern.candidates import Candidate
+from coreloop.pattern.document import CandidatesFile, number, read_document, redact, to_json, to_markdown
+from coreloop.pattern.propose import Proposals, propose, write_proposals
+from coreloop.pattern.success import Gate
+from coreloop.settings import Settings
+from coreloop.tools import Tool, Unresolved
+from coreloop.workspace import Workspace
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAY = NOW.date()
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+LOUD = re.compile(r"[A-Za-z]*CANARY\w*")
+
+
+def _proposals(folder: Path, *records: dict[str, Any], name: str = "log") -> Proposals:
+    write_log(folder / name / "a.jsonl", records)
+    rollups = roll_up_folder(folder / name, MineSettings())
+    return propose(rollups, ALWAYS, Gate(), workspace=Workspace(folder, Settings()))
+
+
+def _write(
+    proposals: Proposals, folder: Path, *, now: datetime = NOW, sanitized: bool = False
+) -> tuple[CandidatesFile, tuple[Path, Path]]:
+    return write_proposals(proposals, folder / "out", now=now, sanitized=sanitized, settings=Settings())
+
+
+def _ways(*names: str) -> list[dict[str, Any]]:
+    return [row for name in names for row in repeated(3, tool_calls=[call(name)])]
+
+
+def _ids(document: CandidatesFile) -> dict[str, str]:
+    return {one.engine: one.id for one in document.candidates}
+
+
+def test_a_document_is_read_back_as_it_was_written(tmp_path: Path):
+    document, (path, _) = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)
+    assert path.name == "2026-04-25-candidates.json"
+    assert read_document(path) == document
+    assert len(document.candidates) == 2
+
+
+def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
+    _, (path, _) = _write(_proposals(tmp_path, *repeated(3)), tmp_path)
+    written = json.loads(path.read_bytes())
+    assert written.keys() == {"schema_version", "generated_at", "window", "candidates", "ids"}
+    assert written["schema_version"] == 1
+    assert written["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
+    assert written["generated_at"] == "2026-04-25T12:00:00+00:00"
+    (one,) = written["candidates"]
+    assert one["id"] == "cand-2026-04-25-001"
+    assert one["tool_pattern"] == [
+        {"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["axis"]}
+    ]
+    assert one["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
+
+
+def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path):
+    _write(_proposals(tmp_path, *repeated(3)), tmp_path)
+    out = tmp_path / "out"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    assert {path.name for path in out.iterdir()} == {
+        ".lock",
+        "2026-04-25-candidates.json",
+        "2026-04-25-draft.md",
+    }
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
+
+
+def test_a_second_run_of_a_day_keeps_ids_and_new_keys_go_on(tmp_path: Path):
+    first = _ids(_write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0])
+    second = _ids(_write(_proposals(tmp_path, *_ways("a", "b", "c")), tmp_path)[0])
+    assert sorted(first.values()) == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
+    assert second == {**first, "c": "cand-2026-04-25-003"}
+
+
+def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path):
+    first = _ids(_write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0])
+    without = _ids(_write(_proposals(tmp_path, *_ways("b", "c")), tmp_path)[0])
+    _write(_proposals(tmp_path), tmp_path)
+    back = _ids(_write(_proposals(tmp_path, *_ways("a", "b", "c", "d")), tmp_path)[0])
+    assert back == {**first, **without, "d": "cand-2026-04-25-004"}
+
+
+def test_another_day_counts_anew_and_leaves_the_first_days_file(tmp_path: Path):
+    _, (first, _) = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)
+    before = first.read_bytes()
+    tomorrow = NOW.replace(day=26)
+    document, _ = _write(_proposals(tmp_path, *_ways("b")), tmp_path, now=tomorrow)
+    assert _ids(document) == {"b": "cand-2026-04-26-001"}
+    assert first.read_bytes() == before
+
+
+def test_ids_survive_a_sanitized_run(tmp_path: Path):
+    plain = [one.id for one in _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0].candidates]
+    document, _ = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path, sanitized=True)
+    assert [one.id for one in document.candidates] == plain
+
+
+def test_new_ids_go_on_from_the_highest_number(tmp_path: Path):
+    candidates = _proposals(tmp_path, *_ways("a")).found.candidates
+    (one,), ids = number(candidates, {"old": "cand-2026-04-25-007", "odd": "mine"}, DAY)
+    assert one.id == "cand-2026-04-25-008"
+    assert ids == {"old": "cand-2026-04-25-007", "odd": "mine", one.key: one.id}
+
+
+_RUN = """
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.window import Days
+from coreloop.pattern.propose import propose, write_proposals
+from coreloop.pattern.success import Gate
+from coreloop.settings import Settings
+from coreloop.workspace import Workspace
+
+root, name = Path(sys.argv[1]), sys.argv[2]
+rollups = roll_up_folder(root / name, MineSettings())
+days = Days(date(2000, 1, 1), date(2100, 1, 1))
+proposals = propose(rollups, days, Gate(), workspace=Workspace(root, Settings()))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(20):
+    write_proposals(
+        proposals, root / "out", now=datetime(2026, 4, 25, 12, tzinfo=UTC), sanitized=False, settings=Settings()
+    )
+"""
+
+
+def test_two_processes_at_once_give_no_id_twice(tmp_path: Path):
+    for name in ("one", "two"):
+        ways = _ways("shared", *(f"{name}_{number}" for number in range(10)))
+        write_log(tmp_path / name / "a.jsonl", ways)
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", _RUN, str(tmp_path), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two")
+    ]
+    for run in runs:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+    for run in runs:
+        assert run.stdin is not None
+        run.stdin.write("go\n")
+        run.stdin.flush()
+    for run in runs:
+        run.communicate()
+    assert [run.returncode for run in runs] == [0, 0]
+    document = read_document(tmp_path / "out" / "2026-04-25-candidates.json")
+    assert len(document.candidates) == 11
+    assert len(document.ids) == 21
+    assert sorted(document.ids.values()) == [f"cand-2026-04-25-{n:03}" for n in range(1, 22)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(b"", "is no candidates file", id="empty"),
+        pytest.param(b'{"schema_version": 1, "gen', "is no candidates file", id="torn"),
+        pytest.param(b"[]", "is no candidates file", id="something else"),
+        pytest.param(b"\xff\xfe", "is no candidates file", id="not text"),
+        pytest.param(None, "cannot be read", id="a folder"),
+    ],
+)
+def test_a_damaged_file_is_named_and_left_alone(content: bytes | None, message: str, tmp_path: Path):
+    path = tmp_path / "out" / "2026-04-25-candidates.json"
+    path.parent.mkdir()
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(WorkspaceError, match=rf"2026-04-25-candidates\.json: {message}"):
+        _write(_proposals(tmp_path, *repeated(3)), tmp_path)
+    assert path.is_dir() if content is None else path.read_bytes() == content
+    assert not (tmp_path / "out" / "2026-04-25-draft.md").exists()
+
+
+def test_a_file_of_a_later_version_is_refused(tmp_path: Path):
+    document, (path, _) = _write(_proposals(tmp_path, *repeated(3)), tmp_path)
+    path.write_bytes(to_json(replace(document, schema_version=2)))
+    with pytest.raises(WorkspaceError, match="has schema version 2; upgrade coreloop"):
+        read_document(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path):
+    with pytest.raises(WorkspaceError, match=r"x\.json: cannot be read \(No such file"):
+        read_document(tmp_path / "x.json")
+
+
+def _hostile(folder: Path) -> Proposals:
+    calls = [
+        call("분석 CANARY tool", {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}),
+        call("show", {"axis": "CANARY", "CANARY key": 1, "topic": "CANARY"}),
+    ]
+    rows = repeated(3, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
+    for row in rows:
+        row["question"] = f"CANARY {row['question']} 홍길동"
+    return _proposals(folder, *rows)
+
+
+def test_the_hostile_log_is_loud_when_not_sanitized(tmp_path: Path):
+    _, (path, draft_path) = _write(_hostile(tmp_path), tmp_path)
+    found = {key for key, value in _leaves(json.loads(path.read_bytes())) if LOUD.search(f"{key}{value}")}
+    assert {key.rpartition(".")[2] for key in found} >= {
+        "example_questions",
+        "name",
+        "axis",
+        "sub",
+        "arg_keys",
+    }
+    assert LOUD.search(draft_path.read_text(encoding="utf-8"))
+
+
+def test_sanitize_redacts_every_field(tmp_path: Path):
+    document, (path, draft_path) = _write(_hostile(tmp_path), tmp_path, sanitized=True)
+    for text in (path.read_text(encoding="utf-8"), draft_path.read_text(encoding="utf-8")):
+        assert LOUD.findall(text) == []
+        assert "홍길동" not in text
+        assert "질문" not in text
+    (one,) = document.candidates
+    assert one.example_questions == tuple(f"[REDACTED {len('CANARY 질문0 회사0 홍길동')}]" for _ in range(3))
+    assert one.tool_pattern[0].name == "[REDACTED 14]"
+    assert one.tool_pattern[0].selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
+
+
+def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _leaves(item, f"{path}.{key}")]
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in _leaves(item, path)]
+    return [(path, value)]
+
+
+def test_sanitize_keeps_what_the_source_declares(tmp_path: Path):
+    (one,) = _proposals(tmp_path, *repeated(3)).found.candidates
+    tool = Tool("analysis", "a.py", "analysis", ("axis",), frozenset({"수익성"}))
+    kept = redact(one, {"analysis": tool}, Settings())
+    assert (kept.engine, kept.axis, kept.tool_pattern) == (one.engine, one.axis, one.tool_pattern)
+    unknown = redact(one, {"analysis": Unresolved("analysis", "no definition")}, Settings())
+    assert unknown.axis == "[REDACTED 3]"
+
+
+def _markdown(*candidates: Candidate) -> str:
+    document = CandidatesFile(generated_at=NOW, window=ALWAYS, candidates=candidates)
+    return to_markdown(document, {})
+
+
+HOSTILE_QUESTIONS = [
+    "# a heading",
+    "<script>alert(1)</script>",
+    "[click](https://evil.example)",
+    "![](https://evil.example/x.png)",
+    "a\n\n# out of the block\n\nb",
+    "a\r\n- a bullet",
+    "```\nout of a fence",
+    "| a | b |",
+    "\u202ereversed",
+    "\x1b[31mred\x1b[0m",
+    "a\u2028b\u2029c\x85d\x0be\x0cf",
+    "\tindented\t",
+    "zero\u200bwidth\ufeff",
+]
+
+
+@pytest.mark.parametrize("question", HOSTILE_QUESTIONS, ids=ascii)
+def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: Path):
+    rows = [record(question=f"{question} {n} 회사{n}") for n in range(3)]
+    (one,) = _proposals(tmp_path, *rows).found.candidates
+    text = _markdown(one)
+    asked = text.partition("Asked, for example:\n\n")[2].splitlines()
+    assert len(asked) == 3
+    assert all(line.startswith("    ") and line.isprintable() for line in asked)
+    assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]", text) is None
+
+
+@pytest.mark.parametrize("name", ["# x", "<b>x</b>", "[x](https://e)", "a\n\nb", "`x`", "*x*", "x_y", "a|b"])
+def test_a_hostile_name_is_no_markup_in_the_title(name: str, tmp_path: Path):
+    (one,) = _proposals(tmp_path, *_ways(name)).found.candidates
+    title = next(line for line in _markdown(one).splitlines() if line.startswith("## "))
+    assert re.search(r"(?<!\\)[`*_\[\]<>#|]", title.removeprefix("## ")) is None
+    assert _markdown(one).count("\n## ") == 1
+
+
+def test_the_draft_of_nothing_says_so():
+    assert "Nothing passed the gates." in _markdown()
+
+
+def test_the_draft_names_the_target_or_why_there_is_none(tmp_path: Path):
+    proposals = _proposals(tmp_path, *_ways("nowhere"))
+    document, (_, draft_path) = _write(proposals, tmp_path)
+    assert document.candidates[0].suggested_append is not None
+    assert "- target: not known: no definition of that name" in draft_path.read_text(encoding="utf-8")
