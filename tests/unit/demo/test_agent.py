@@ -1,5 +1,6 @@
 """The scripted agent: a pure script, calls that really happen, and the behaviours that the demo shows."""
 
+import json
 import unicodedata
 from collections import defaultdict
 from itertools import pairwise
@@ -13,9 +14,11 @@ from coreloop.demo.plan import Request, Step
 from coreloop.demo.prose import find_violation
 from coreloop.demo.roster import roster
 from coreloop.demo.tools import PROJECT, load_tools
+from coreloop.observe import AuditCollector
 
 TOOLS = load_tools()
 SEEDS = [0, 7, 20260425]
+OF_THE_RUN = ("request_id", "duration_total_ms")
 SELECTORS = {"analysis": "axis", "scan": "target"}
 ALWAYS_GOOD = [
     "analysis(수익성)>show()",
@@ -28,35 +31,31 @@ ALWAYS_GOOD = [
 ]
 
 
-class Notes:
-    """A collector that only remembers; one per request."""
-
-    def __init__(self):
-        self.calls, self.overrides, self.violations, self.flushes = [], [], [], []
-
-    def observe_tool_call(self, name, args, **outcome):
-        assert not self.flushes, "a call after the end"
-        self.calls.append({"name": name, "args": args, **outcome})
-
-    def observe_override(self, tool, keys, *, trigger, succeeded):
-        self.overrides.append({"tool": tool, "keys": keys, "trigger": trigger, "succeeded": succeeded})
-
-    def observe_violation(self, text):
-        self.violations.append(text)
-
-    def flush(self, *, chunk_len, error):
-        self.flushes.append((chunk_len, error))
-
-
 @pytest.fixture(scope="module", params=SEEDS, ids=str)
-def worked(request):
-    return list(_work(request.param))
+def worked(request, tmp_path_factory):
+    return _work(request.param, tmp_path_factory.mktemp("worked"))
 
 
-def _work(seed, tools=TOOLS):
-    for request in scripted_requests(seed):
-        notes = Notes()
-        yield request, notes, answer(request, tools, notes)
+def _work(seed, folder, tools=TOOLS):
+    """Every request with the record that the real collector wrote of it, and its answer."""
+    requests = list(scripted_requests(seed))
+    answers = [answer(request, tools, _collector(folder, request.question)) for request in requests]
+    return list(zip(requests, _records(folder), answers, strict=True))
+
+
+def _collector(folder, question="?"):
+    return AuditCollector(question, data_dir=folder, clock_ns=lambda: 1_777_109_400_000_000_000)
+
+
+def _records(folder):
+    lines = (folder / "audit" / "ai-ask" / "2026-04-25.jsonl").read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _answered(request, folder):
+    given = answer(request, TOOLS, _collector(folder))
+    (record,) = _records(folder)
+    return given, record
 
 
 def test_a_seed_says_everything():
@@ -69,9 +68,17 @@ def test_as_many_requests_as_asked_for(count):
     assert len(list(scripted_requests(1, count))) == count
 
 
-def test_two_runs_of_a_seed_record_the_same():
-    first, second = ([vars(notes) for _, notes, _ in _work(5)] for _ in range(2))
+def test_two_runs_of_a_seed_record_the_same(tmp_path):
+    first, second = (
+        [{**record, **dict.fromkeys(OF_THE_RUN)} for _, record, _ in _work(5, tmp_path / name)]
+        for name in ("a", "b")
+    )
     assert first == second
+
+
+def test_every_record_is_kept_whole(worked):
+    assert [record for _, record, _ in worked if "tool_calls_omitted" in record] == []
+    assert [record["question"] for _, record, _ in worked] == [request.question for request, _, _ in worked]
 
 
 def test_requests_come_in_order_over_thirty_days_in_shared_sessions(worked):
@@ -118,7 +125,7 @@ def test_particles_follow_the_last_syllable():
     assert f"{Noun('ROE'):이가} {Noun('ROE')}" == "ROE가 ROE"
 
 
-def test_the_tools_are_really_called():
+def test_the_tools_are_really_called(tmp_path):
     seen = []
 
     def spied(name):
@@ -130,16 +137,16 @@ def test_the_tools_are_really_called():
 
     recorded = [
         (call["name"], call["args"])
-        for _, notes, _ in _work(2, {name: spied(name) for name in TOOLS})
-        for call in notes.calls
+        for _, record, _ in _work(2, tmp_path, {name: spied(name) for name in TOOLS})
+        for call in record["tool_calls"]
     ]
     assert seen == recorded
     assert len(seen) > 600
 
 
 def test_a_recorded_outcome_is_what_the_tool_does_again(worked):
-    for _, notes, _ in worked:
-        for call in notes.calls:
+    for _, record, _ in worked:
+        for call in record["tool_calls"]:
             try:
                 result, error = TOOLS[call["name"]](**call["args"]), None
             except (LookupError, TypeError, ValueError) as exc:
@@ -149,25 +156,25 @@ def test_a_recorded_outcome_is_what_the_tool_does_again(worked):
             assert (call["result_size_bytes"] > 0) == call["ok"]
 
 
-def test_each_request_is_flushed_once_with_the_length_of_its_answer(worked):
-    for request, notes, given in worked:
-        assert notes.flushes == [(len(given.text), request.outage)]
+def test_each_request_is_one_record_with_the_length_of_its_answer(worked):
+    for request, record, given in worked:
+        assert (record["chunk_len"], record["error"]) == (len(given.text), request.outage)
         assert bool(given.text) == (request.outage is None)
 
 
-def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call():
+def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(tmp_path):
     def broken(**_):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(_work(0, dict.fromkeys(TOOLS, broken)))
+        _work(0, tmp_path, dict.fromkeys(TOOLS, broken))
 
 
 def test_forgotten_arguments_always_fail_and_are_made_good(worked):
     forgotten = [
         (call, following)
-        for _, notes, _ in worked
-        for call, following in zip(notes.calls, [*notes.calls[1:], None], strict=True)
+        for _, record, _ in worked
+        for call, following in pairwise([*record["tool_calls"], None])
         if (call["error"] or "").startswith("TypeError")
     ]
     assert len(forgotten) >= 15
@@ -177,31 +184,34 @@ def test_forgotten_arguments_always_fail_and_are_made_good(worked):
 
 
 def test_made_up_axes_and_unknown_companies_fail(worked):
-    errors = [call["error"] for _, notes, _ in worked for call in notes.calls if call["error"]]
+    errors = [call["error"] for _, record, _ in worked for call in record["tool_calls"] if call["error"]]
     assert sum("unknown axis" in error for error in errors) >= 15
     assert sum("unknown company" in error for error in errors) >= 5
 
 
 def test_some_overrides_clear_the_flag_some_do_not_and_some_flags_get_none(worked):
-    outcomes = [override["succeeded"] for _, notes, _ in worked for override in notes.overrides]
+    outcomes = [override["succeeded"] for _, record, _ in worked for override in record["override_calls"]]
     ignored = [
-        notes
-        for _, notes, _ in worked
-        if not notes.overrides and any(call["extreme_flags"] for call in notes.calls)
+        record
+        for _, record, _ in worked
+        if not record["override_calls"] and any(call["extreme_flags"] for call in record["tool_calls"])
     ]
     assert outcomes.count(True) >= 8
     assert outcomes.count(False) >= 3
     assert len(ignored) >= 5
     used = [
-        call["overrides_used"] for _, notes, _ in worked for call in notes.calls if call["overrides_used"]
+        call["overrides_used"]
+        for _, record, _ in worked
+        for call in record["tool_calls"]
+        if call["overrides_used"]
     ]
     assert used == [["exclude_one_off"]] * len(outcomes)
 
 
 def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
-    broken = {violation for _, notes, _ in worked for violation in notes.violations}
+    broken = {record["violation"] for _, record, _ in worked if record["violation"]}
     assert broken == {"the answer recommends a trade", "the answer states a figure that no result holds"}
-    assert all(notes.violations == [given.violation] for _, notes, given in worked if given.violation)
+    assert all(record["violation"] == given.violation for _, record, given in worked)
     outages = [given.error for _, _, given in worked if given.error]
     assert 4 <= len(outages) <= 8
     assert {"rate limit exceeded (429): retry after 20 s", "connection reset by peer"} == set(outages)
@@ -223,11 +233,11 @@ def test_good_ways_of_working_always_succeed_and_a_bad_one_mostly_fails(worked):
     """The same rule as the miner's, written down plainly: what the demo promises to show."""
     verdicts = defaultdict(list)
     companies = defaultdict(set)
-    for request, notes, given in worked:
-        verdict = _succeeded(notes, given)
+    for request, record, given in worked:
+        verdict = _succeeded(record, given)
         if verdict is not None:
-            verdicts[_sequence(notes.calls)].append(verdict)
-            companies[_sequence(notes.calls)].add(request.stock_code)
+            verdicts[_sequence(record["tool_calls"])].append(verdict)
+            companies[_sequence(record["tool_calls"])].add(request.stock_code)
     for sequence in ALWAYS_GOOD:
         assert len(verdicts[sequence]) >= 10
         assert all(verdicts[sequence]), sequence
@@ -237,31 +247,33 @@ def test_good_ways_of_working_always_succeed_and_a_bad_one_mostly_fails(worked):
     assert len(growth) >= 18
 
 
-def test_a_stuck_agent_stops_calling():
+def test_a_stuck_agent_stops_calling(tmp_path):
     asked = Step("analysis", {"company": "들찬푸드", "axis": "주가"})
-    notes = Notes()
-    given = answer(_asking(asked, Step("show", {"company": "들찬푸드", "topic": "손익"})), TOOLS, notes)
-    assert [call["ok"] for call in notes.calls] == [False]
+    given, record = _answered(
+        _asking(asked, Step("show", {"company": "들찬푸드", "topic": "손익"})), tmp_path
+    )
+    assert [call["ok"] for call in record["tool_calls"]] == [False]
     assert "죄송합니다" in given.text
 
 
-def test_a_recovery_may_fail_in_its_turn():
+def test_a_recovery_may_fail_in_its_turn(tmp_path):
     worse = Step("trend", {"company": "들찬푸드", "metric": "sales", "years": 9})
-    notes = Notes()
-    answer(_asking(Step("trend", {"company": "들찬푸드"}, recovery=worse)), TOOLS, notes)
-    assert [call["ok"] for call in notes.calls] == [False, False]
+    _, record = _answered(_asking(Step("trend", {"company": "들찬푸드"}, recovery=worse)), tmp_path)
+    assert [call["ok"] for call in record["tool_calls"]] == [False, False]
 
 
 def _asking(*plan):
     return Request("?", language="ko", session="s", offset_min=0, stock_code=None, plan=plan)
 
 
-def _succeeded(notes, given):
+def _succeeded(record, given):
     if given.error:
         return None
-    flagged = any(call["extreme_flags"] for call in notes.calls)
-    cleared = bool(notes.overrides) and all(override["succeeded"] for override in notes.overrides)
-    if given.violation or not notes.calls[-1]["ok"] or (flagged and not cleared):
+    flagged = any(call["extreme_flags"] for call in record["tool_calls"])
+    cleared = bool(record["override_calls"]) and all(
+        override["succeeded"] for override in record["override_calls"]
+    )
+    if given.violation or not record["tool_calls"][-1]["ok"] or (flagged and not cleared):
         return False
     if 200 <= len(given.text) < 400:
         return None

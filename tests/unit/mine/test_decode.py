@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from logs import call, line, record
 
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
+from logs import call, line, record
 
 
 def _read(tmp_path: Path, data: bytes) -> list[Line | Skipped]:
@@ -114,9 +114,7 @@ def test_unknown_fields_do_no_harm():
     assert isinstance(decode_line(line(record(colour="red", nested={"a": [1, {"b": None}]}))), Line)
 
 
-@pytest.mark.parametrize(
-    "args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=lambda args: repr(args)
-)
+@pytest.mark.parametrize("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
 def test_arguments_of_any_form_are_read(args: object):
     read = decode_line(line(record(tool_calls=[{**call(), "args": args}])))
     assert isinstance(read, Line)

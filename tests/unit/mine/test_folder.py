@@ -4,11 +4,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from logs import record, write_log
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import expired, roll_up_folder
 from coreloop.mine.rollup import MineSettings
+from logs import record, write_log
 
 
 def _names(folder: Path) -> list[str]:

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from logs import call, failed, line, override, record
 
 from coreloop.mine.decode import Line, decode_line
 from coreloop.mine.outcome import Outcome, error_class, outcome
+from logs import call, failed, line, override, record
 
 GOOD, BAD, NEITHER = Outcome.SUCCESS, Outcome.FAILURE, Outcome.NEUTRAL
 FLAG = {"extreme_flags": ["wacc>0.25"]}

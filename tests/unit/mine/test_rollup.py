@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from logs import call, failed, line, record, write_log
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import decode_line
@@ -22,6 +21,7 @@ from coreloop.mine.rollup import (
 )
 from coreloop.records import hash_question, hash_sequence
 from coreloop.settings import CategoryRule, Settings, ToolSettings
+from logs import call, failed, line, record, write_log
 
 
 def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rollup:

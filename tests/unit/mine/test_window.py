@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from logs import call, failed, record, repeated, write_log
 
 from coreloop.mine.rollup import MineSettings, Rollup, roll_up
 from coreloop.mine.window import Days, Window, count_patterns, count_questions, count_values, merge
+from logs import call, failed, record, repeated, write_log
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 

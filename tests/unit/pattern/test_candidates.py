@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from logs import call, record, repeated, write_log
 
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
@@ -14,6 +13,7 @@ from coreloop.mine.window import Days, Window, merge
 from coreloop.pattern.candidates import Found, Step, candidate_key, find_candidates, target_step
 from coreloop.pattern.success import Gate, success_bound
 from coreloop.records import hash_sequence
+from logs import call, record, repeated, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 GATE = Gate()

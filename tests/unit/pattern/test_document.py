@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from logs import call, record, repeated, write_log
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
@@ -24,6 +23,7 @@ from coreloop.pattern.success import Gate
 from coreloop.settings import Settings
 from coreloop.tools import Tool, Unresolved
 from coreloop.workspace import Workspace
+from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAY = NOW.date()
@@ -141,9 +141,8 @@ proposals = propose(rollups, days, Gate(), workspace=Workspace(root, Settings())
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(20):
-    write_proposals(
-        proposals, root / "out", now=datetime(2026, 4, 25, 12, tzinfo=UTC), sanitized=False, settings=Settings()
-    )
+    now = datetime(2026, 4, 25, 12, tzinfo=UTC)
+    write_proposals(proposals, root / "out", now=now, sanitized=False, settings=Settings())
 """
 
 

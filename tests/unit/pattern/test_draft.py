@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from logs import call, repeated, write_log
 
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
@@ -17,10 +16,11 @@ from coreloop.pattern.candidates import Candidate, Step
 from coreloop.pattern.draft import draft
 from coreloop.pattern.propose import propose
 from coreloop.pattern.success import Gate
-from coreloop.settings import CategoryRule, Settings, ToolSettings
+from coreloop.settings import CategoryRule, Settings
 from coreloop.text import refuse_line
 from coreloop.tools import Tool, Unresolved
 from coreloop.workspace import Workspace
+from logs import call, repeated, write_log
 
 CANARY = "CANARY"
 TOOLS = {
@@ -250,11 +250,9 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-CLOSED_WORDS = {
-    *(
-        "When questions on of no category 수익성 마진 ROE FIN profitability KR Call Evidence requests distinct".split()
-    ),
-    *("to lower bound analysis show other axis sub company topic 배당 현금흐름".split()),
+FIXED_WORDS = "When questions on of no category Call Evidence requests distinct to lower bound axis sub"
+CLOSED_WORDS = {*FIXED_WORDS.split(), *"FIN profitability KR 수익성 마진 ROE 배당 현금흐름".split()} | {
+    word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)
 }
 
 

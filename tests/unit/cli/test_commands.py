@@ -1,0 +1,460 @@
+"""Every command as people and programs meet it: help, output, exit code, one line of error."""
+
+import gzip
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from coreloop.cli.main import COMMANDS, main
+from coreloop.cli.main import run as entry_point
+from logs import line, record, repeated, write_log
+
+DOCS = Path(__file__).parents[3] / "docs" / "commands.md"
+COMMAND = [sys.executable, "-m", "coreloop"]
+Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the entry point in this process, in the folder of the test."""
+
+    def run(*args: str) -> Done:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", *args])
+        with pytest.raises(SystemExit) as end:
+            entry_point()
+        out, errors = capsys.readouterr()
+        assert isinstance(end.value.code, int)
+        return Done(args, end.value.code, out, errors)
+
+    return run
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Run:
+    """Run the real command, in a process of its own, in the folder of the test."""
+
+    def spawn(*args: str, command: list[str] = COMMAND, **more: Any) -> Done:
+        return subprocess.run(
+            [*command, *args], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False, **more
+        )
+
+    return spawn
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A project whose log holds one pattern."""
+    now = datetime.now(UTC).isoformat()
+    return write_log(tmp_path / "data" / "audit" / "ai-ask" / "today.jsonl", repeated(4, ts=now))
+
+
+def _command(name: str) -> click.Command:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    return command
+
+
+def _is_one_line(text: str) -> bool:
+    return text.startswith("dartlab-coreloop: ") and text.count("\n") == 1 and text.endswith("\n")
+
+
+def _assert_refused(done: Done, *mentions: str) -> None:
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert _is_one_line(done.stderr), done.stderr
+    for mention in mentions:
+        assert mention in done.stderr
+
+
+# --- every command ---------------------------------------------------------------------------------
+
+
+def test_the_list_names_every_command(run: Run):
+    done = run("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for name, summary in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)[:30]}", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, run: Run):
+    done = run(name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"Usage: dartlab-coreloop {name} ")
+    assert COMMANDS[name].split(".")[0] in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_help(name: str):
+    options = [one for one in _command(name).params if isinstance(one, click.Option)]
+    assert [one.name for one in options if not one.help] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_answer_in_json(name: str):
+    assert any("--json" in one.opts for one in _command(name).params)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_in_the_docs(name: str):
+    text = DOCS.read_text(encoding="utf-8")
+    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section is not None, f"docs/commands.md has no heading '## {name}'"
+    consoles = re.findall(r"^```console\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)
+    examples = re.findall(rf"^\$ dartlab-coreloop {name}\b(.*)", "".join(consoles), re.MULTILINE)
+    assert examples, f"no line '$ dartlab-coreloop {name}' in a console block"
+    known = {option for one in _command(name).params for option in one.opts} | {"--help"}
+    for example in examples:
+        used = {
+            word.partition("=")[0] for word in shlex.split(example, comments=True) if word.startswith("--")
+        }
+        assert used <= known, example
+
+
+def test_json_of_pattern_is_all_of_stdout(run: Run, log: Path):
+    done = run("pattern", "--json")
+    assert done.returncode == 0
+    facts = json.loads(done.stdout)
+    assert (facts["n_records"], facts["n_files"], facts["n_patterns"]) == (4, 1, 1)
+    assert [one["engine"] for one in facts["candidates"]] == ["analysis"]
+    assert all(Path(path).is_file() for path in facts["files"])
+
+
+def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
+    done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["candidates"]
+    assert "observe  300 requests" in done.stderr
+
+
+def test_the_demo_shows_candidates_text_and_what_to_do_next(run: Run, tmp_path: Path):
+    done = run("demo", "--out", str(tmp_path / "scratch"))
+    assert done.returncode == 0
+    assert "300 requests" in done.stdout
+    assert "- When: " in done.stdout
+    following = re.search(r"^  (dartlab-coreloop pattern .*)$", done.stdout, re.MULTILINE)
+    assert following is not None
+    again = subprocess.run(
+        [*COMMAND, *shlex.split(following[1])[1:]], cwd=tmp_path / "scratch", capture_output=True, check=False
+    )
+    assert again.returncode == 0
+    assert b"300 records" in again.stdout
+
+
+def test_both_names_and_the_script_are_the_same_command(spawn: Run, log: Path):
+    bin_folder = Path(sys.executable).parent
+    script = Path(__file__).parents[3] / "scripts" / "audit" / "extract_skill_candidates.py"
+    asked = ["pattern", "--json"]
+    outputs = [
+        spawn(*asked, command=[str(bin_folder / "dartlab-coreloop")]),
+        spawn(*asked, command=[str(bin_folder / "coreloop")]),
+        spawn("--json", command=[sys.executable, str(script)]),
+    ]
+    assert [done.returncode for done in outputs] == [0, 0, 0]
+    assert len({done.stdout for done in outputs}) == 1
+
+
+# --- the real episodes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rate", "share", "names"),
+    [
+        (
+            "0.9",
+            "38/39",
+            "find_user_id_by_name_zip > get_user_details > get_order_details > get_product_details > "
+            "exchange_delivered_order_items",
+        ),
+        (None, "14/14", "get_user_payment_methods"),
+    ],
+)
+def test_the_real_episodes_first_candidate(
+    rate: str | None, share: str, names: str, spawn: Run, tau_log: Path, tmp_path: Path
+):
+    write_log(tmp_path / "data" / "audit" / "ai-ask" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
+    args = ["--since", "2025-07-01", "--min-chunk-len", "0", *(["--min-success-rate", rate] if rate else [])]
+    first = json.loads(spawn("pattern", *args, "--json").stdout)["candidates"][0]
+    steps = " > ".join(step["name"] for step in first["tool_pattern"])
+    assert names == steps if rate else names in steps
+    assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
+
+
+def test_the_table_of_the_real_episodes_leads_with_the_first_candidate(
+    run: Run, tau_log: Path, tmp_path: Path
+):
+    write_log(tmp_path / "in" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
+    window = ["--since", "2025-07-01", "--in-dir", "in", "--min-chunk-len", "0"]
+    first = run("pattern", *window).stdout.splitlines()[2]
+    assert re.match(r"cand-\d{4}-\d\d-\d\d-001 +14/14 ", first)
+
+
+# --- exit codes and errors -------------------------------------------------------------------------
+
+
+def test_a_run_that_finds_nothing_is_done(run: Run, tmp_path: Path):
+    write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [record(ts="2020-01-01")])
+    done = run("pattern")
+    assert done.returncode == 0
+    assert done.stdout.startswith("0 records in 1 files")
+
+
+def test_without_a_command_the_help_is_shown(run: Run):
+    done = run()
+    assert done.returncode == 2
+    assert "Usage: dartlab-coreloop" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "mentions"),
+    [
+        pytest.param(["nope"], ["nope"], id="an unknown command"),
+        pytest.param(["pattern", "--nope"], ["--nope"], id="an unknown option"),
+        pytest.param(["pattern", "extra"], ["extra"], id="an argument too many"),
+        pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
+        pytest.param(["pattern", "--in-dir", "gone"], ["gone", "no such folder"], id="a missing folder"),
+        pytest.param(["pattern", "--since", "yesterday"], ["yesterday", "2026-04-25 or 30d"], id="a bad day"),
+        pytest.param(["pattern", "--until", "2026-02-30"], ["2026-02-30"], id="a day that is none"),
+        pytest.param(["pattern", "--since", "-3d"], ["-3d"], id="negative days"),
+        pytest.param(
+            ["pattern", "--in-dir", ".", "--since", "2026-04-02", "--until", "2026-04-01"],
+            ["--since 2026-04-02 is after --until 2026-04-01"],
+            id="since after until",
+        ),
+        pytest.param(
+            ["pattern", "--in-dir", ".", "--until", "31d"], ["after"], id="until before the default since"
+        ),
+        pytest.param(["pattern", "--min-repeat", "0"], ["--min-repeat"], id="a gate out of range"),
+        pytest.param(
+            ["pattern", "--min-success-rate", "90"], ["--min-success-rate"], id="a rate in per cent"
+        ),
+        pytest.param(
+            ["pattern", "--min-chunk-len", "long"], ["--min-chunk-len"], id="a length that is no number"
+        ),
+        pytest.param(["demo", "--seed", "x"], ["--seed"], id="a seed that is no number"),
+        pytest.param(["demo", "--out", "."], ["not empty"], id="a demo over something"),
+    ],
+)
+def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
+    (tmp_path / "something").touch()
+    _assert_refused(run(*args), *mentions)
+
+
+def test_a_wrong_setting_is_one_line_with_its_place(run: Run, log: Path, tmp_path: Path):
+    (tmp_path / "coreloop.yaml").write_text("data_dir: data\ngats: {}\n")
+    _assert_refused(run("pattern"), "coreloop.yaml:2:", "'gates'")
+
+
+def test_a_file_in_the_place_of_a_folder_is_refused(run: Run, log: Path):
+    _assert_refused(run("pattern", "--in-dir", str(log)), "today.jsonl")
+    _assert_refused(run("pattern", "--out", str(log)), "today.jsonl")
+    _assert_refused(run("pattern", "--out", str(log / "deeper")), "today.jsonl")
+
+
+def test_an_unreadable_candidates_file_is_refused_and_left_alone(run: Run, log: Path, tmp_path: Path):
+    today = datetime.now(UTC).date()
+    paths = [tmp_path / "out" / f"{today + timedelta(days=n)}-candidates.json" for n in (0, 1)]  # midnight
+    paths[0].parent.mkdir()
+    for path in paths:
+        path.write_text("{torn")
+    _assert_refused(run("pattern", "--out", "out"), "candidates.json", "is no candidates file")
+    assert [path.read_text() for path in paths] == ["{torn", "{torn"]
+
+
+def test_a_bug_is_reported_as_one(tmp_path: Path, spawn: Run):
+    broken = """
+import sys, types, click
+from coreloop.cli.main import COMMANDS, run
+module = types.ModuleType("coreloop.cli.broken")
+module.command = click.Command("broken", callback=lambda: 1 / 0)
+sys.modules[module.__name__] = module
+COMMANDS["broken"] = "Breaks."
+sys.argv = ["coreloop", "broken"]
+run()
+"""
+    done = spawn(command=[sys.executable, "-c", broken])
+    assert done.returncode == 3
+    assert "ZeroDivisionError" in done.stderr
+    assert (
+        done.stderr.splitlines()[-1]
+        == "dartlab-coreloop: this is a bug in coreloop; please report the lines above"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a FIFO and SIGINT")
+def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
+    log = tmp_path / "endless.jsonl"
+    os.mkfifo(log)
+    command = [*COMMAND, "pattern", "--in-dir", "."]
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with log.open("wb"):  # opens when the command reads the file
+        running.send_signal(signal.SIGINT)
+        out, errors = running.communicate()
+    assert (running.returncode, out) == (130, b"")
+    assert b"Traceback" not in errors
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "args", [["pattern"], ["pattern", "--json"], ["--help"], ["demo", "--out", "scratch"]]
+)
+def test_a_full_disk_under_the_output_is_one_line(args: list[str], log: Path, tmp_path: Path):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *args],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+        )
+    assert done.returncode == 2
+    assert _is_one_line(done.stderr), done.stderr
+    assert "No space left" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
+def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
+    spawn: Run, log: Path, tmp_path: Path
+):
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND]
+    _assert_refused(spawn("pattern", "--out", "out", command=limited), "cannot be written", "draft.md")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("args", ["pattern", "pattern --json", "--help", "pattern --help"])
+@pytest.mark.parametrize("reader", ["true", "head -1"])
+def test_a_reader_that_stops_early_is_no_error(args: str, reader: str, spawn: Run, log: Path):
+    shell = f'{{ "$0" -m coreloop {args}; echo "exit $?" >&2; }} | {reader}'
+    done = spawn(command=["sh", "-c", shell, sys.executable])
+    assert done.stderr.splitlines()[-1] == "exit 0"
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+# --- logs of every kind ----------------------------------------------------------------------------
+
+
+def _mined(run: Run, *args: str) -> dict[str, Any]:
+    done = run("pattern", "--in-dir", "in", "--since", "2026-01-01", "--until", "2026-12-31", "--json", *args)
+    assert (done.returncode, done.stderr) == (0, "")
+    facts: dict[str, Any] = json.loads(done.stdout)
+    return facts
+
+
+GOOD = b"".join(map(line, repeated(3)))
+
+
+@pytest.mark.parametrize(
+    ("files", "n_records", "skipped"),
+    [
+        pytest.param({}, 0, {}, id="an empty folder"),
+        pytest.param({"a.jsonl": b""}, 0, {}, id="an empty file"),
+        pytest.param({"a.jsonl": b"\xef\xbb\xbf" + GOOD}, 3, {}, id="a byte order mark"),
+        pytest.param({"a.jsonl": GOOD.replace(b"\n", b"\r\n")}, 3, {}, id="CRLF"),
+        pytest.param({"a.jsonl": GOOD[:-1]}, 3, {}, id="no last newline"),
+        pytest.param({"한국어 기록 ㉿.jsonl": GOOD}, 3, {}, id="a Korean file name"),
+        pytest.param({"a.jsonl": GOOD + GOOD[:50]}, 3, {"torn or not JSON": 1}, id="a torn last line"),
+        pytest.param({"a.jsonl": b"\0" * 5000 + b"\n" + GOOD}, 3, {"torn or not JSON": 1}, id="NUL bytes"),
+        pytest.param(
+            {"a.jsonl": GOOD + line(record(schema_version=3))},
+            3,
+            {"schema version 3 is newer than 2: upgrade coreloop": 1},
+            id="a future schema version",
+        ),
+        pytest.param(
+            {"a.jsonl": GOOD + b"hello\n{}\n[]\n"},
+            3,
+            {"not a record": 2, "torn or not JSON": 1},
+            id="foreign",
+        ),
+        pytest.param(
+            {"a.jsonl": GOOD, "b.txt": b"x", "c.jsonl.gz": gzip.compress(GOOD)}, 3, {}, id="other files"
+        ),
+    ],
+)
+def test_logs_of_every_kind(
+    files: dict[str, bytes], n_records: int, skipped: dict[str, int], run: Run, tmp_path: Path
+):
+    (tmp_path / "in").mkdir()
+    for name, content in files.items():
+        (tmp_path / "in" / name).write_bytes(content)
+    facts = _mined(run)
+    assert (facts["n_records"], facts["skipped"]) == (n_records, skipped)
+    assert len(facts["candidates"]) == (n_records == 3)
+
+
+def test_gzip_bytes_under_a_log_s_name_are_counted_and_skipped(run: Run, tmp_path: Path):
+    write_log(tmp_path / "in" / "a.jsonl", []).write_bytes(gzip.compress(GOOD * 99, mtime=0))
+    facts = _mined(run)
+    assert facts["n_records"] == 0
+    assert sum(facts["skipped"].values()) > 0
+
+
+def test_a_line_of_50_mb_is_one_record(run: Run, tmp_path: Path):
+    long = record(question="아주 긴 기록", session_hash="session:1")
+    long["tool_calls"][0]["args"]["text"] = "x" * 50_000_000
+    write_log(tmp_path / "in" / "a.jsonl", [*repeated(3), long])
+    (candidate,) = _mined(run)["candidates"]
+    assert candidate["n_observed"] == 4
+
+
+def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path: Path):
+    out = os.fsdecode(b"out\xff")
+    assert json.loads(spawn("pattern", "--json", "--out", out).stdout)["candidates"]
+    assert len(list((tmp_path / out).glob("*-candidates.json"))) == 1
+
+
+def test_output_that_is_no_utf_8_is_escaped_not_a_bug(spawn: Run, log: Path):
+    plain = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = spawn("pattern", env=plain)
+    assert done.returncode == 0
+
+
+def test_sanitize_shows_nothing_that_was_recorded(run: Run, log: Path, tmp_path: Path):
+    now = datetime.now(UTC).isoformat()
+    rows = repeated(3, ts=now, provider="비밀 provider", category_hash="비밀")
+    for row in rows:
+        row["tool_calls"][0]["args"] = {"axis": "비밀 axis", "비밀 key": "비밀"}
+        row["question"] += " 비밀"
+    write_log(log, rows)
+    assert "비밀" in run("pattern", "--json", "--out", "loud").stdout
+    done = run("pattern", "--json", "--sanitize", "--out", "out")
+    assert "[REDACTED 4" in done.stdout or "[REDACTED 7" in done.stdout
+    assert "비밀" not in done.stdout + done.stderr
+    for path in (tmp_path / "out").iterdir():
+        assert "비밀" not in path.read_text(encoding="utf-8")
+
+
+def test_what_fell_is_shown_with_its_gate(run: Run, log: Path):
+    done = run("pattern", "--min-repeat", "5")
+    assert done.returncode == 0
+    assert "1 fell: too few requests (min_repeat)" in done.stdout
+
+
+def test_raw_files_older_than_retention_days_go_and_are_named(run: Run, log: Path, tmp_path: Path):
+    old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
+    (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
+    done = run("pattern")
+    assert done.returncode == 0
+    assert f"removed {old}" in done.stderr
+    assert (old.exists(), log.exists()) == (False, True)
+
+
+def test_raw_files_are_kept_without_retention_days(run: Run, log: Path):
+    old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
+    assert "removed" not in run("pattern").stderr
+    assert old.exists()

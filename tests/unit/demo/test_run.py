@@ -1,0 +1,128 @@
+"""The demo from end to end: the same for a seed, quick, and with texts that have a place to go."""
+
+import json
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
+from coreloop.errors import WorkspaceError
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.observe.collector import dropped
+from coreloop.pattern.document import read_document
+from coreloop.text import refuse_line
+
+BY_RUN = ("request_id", "duration_total_ms")
+
+
+def _demo(folder: Path, seed: int = 7):
+    make_project(folder)
+    recorded = record_requests(folder, seed=seed)
+    return recorded, *propose_candidates(folder)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, *_demo(folder)
+
+
+def _records(folder: Path):
+    paths = sorted((folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_request_is_a_record_in_the_file_of_its_day(demo):
+    folder, recorded, *_ = demo
+    records = _records(folder)
+    assert len(records) == recorded.n_requests == 300
+    assert sum(len(one["tool_calls"]) for one in records) == recorded.n_calls
+    assert sum(not call["ok"] for one in records for call in one["tool_calls"]) == recorded.n_failed_calls
+    assert recorded.n_failed_calls > 20
+    for path in (folder / "data" / "audit" / "ai-ask").glob("*.jsonl"):
+        days = {json.loads(line)["ts"][:10] for line in path.read_text(encoding="utf-8").splitlines()}
+        assert days == {path.stem}
+
+
+def test_every_record_is_mined(demo):
+    folder, _, proposals, *_ = demo
+    assert proposals.skipped == {}
+    assert proposals.n_records == 300
+    rollups = roll_up_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
+    assert (
+        sum(
+            rollup.groups.select("n_success", "n_failure", "n_neutral").sum().sum_horizontal().item()
+            for rollup in rollups
+        )
+        == 300
+    )
+
+
+def test_nothing_is_dropped_while_recording(tmp_path):
+    before = dropped()
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=3, count=50)
+    assert dropped() == before
+
+
+@pytest.mark.parametrize("seed", [7, 11])
+def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
+    runs = [_demo(tmp_path / name, seed) for name in ("a", "b")]
+    assert runs[0][2].candidates == runs[1][2].candidates
+    records = [[{**one, **dict.fromkeys(BY_RUN)} for one in _records(tmp_path / name)] for name in ("a", "b")]
+    assert records[0] == records[1]
+
+
+def test_another_seed_gives_other_records(demo, tmp_path):
+    folder, *_ = demo
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=8)
+    asked = [[one["question"] for one in _records(project)] for project in (folder, tmp_path)]
+    assert asked[0] != asked[1]
+
+
+def test_the_demo_ends_within_ten_seconds(tmp_path):
+    started = perf_counter()
+    _demo(tmp_path)
+    assert perf_counter() - started < 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
+    _, proposals, document, paths = _demo(tmp_path, seed)
+    assert 3 <= len(document.candidates) < proposals.found.n_groups
+    for one in document.candidates:
+        assert one.refused is None
+        assert one.suggested_append is not None
+        suggested = one.suggested_append
+        source = (tmp_path / suggested.target_file).read_text(encoding="utf-8")
+        assert f"def {suggested.target_symbol}(" in source
+        assert all(refuse_line(line) is None for line in suggested.body.splitlines())
+        assert "<axis>" not in suggested.body
+    assert read_document(paths[0]).candidates == document.candidates
+
+
+def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
+    _, _, proposals, *_ = demo
+    assert proposals.found.fell["min_success_rate"] > 0
+    assert proposals.found.fell["min_repeat"] > 0
+    assert all(
+        DAYS.since <= one.first_seen.date() <= one.last_seen.date() <= DAYS.until
+        for one in proposals.found.candidates
+    )
+
+
+def test_questions_of_most_records_have_a_category(demo):
+    folder, *_ = demo
+    categories = [one["category_hash"] for one in _records(folder)]
+    assert categories.count("UNSPECIFIED") < 60
+    assert len(set(categories)) >= 6
+
+
+def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(WorkspaceError, match="is not empty"):
+        make_project(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
