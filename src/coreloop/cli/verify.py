@@ -13,7 +13,7 @@ from coreloop.workspace import open_workspace
 @click.option("--runs", type=click.IntRange(1), help="How often to ask.  [default: 3]")
 @json_option
 def command(candidate: Path, wanted: str, runs: int | None, as_json: bool) -> None:
-    """Ask a candidate's questions again and compare what the agent does.
+    """Ask a candidate's questions again and compare (part of Phase R).
 
     Asks the endpoint of coreloop.yaml. Exits 0 only when the verdict is reproduced.
     """

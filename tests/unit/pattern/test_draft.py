@@ -251,9 +251,10 @@ STEPS = st.lists(
     max_size=4,
 )
 FIXED_WORDS = "When questions on of no category Call Evidence requests distinct to lower bound axis sub"
-CLOSED_WORDS = {*FIXED_WORDS.split(), *"FIN profitability KR 수익성 마진 ROE 배당 현금흐름".split()} | {
-    word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)
-}
+CLOSED_WORDS = {
+    *FIXED_WORDS.split(),
+    *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],
+} | {word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)}
 
 
 @given(steps=STEPS)
