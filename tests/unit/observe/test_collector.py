@@ -982,7 +982,7 @@ def cyclic(args):
     return args
 
 
-@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(
     question=TEXT,
     hint=st.none() | TEXT,
