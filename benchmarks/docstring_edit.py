@@ -109,7 +109,7 @@ def main() -> None:
     for name in PACKAGES:
         result = tally(name, every)
         total = result.edited + result.broken + result.refused.total()
-        share = 100 * result.edited / total
+        share = 100 * result.edited / max(1, total)
         print(f"{name}: {total} docstrings, {share:.2f} % edited, {result.broken} broken")
         for reason, count in result.refused.most_common():
             print(f"    {count:5d} refused: {reason}")
