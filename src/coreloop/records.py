@@ -267,9 +267,10 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
     kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
     bare["tool_calls"] = calls[:kept]
     bare["tool_calls_omitted"] = len(calls) - kept
+    overridden = {override["tool"] for override in overrides if override["succeeded"]}
     bare["omitted_failure"] = (
         any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
-        or any(call["extreme_flags"] for call in calls[kept:])
+        or any(call["extreme_flags"] and call["name"] not in overridden for call in calls[kept:])
         or (kept < len(calls) and not calls[-1]["ok"])
     )
     return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)

@@ -53,7 +53,7 @@ def command(
     """
     from coreloop.cli.show import show_proposals
     from coreloop.history import project_keys
-    from coreloop.mine.folder import expired, roll_up_folder
+    from coreloop.mine.folder import expired, remove, roll_up_folder
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
     from coreloop.pattern.propose import propose, write_proposals
@@ -87,7 +87,7 @@ def command(
     keep_days = workspace.settings.retention_days
     if keep_days is not None and in_dir is None:
         for path in expired(rollups, before=now.date() - timedelta(days=keep_days)):
-            path.unlink(missing_ok=True)
+            remove(path)
             click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
 
 

@@ -22,7 +22,7 @@ def roll_up_folder(folder: Path, settings: MineSettings) -> list[Rollup]:
             path=folder,
         )
     rollups = []
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(path for path in folder.glob("*.jsonl") if not path.is_dir()):
         try:
             rollups.append(roll_up(path, settings))
         except OSError as error:
@@ -37,9 +37,32 @@ def newest_day(rollups: Iterable[Rollup]) -> date | None:
 
 
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
-    """Files whose newest record is older than a day; one without a readable record is never among them."""
+    """Files whose newest record is older than a day.
+
+    One without a readable record, or with records of a newer version, is never among them.
+    """
     limit = (before - EPOCH_DAY).days
-    return [rollup.path for rollup in rollups if (day := _newest(rollup)) is not None and day < limit]
+    return [
+        rollup.path
+        for rollup in rollups
+        if (day := _newest(rollup)) is not None
+        and day < limit
+        and not any(reason.startswith("schema version") for reason in rollup.skipped)
+    ]
+
+
+def remove(path: Path) -> None:
+    """Remove a file of records for good.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be removed.
+    """
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be removed ({error.strerror})", path=path) from error
 
 
 def _newest(rollup: Rollup) -> int | None:

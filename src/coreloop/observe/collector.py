@@ -178,7 +178,9 @@ class AuditCollector:
         data_dir: str | os.PathLike[str] | None,
     ) -> None:
         self._off = True  # until everything is at hand: half a collector records nothing
-        self._house = _house(os.fspath(data_dir) if data_dir is not None else None)
+        # The folder as it is now: a process may change its own. Path does the same at five times the cost.
+        folder = os.getcwd() if data_dir is None else os.path.abspath(data_dir)  # noqa: PTH100, PTH109
+        self._house = _house(folder, data_dir is not None)
         text = _text(question)
         record: Record = {
             "schema_version": SCHEMA_VERSION,
@@ -498,12 +500,13 @@ class _House(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _house(data_dir: str | None) -> _House:
-    start = Path(data_dir).absolute() if data_dir is not None else Path.cwd()
+def _house(folder: str, named: bool) -> _House:
+    """What belongs to the data folder that the caller named, or to the working directory."""
+    start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     if root is None:
-        folder = start if data_dir is not None else start / (os.environ.get("CORELOOP_DATA_DIR") or "data")
-        return _House(Journal(folder / "audit" / "ai-ask"), Categories(), {})
+        data_dir = start if named else start / (os.environ.get("CORELOOP_DATA_DIR") or "data")
+        return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {})
 
     from coreloop.errors import CoreloopError
     from coreloop.settings import Settings, load_settings
@@ -513,9 +516,9 @@ def _house(data_dir: str | None) -> _House:
     except (CoreloopError, OSError):
         _drop("settings")
         settings = Settings()
-    folder = start if data_dir is not None else root / settings.data_dir
+    data_dir = start if named else root / settings.data_dir
     return _House(
-        Journal(folder / "audit" / "ai-ask"),
+        Journal(data_dir / "audit" / "ai-ask"),
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
     )

@@ -108,11 +108,13 @@ def _ends_torn(fd: int) -> bool:
     return os.read(fd, 1) != b"\n"
 
 
-def _renew_locks() -> None:
-    # A thread of the parent may have held a lock at the fork; in the child nobody would ever release it.
+def _start_anew() -> None:
+    # A thread of the parent may have held a lock at the fork; in the child nobody would ever release it. And
+    # a child that becomes a daemon closes every descriptor: what takes the number then is not the day file.
     for journal in _JOURNALS:
         journal._lock = threading.Lock()
+        journal.close()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
+    os.register_at_fork(after_in_child=_start_anew)

@@ -13,10 +13,10 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate, Step
-from coreloop.pattern.draft import declared_value
+from coreloop.pattern.draft import declared_value, is_known_tool
 from coreloop.records import is_category
 from coreloop.settings import Settings
-from coreloop.text import is_tool_name, printable
+from coreloop.text import printable
 from coreloop.tools import Tool, Unresolved
 
 SCHEMA_VERSION: Final = 1
@@ -92,12 +92,17 @@ def to_json(document: CandidatesFile) -> bytes:
 
 def redact(candidate: Candidate, tools: Mapping[str, Tool | Unresolved], settings: Settings) -> Candidate:
     """Replace every text that is not from a closed vocabulary by ``[REDACTED n]``, n its length."""
-    steps = tuple(_redact_step(step, tools.get(step.name), settings) for step in candidate.tool_pattern)
+    steps = tuple(_redact_step(step, tools, settings) for step in candidate.tool_pattern)
     target = tools.get(candidate.engine)
     axis = candidate.axis
+    withheld = candidate.refused is not None or any(
+        not is_known_tool(step.name, tools, settings) for step in candidate.tool_pattern
+    )
     return replace(
         candidate,
-        engine=_unless(is_tool_name(candidate.engine), candidate.engine),
+        suggested_append=None if withheld else candidate.suggested_append,
+        refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
+        engine=_unless(is_known_tool(candidate.engine, tools, settings), candidate.engine),
         axis=None if axis is None else _unless(declared_value(axis, target, settings), axis),
         cat_hash=_unless(is_category(candidate.cat_hash), candidate.cat_hash),
         tool_pattern=steps,
@@ -106,10 +111,11 @@ def redact(candidate: Candidate, tools: Mapping[str, Tool | Unresolved], setting
     )
 
 
-def _redact_step(step: Step, tool: Tool | Unresolved | None, settings: Settings) -> Step:
+def _redact_step(step: Step, tools: Mapping[str, Tool | Unresolved], settings: Settings) -> Step:
+    tool = tools.get(step.name)
     parameters = tool.parameters if isinstance(tool, Tool) else ()
     return Step(
-        name=_unless(is_tool_name(step.name), step.name),
+        name=_unless(is_known_tool(step.name, tools, settings), step.name),
         selectors={
             key: _unless(declared_value(value, tool, settings), value)
             for key, value in step.selectors.items()

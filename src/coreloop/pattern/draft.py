@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coreloop.pattern.candidates import SECTION, Candidate, Step, SuggestedAppend, target_step
-from coreloop.records import UNSPECIFIED
+from coreloop.records import UNSPECIFIED, is_category
 from coreloop.settings import Settings
 from coreloop.text import MAX_LINE_CHARS, is_tool_name, refuse_line
 from coreloop.tools import Tool, Unresolved
@@ -33,10 +33,12 @@ def draft(candidate: Candidate, tools: Mapping[str, Tool | Unresolved], settings
         With ``suggested_append``, or with ``refused``: the reason why no text may be proposed.
     """
     lines = guide_lines(candidate, tools, settings)
+    target = tools.get(target_step(candidate.tool_pattern).name)
     refused = _refuse(candidate, lines)
+    if refused is None and isinstance(target, Tool):
+        refused = _refuse_companion(candidate, tools, settings)
     if refused is not None:
         return replace(candidate, refused=refused)
-    target = tools.get(target_step(candidate.tool_pattern).name)
     file, symbol = (target.file, target.qualname) if isinstance(target, Tool) else (None, None)
     suggested = SuggestedAppend(file, symbol, SECTION, "\n".join(lines))
     return replace(candidate, suggested_append=suggested)
@@ -54,10 +56,25 @@ def declared_value(value: str, tool: Tool | Unresolved | None, settings: Setting
     return value in settings.axis_slugs or (isinstance(tool, Tool) and value in tool.literals)
 
 
+def is_known_tool(name: str, tools: Mapping[str, Tool | Unresolved], settings: Settings) -> bool:
+    """Whether a tool's name is more than a word in a log: its definition is known or coreloop.yaml has it."""
+    return name in settings.tools or isinstance(tools.get(name), Tool)
+
+
+def _refuse_companion(
+    candidate: Candidate, tools: Mapping[str, Tool | Unresolved], settings: Settings
+) -> str | None:
+    names = [step.name for step in candidate.tool_pattern]
+    strange = next((name for name in names if not is_known_tool(name, tools, settings)), None)
+    return f"{strange} is not defined here; name it under tools: in coreloop.yaml" if strange else None
+
+
 def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     strange = next((step.name for step in candidate.tool_pattern if not is_tool_name(step.name)), None)
     if strange is not None:
         return "a tool's name is no name"
+    if not is_category(candidate.cat_hash):
+        return "the category is no label"
     reasons = ((line.split(":")[0], refuse_line(line)) for line in lines)
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
 
