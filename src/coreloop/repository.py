@@ -13,7 +13,7 @@ from typing import Final, Self
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
-from coreloop.errors import GitError
+from coreloop.errors import GitError, NoRepositoryError
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 # Never ask at a terminal: a nightly job would hang. Messages are read, so they are in one language.
@@ -39,15 +39,17 @@ class Repository:
 
     Raises
     ------
+    NoRepositoryError
+        It belongs to none.
     GitError
-        It belongs to none, or git is not installed.
+        It is bare.
     """
 
     def __init__(self, folder: Path) -> None:
         try:
             self._repo = git.Repo(folder, search_parent_directories=True)
         except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
-            raise GitError(
+            raise NoRepositoryError(
                 f"{folder} is not in a git repository; run git init or change the folder"
             ) from error
         if self._repo.working_tree_dir is None:
