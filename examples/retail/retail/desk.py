@@ -68,7 +68,7 @@ def _value(node: ast.expr) -> float:
         return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
-    if isinstance(node, ast.Constant) and type(node.value) in {int, float}:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return float(node.value)
     raise TypeError(ast.dump(node))
 

@@ -45,7 +45,8 @@ def variant(item_id: str) -> tuple[str, Fields]:
 
 def total(item_ids: Iterable[str]) -> float:
     """Sum of the items' prices."""
-    return round(sum(variant(item_id)[1]["price"] for item_id in item_ids), 2)
+    prices: list[float] = [variant(item_id)[1]["price"] for item_id in item_ids]
+    return round(sum(prices), 2)
 
 
 def check_items(order: Fields, item_ids: Sequence[str]) -> None:
