@@ -1,0 +1,63 @@
+"""docs/promote.md against the code: what is offered, what can be said, what is written into a commit."""
+
+from pathlib import Path
+
+import click
+import pytest
+
+from coreloop.cli.main import main
+from coreloop.promote.github_forge import LABEL
+from coreloop.promote.replay import Verdict
+from coreloop.trailers import NAMES
+
+PAGE = (Path(__file__).parents[2] / "docs" / "promote.md").read_text(encoding="utf-8")
+# Shown by --help, or said of every command in docs/commands.md.
+_SHARED = {"--json", "--help"}
+
+
+def options(*path: str) -> list[str]:
+    command: click.Command | None = main
+    for name in path:
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), name)
+    assert command is not None
+    named = [name for option in command.params for name in option.opts if name.startswith("--")]
+    return [name for name in named if name not in _SHARED]
+
+
+@pytest.mark.parametrize(
+    "path", [("promote",), ("verify",), ("docstring", "append"), ("docstring", "check")], ids=" ".join
+)
+def test_every_option_is_on_the_page(path: tuple[str, ...]) -> None:
+    found = options(*path)
+    assert found
+    assert [name for name in found if name not in PAGE] == []
+
+
+def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
+    # a counterexample's verdict belongs to the page on refining
+    verdicts = [verdict.value for verdict in Verdict if verdict is not Verdict.NOT_APPLICABLE]
+    assert [name for name in (*verdicts, *NAMES, LABEL) if f"`{name}`" not in PAGE] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "has no target",
+        "has no text",
+        "the docstring has these lines already",
+        "is promoted already",
+        "was promoted and reverted",
+        "no review is required",
+        "nobody knows whether a review is",
+        "closed without a merge",
+        "this clone is shallow",
+        "is not a regular file in",
+        "exists and is not coreloop's",
+        "is pushed; the same command goes on from there",
+    ],
+)
+def test_refusal_in_the_table_is_one_that_the_code_makes(said: str) -> None:
+    promotion = Path(__file__).parents[2] / "src" / "coreloop" / "promote"
+    assert said in PAGE
+    assert any(said in path.read_text(encoding="utf-8") for path in promotion.glob("*.py"))
