@@ -16,7 +16,7 @@ from typing import Any
 import click
 import pytest
 
-from coreloop.cli.main import COMMANDS, main
+from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
 from logs import line, record, repeated, write_log
 
@@ -62,9 +62,17 @@ def log(tmp_path: Path) -> Path:
 
 
 def _command(name: str) -> click.Command:
-    command = main.get_command(click.Context(main), name)
+    """A command by what is typed, ``docstring append`` for example."""
+    command: click.Command | None = main
+    for word in name.split():
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), word)
     assert command is not None
     return command
+
+
+PATHS = [" ".join(path) for path in command_paths()]
+LEAVES = [name for name in PATHS if not isinstance(_command(name), click.Group)]
 
 
 def _is_one_line(text: str) -> bool:
@@ -88,29 +96,29 @@ def test_the_list_names_every_command(run: Run):
         assert re.search(rf"^  {name} +{re.escape(summary)[:30]}", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", PATHS)
 def test_every_command_has_help(name: str, run: Run):
-    done = run(name, "--help")
+    done = run(*name.split(), "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"Usage: dartlab-coreloop {name} ")
-    assert COMMANDS[name].split(".")[0] in " ".join(done.stdout.split())
+    assert COMMANDS.get(name, _command(name).help or "no help").split(".")[0] in " ".join(done.stdout.split())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", PATHS)
 def test_every_option_has_help(name: str):
     options = [one for one in _command(name).params if isinstance(one, click.Option)]
     assert [one.name for one in options if not one.help] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LEAVES)
 def test_every_command_can_answer_in_json(name: str):
     assert any("--json" in one.opts for one in _command(name).params)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_an_example_in_the_docs(name: str):
     text = DOCS.read_text(encoding="utf-8")
-    section = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    section = re.search(rf"^## {name.split(maxsplit=1)[0]}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     assert section is not None, f"docs/commands.md has no heading '## {name}'"
     consoles = re.findall(r"^```console\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)
     examples = re.findall(rf"^\$ dartlab-coreloop {name}\b(.*)", "".join(consoles), re.MULTILINE)
