@@ -146,6 +146,18 @@ class AuditCollector:
     ...     audit.flush(chunk_len=1823)
     """
 
+    __slots__ = (
+        "_clock_ns",
+        "_house",
+        "_last_step",
+        "_lock",
+        "_off",
+        "_pending",
+        "_sequence",
+        "_started_ns",
+        "_token",
+    )
+
     def __init__(
         self,
         question: str = "",
@@ -361,8 +373,7 @@ class AuditCollector:
                 _drop("after_flush")
             return
         try:
-            now_ns = self._clock_ns()
-            record["ts"], day = _stamp(now_ns)
+            record["ts"], day, second = _stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
             record["chunk_len"] = _number(chunk_len) or 0
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
@@ -373,7 +384,7 @@ class AuditCollector:
             if skill_used is not None:
                 record["skill_used"] = _name(skill_used)
             line = encode_line(record, self._house.selectors)
-            self._house.journal.append(line, day, now_ns // 1_000_000_000)
+            self._house.journal.append(line, day, second)
         except Exception as problem:
             _drop(_reason(problem))
 
@@ -528,18 +539,20 @@ def _is_disabled() -> bool:
     return os.environ.get("DARTLAB_AUDIT_DISABLE") == "1" or os.environ.get("CORELOOP_AUDIT_DISABLE") == "1"
 
 
-_second: tuple[int, str] = (-1, "")
+_second: tuple[int, str, str] = (-(10**10), "", "")
 
 
-def _stamp(now_ns: int) -> tuple[str, str]:
-    """ISO 8601 with microseconds, and its day; the last second's text is kept, being most of the cost."""
-    global _second  # noqa: PLW0603 - a pair, replaced as one: another thread's is as good
-    seconds, rest = divmod(now_ns, 1_000_000_000)
-    last, text = _second
-    if last != seconds:
+def _stamp(now_ns: int) -> tuple[str, str, int]:
+    """ISO 8601 with microseconds, its day, its second; a second's text is kept, being most of the cost."""
+    global _second  # noqa: PLW0603 - a triple, replaced as one: another thread's is as good
+    begun_ns, text, day = _second
+    past_ns = now_ns - begun_ns
+    if not 0 <= past_ns < 1_000_000_000:
+        seconds, past_ns = divmod(now_ns, 1_000_000_000)
         text = datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
-        _second = (seconds, text)
-    return f"{text}.{rest // 1000:06d}+00:00", text[:10]
+        begun_ns, day = now_ns - past_ns, text[:10]
+        _second = (begun_ns, text, day)
+    return f"{text}.{past_ns // 1000:06d}+00:00", day, begun_ns
 
 
 def _canonical(args: Mapping[str, object] | None) -> bytes:

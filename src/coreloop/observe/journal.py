@@ -30,11 +30,11 @@ class Journal:
         self._lock = threading.Lock()
         self._fd = -1
         self._day = ""
-        self._checked_s = 0
+        self._checked = 0
         self._torn = False
         _JOURNALS.add(self)
 
-    def append(self, line: bytes, day: str, now_s: int) -> None:
+    def append(self, line: bytes, day: str, second: int) -> None:
         r"""Append one line to the file of ``day``.
 
         Parameters
@@ -43,8 +43,8 @@ class Journal:
             Ends with ``\n``.
         day : str
             ``YYYY-MM-DD``.
-        now_s : int
-            Any clock in whole seconds; a new value makes the file be checked.
+        second : int
+            Any number that is another one every second: a new value makes the file be checked.
 
         Raises
         ------
@@ -54,12 +54,12 @@ class Journal:
             Nothing was written.
         """
         with self._lock:
-            if day != self._day or now_s != self._checked_s:
+            if day != self._day or second != self._checked:
                 self._open(day)
-                self._checked_s = now_s
-            whole = b"\n" + line if self._torn else line
-            written = os.write(self._fd, whole)
-            self._torn = written < len(whole)
+                self._checked = second
+            if self._torn:
+                line = b"\n" + line
+            self._torn = os.write(self._fd, line) < len(line)
             if self._torn:
                 self._seal()
 

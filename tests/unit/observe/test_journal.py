@@ -40,20 +40,20 @@ def mode(path):
 
 def test_lines_are_appended_in_order(journal, folder):
     for number in range(3):
-        journal.append(b"%d\n" % number, day=DAY, now_s=number // 2)
+        journal.append(b"%d\n" % number, day=DAY, second=number // 2)
     assert lines(folder) == [b"0", b"1", b"2"]
 
 
 @pytest.mark.usefixtures("open_umask")
 def test_only_the_owner_may_read(journal, folder):
-    journal.append(b"1\n", day=DAY, now_s=1)
+    journal.append(b"1\n", day=DAY, second=1)
     assert mode(folder / f"{DAY}.jsonl") == 0o600
     assert mode(folder) == 0o700
 
 
 def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
     for number, day in enumerate([DAY, "2026-04-26", DAY, "2026-04-26"]):
-        journal.append(b"%d\n" % number, day=day, now_s=7)
+        journal.append(b"%d\n" % number, day=day, second=7)
     assert lines(folder) == [b"0", b"2"]
     assert lines(folder, "2026-04-26") == [b"1", b"3"]
 
@@ -70,32 +70,32 @@ def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
 def test_what_a_killed_writer_left_is_sealed(journal, folder, left, expected):
     folder.mkdir(parents=True)
     (folder / f"{DAY}.jsonl").write_bytes(left)
-    journal.append(b"{}\n", day=DAY, now_s=1)
+    journal.append(b"{}\n", day=DAY, second=1)
     assert lines(folder) == expected
 
 
 def test_a_rotated_file_is_followed_within_a_second(journal, folder):
-    journal.append(b"1\n", day=DAY, now_s=1)
+    journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").rename(folder / "old")
-    journal.append(b"2\n", day=DAY, now_s=1)
-    journal.append(b"3\n", day=DAY, now_s=2)
+    journal.append(b"2\n", day=DAY, second=1)
+    journal.append(b"3\n", day=DAY, second=2)
     assert (folder / "old").read_bytes() == b"1\n2\n"
     assert lines(folder) == [b"3"]
 
 
 def test_a_replaced_file_is_followed_and_its_torn_end_sealed(journal, folder):
-    journal.append(b"1\n", day=DAY, now_s=1)
+    journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").unlink()
     (folder / f"{DAY}.jsonl").write_bytes(b"torn")
-    journal.append(b"2\n", day=DAY, now_s=0)
+    journal.append(b"2\n", day=DAY, second=0)
     assert lines(folder) == [b"torn", b"2"]
 
 
 def test_a_removed_folder_is_made_again(journal, folder):
-    journal.append(b"1\n", day=DAY, now_s=1)
+    journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").unlink()
     folder.rmdir()
-    journal.append(b"2\n", day=DAY, now_s=2)
+    journal.append(b"2\n", day=DAY, second=2)
     assert lines(folder) == [b"2"]
 
 
@@ -104,9 +104,9 @@ def test_a_file_in_the_folders_place_is_an_error_until_it_goes(journal, folder):
     folder.write_bytes(b"")
     for _ in range(2):
         with pytest.raises(FileExistsError):
-            journal.append(b"1\n", day=DAY, now_s=1)
+            journal.append(b"1\n", day=DAY, second=1)
     folder.unlink()
-    journal.append(b"2\n", day=DAY, now_s=1)
+    journal.append(b"2\n", day=DAY, second=1)
     assert lines(folder) == [b"2"]
 
 
@@ -116,9 +116,9 @@ def test_a_full_disk_is_an_error_until_there_is_room(journal, folder):
     (folder / f"{DAY}.jsonl").symlink_to("/dev/full")
     for now_s in (1, 1, 2):
         with pytest.raises(OSError, match="No space left"):
-            journal.append(b"1\n", day=DAY, now_s=now_s)
+            journal.append(b"1\n", day=DAY, second=now_s)
     (folder / f"{DAY}.jsonl").unlink()
-    journal.append(b"2\n", day=DAY, now_s=3)
+    journal.append(b"2\n", day=DAY, second=3)
     assert lines(folder) == [b"2"]
 
 
@@ -136,17 +136,17 @@ def is_open_as(path, fd):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("day", [DAY, "2026-04-26"])
 def test_a_descriptor_that_a_daemon_closed_is_opened_again(journal, folder, day):
-    journal.append(b"1\n", day=DAY, now_s=1)
+    journal.append(b"1\n", day=DAY, second=1)
     (descriptor,) = descriptors_of(folder / f"{DAY}.jsonl")
     os.close(descriptor)
-    journal.append(b"2\n", day=day, now_s=2)
+    journal.append(b"2\n", day=day, second=2)
     assert lines(folder, day)[-1] == b"2"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_only_one_descriptor_stays_open(journal, folder):
     for number in range(20):
-        journal.append(b"1\n", day=f"2026-04-{number % 3 + 10}", now_s=number)
+        journal.append(b"1\n", day=f"2026-04-{number % 3 + 10}", second=number)
     days = list(folder.iterdir())
     assert len(days) == 3
     assert sum(len(descriptors_of(day)) for day in days) == 1
@@ -160,16 +160,16 @@ from pathlib import Path
 from coreloop.observe.journal import Journal, TornWriteError
 journal = Journal(Path(sys.argv[1]))
 line = lambda number: b'{"n":%d,"x":"%s"}\\n' % (number, b"x" * 50)
-journal.append(line(1), day="2026-04-25", now_s=1)
+journal.append(line(1), day="2026-04-25", second=1)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 for number in (2, 3):
     try:
-        journal.append(line(number), day="2026-04-25", now_s=1)
+        journal.append(line(number), day="2026-04-25", second=1)
     except OSError as error:
         print(type(error).__name__, error.errno)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 for number in (4, 5):
-    journal.append(line(number), day="2026-04-25", now_s=1)
+    journal.append(line(number), day="2026-04-25", second=1)
 """
 
 
@@ -196,7 +196,7 @@ import os, signal, sys, threading
 from pathlib import Path
 from coreloop.observe.journal import Journal
 journal = Journal(Path(sys.argv[1]))
-journal.append(b"before\\n", day="2026-04-25", now_s=1)
+journal.append(b"before\\n", day="2026-04-25", second=1)
 held, done = threading.Event(), threading.Event()
 def hold():
     with journal._lock:  # as a thread does that is writing
@@ -208,12 +208,12 @@ held.wait()
 child = os.fork()
 if not child:
     signal.alarm(20)
-    journal.append(b"child\\n", day="2026-04-25", now_s=1)
+    journal.append(b"child\\n", day="2026-04-25", second=1)
     os._exit(0)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 done.set()
 thread.join()
-journal.append(b"parent\\n", day="2026-04-25", now_s=1)
+journal.append(b"parent\\n", day="2026-04-25", second=1)
 """
 
 
@@ -226,6 +226,6 @@ def test_a_child_writes_although_a_thread_of_the_parent_held_the_lock(folder):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_dropped_journal_closes_its_file(folder):
     for _ in range(5):
-        Journal(folder).append(b"1\n", day=DAY, now_s=1)
+        Journal(folder).append(b"1\n", day=DAY, second=1)
     assert lines(folder) == [b"1"] * 5
     assert descriptors_of(folder / f"{DAY}.jsonl") == []
