@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from promoting import Project, make_project
 
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_forge import GithubForge
@@ -63,3 +64,21 @@ def connection(github: GithubStandIn) -> Connection:
 def forge(github: GithubStandIn, connection: Connection) -> Iterator[GithubForge]:
     with GithubForge(github.repo, token=github.token, connection=connection) as forge:
         yield forge
+
+
+@pytest.fixture
+def quiet_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git without anybody's configuration, as one author at one time, and no token."""
+    for name in [name for name in os.environ if name.startswith("GIT_")] + ["GITHUB_TOKEN", "GH_TOKEN"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "A Tester")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "tester@example.org")
+
+
+@pytest.fixture
+def project(tmp_path: Path, quiet_git: None) -> Project:
+    """A project under git whose remote is a bare repository."""
+    return make_project(tmp_path)

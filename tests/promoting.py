@@ -1,0 +1,245 @@
+"""What a promotion needs: a project with a bare remote, a candidates file, an agent to ask again."""
+
+import json
+import os
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Self
+
+from github_stand_in import Reply
+
+KEY = "0123456789abcdef"
+ID = "cand-2026-04-25-001"
+BRANCH = "skill/docstring-analysis-profitability-20260425"
+FILE = "tools/finance.py"
+LINES = (
+    "- When: questions on 수익성 (category FIN-profitability-KR).",
+    '- Call: analysis(company, axis="수익성") -> show(company).',
+    "- Evidence: 12 of 12 requests, 9 distinct questions.",
+)
+SOURCE = b'''"""Tools."""
+
+
+def analysis(company: str, axis: str) -> dict[str, str]:
+    """Ratios of a company.
+
+    Parameters
+    ----------
+    axis : str
+        Which.
+    """
+    return {"axis": axis}
+'''
+GOOD = {
+    "tool_calls": [
+        {"name": "analysis", "args": {"company": "A", "axis": "수익성"}, "ok": True},
+        {"name": "show", "args": {"company": "A"}, "ok": True},
+    ]
+}
+OTHER = {"tool_calls": ["scan"]}
+SLOW = object()
+"""An answer that never comes."""
+
+
+def candidate(**changes: Any) -> dict[str, Any]:
+    """A sound candidate, and what a test changes about it."""
+    suggested = {"target_file": FILE, "target_symbol": "analysis", "section": "Guide"}
+    sound = {
+        "id": ID,
+        "key": KEY,
+        "engine": "analysis",
+        "axis": "수익성",
+        "cat_hash": "FIN-profitability-KR",
+        "seq_hash": "seq:0000000000000000",
+        "tool_pattern": [
+            {"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["company", "axis"]},
+            {"name": "show", "selectors": {}, "arg_keys": ["company"]},
+        ],
+        "n_observed": 12,
+        "n_unique_questions": 9,
+        "n_sessions": 9,
+        "success_rate": 1.0,
+        "success_low": 0.76,
+        "base_rate": 0.61,
+        "avg_chunk_len": 900.0,
+        "first_seen": "2026-03-26T00:00:00+00:00",
+        "last_seen": "2026-04-25T00:00:00+00:00",
+        "example_questions": ["첫째 질문?", "둘째 질문?"],
+        "providers": {"anthropic": 12},
+        "evidence_rank": 1,
+        "suggested_append": {**suggested, "body": "\n".join(LINES)},
+        "refused": None,
+    }
+    return {**sound, **changes}
+
+
+def suggested(**changes: Any) -> dict[str, Any]:
+    """The proposed text of `candidate`, changed."""
+    return {**candidate()["suggested_append"], **changes}
+
+
+def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) -> Path:
+    """Write a candidates file."""
+    document = {
+        "schema_version": 1,
+        "generated_at": "2026-04-25T03:00:00+00:00",
+        "window": {"since": "2026-03-26", "until": "2026-04-25"},
+        "candidates": candidates or [candidate()],
+        "ids": {},
+        **changes,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A work tree whose ``origin`` is a bare repository beside it."""
+
+    root: Path
+    remote: Path
+    candidates: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", self.root / "data/audit/candidates/2026-04-25-candidates.json")
+
+    def git(self, *words: str, stdin: bytes | None = None, **environ: str) -> str:
+        """Run git in the work tree."""
+        return run_git(self.root, *words, stdin=stdin, **environ)
+
+    def heads(self) -> dict[str, str]:
+        """Branches of the remote."""
+        lines = run_git(self.remote, "for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")
+        return dict(line.split(" ") for line in lines.splitlines())
+
+    def head_of(self, branch: str) -> str | None:
+        """The remote's commit of a branch, as GitHub would know it."""
+        return self.heads().get(branch)
+
+    def commit(self, files: dict[str, bytes | str], message: str = "a change", **environ: str) -> str:
+        """Commit files to the branch that is checked out; gives the commit's hash."""
+        for name, content in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            self.git("add", "--", name, **environ)
+        self.git("commit", "--quiet", "--allow-empty", "-m", message, **environ)
+        return self.git("rev-parse", "HEAD")
+
+    def settle(self, text: str) -> None:
+        """Write coreloop.yaml and push it."""
+        self.commit({"coreloop.yaml": text}, "settings")
+        self.git("push", "--quiet", "origin", "HEAD:main")
+
+    def fingerprint(self) -> dict[str, str]:
+        """Every file of the work tree and of both repositories, with a hash of its bytes."""
+        return {
+            str(path): sha256(path.read_bytes()).hexdigest()
+            for root in (self.root, self.remote)
+            for path in sorted(root.rglob("*"))
+            if path.is_file()
+        }
+
+
+def run_git(folder: Path, *words: str, stdin: bytes | None = None, **environ: str) -> str:
+    """Run git, which must succeed; gives what it printed."""
+    done = subprocess.run(
+        ["git", *words],
+        cwd=folder,
+        env={**os.environ, **environ},
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode().strip()
+
+
+def make_project(folder: Path) -> Project:
+    """A project with one tool, pushed, and a candidates file that git ignores."""
+    project = Project(folder / "project", folder / "remote.git")
+    project.root.mkdir()
+    run_git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
+    project.git("init", "--quiet", "--initial-branch=main")
+    project.git("remote", "add", "origin", str(project.remote))
+    files = {FILE: SOURCE, ".gitignore": b"data/\n", "coreloop.yaml": b"forge: {repo: octo/tools}\n"}
+    project.commit(dict(files), "first")
+    project.git("push", "--quiet", "--set-upstream", "origin", "main")
+    write_candidates(project.candidates)
+    return project
+
+
+class Agent:
+    """An endpoint that gives the same answers in turns, and keeps what it was asked.
+
+    Parameters
+    ----------
+    answers : dict, bytes, Reply or SLOW
+        A dict goes out as JSON.
+    """
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = cycle(answers)
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.stopping = threading.Event()
+        self._server = _AgentServer(("127.0.0.1", 0), _AgentHandler)
+        self._server.agent = self
+        self.url = f"http://127.0.0.1:{self._server.server_port}/api/ask"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stopping.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, asked: dict[str, Any], headers: dict[str, str]) -> Reply | None:
+        """The next answer; None drops the connection."""
+        self.asked.append(asked)
+        self.headers.append(headers)
+        given = next(self._answers)
+        if given is SLOW:
+            self.stopping.wait(60)
+            return None
+        return given if isinstance(given, Reply) else Reply(200, given)
+
+
+class _AgentServer(ThreadingHTTPServer):
+    daemon_threads = True
+    agent: Agent
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up is none of a test's business."""
+
+
+class _AgentHandler(BaseHTTPRequestHandler):
+    server: _AgentServer
+
+    def do_POST(self) -> None:
+        sent = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.server.agent.answer(sent, headers)
+        if reply is None:
+            return
+        body = reply.encoded()
+        self.send_response(reply.status)
+        for name, value in {"Content-Length": str(len(body)), **reply.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST  # noqa: N815 - http.server's name; a followed redirect would come as GET
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's name
+        """Tests read `asked`."""
