@@ -58,10 +58,15 @@ def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
     """
     if name is None:
         return "general"
-    folded = unicodedata.normalize("NFC", name).strip()
-    known = (more or {}).get(folded) or KOREAN_AXIS_SLUG.get(folded) or folded
+    folded = _fold(name)
+    chosen = {_fold(axis): slug for axis, slug in (more or {}).items()}
+    known = chosen.get(folded) or KOREAN_AXIS_SLUG.get(folded) or folded
     slug = _ascii_slug(known) if known.isascii() else ""
     return slug or f"axis-{sha256(folded.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def _fold(name: str) -> str:
+    return unicodedata.normalize("NFC", name).strip()
 
 
 def _ascii_slug(name: str) -> str:
