@@ -117,12 +117,29 @@ def _promotion(commit: Commit, trailers: Mapping[str, str], *, reverted: bool) -
 def _alive(ordered: list[Commit]) -> dict[str, bool]:
     """Whether each commit is in effect: what is reverted is not, unless the revert is reverted.
 
-    Decided from the newest on, since a revert can itself be taken back only by a later commit.
+    Decided from the newest on, since a revert can itself be taken back only by a later commit. Who reverts a
+    merge takes back what it brought, although only the merge is named.
     """
+    parents = {commit.sha: commit.parents for commit in ordered}
     alive = {commit.sha: True for commit in ordered}
     for commit in reversed(ordered):
         named = tuple(_REVERTS.findall(commit.message)) if alive[commit.sha] else ()
-        for sha in alive if named else ():
-            if sha.startswith(named):
-                alive[sha] = False
+        reverted = [sha for sha in alive if sha.startswith(named)] if named else []
+        alive |= {gone: False for sha in reverted for gone in (sha, *_brought(sha, parents))}
     return alive
+
+
+def _brought(sha: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Commits that a merge brought to the line of its first parent."""
+    first, others = parents[sha][:1], parents[sha][1:]
+    return _ancestors(others, parents) - _ancestors(first, parents) if others else set()
+
+
+def _ancestors(shas: Iterable[str], parents: Mapping[str, tuple[str, ...]]) -> set[str]:
+    left, found = list(shas), set[str]()
+    while left:
+        sha = left.pop()
+        if sha not in found:
+            found.add(sha)
+            left.extend(parents.get(sha, ()))
+    return found

@@ -22,11 +22,12 @@ _ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit: its hash, the committer's time in seconds since 1970, and its whole message."""
+    """A commit: its hash, the committer's time in seconds since 1970, its whole message, its parents."""
 
     sha: str
     committed_s: int
     message: str
+    parents: tuple[str, ...] = ()
 
 
 class Repository:
@@ -77,13 +78,15 @@ class Repository:
         return None if entry is None else self._output("cat-file", "blob", entry[1])
 
     def log(self, revision: str) -> Iterator[Commit]:
-        """Commits that are reachable from a revision, newest first."""
-        text = self._output("log", "-z", "--format=%H %ct%n%B", "--end-of-options", revision)
+        """Commits that are reachable from a revision, newest first; a child before its parents always."""
+        text = self._output(
+            "log", "-z", "--topo-order", "--format=%H %ct %P%n%B", "--end-of-options", revision
+        )
         for part in text.decode("utf-8", "replace").split("\0"):
             head, _, message = part.partition("\n")
             if head:
-                sha, committed = head.split(" ")
-                yield Commit(sha, int(committed), message)
+                sha, committed, *parents = head.split()
+                yield Commit(sha, int(committed), message, tuple(parents))
 
     def message(self, sha: str) -> str:
         """A commit's whole message."""
