@@ -1,0 +1,71 @@
+"""Trailers: written as one paragraph, read wherever they stand."""
+
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.trailers import NAMES, read_trailers, write_trailers
+
+BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
+FOUND = [
+    pytest.param("Subject\n\nPhase: R\nCandidate-Key: 5f3e\n", id="last paragraph"),
+    pytest.param(
+        "Subject\n\nPhase: R\nCandidate-Key: 5f3e\n\nSigned-off-by: A <a@b>\n", id="a tool's own below"
+    ),
+    pytest.param("Subject\n\nPhase: R\n\nMore words.\n\nCandidate-Key: 5f3e\n\nend", id="two paragraphs"),
+    pytest.param("Subject\r\n\r\nPhase: R\r\nCandidate-Key: 5f3e\r\n", id="CRLF, as GitHub's editor sends"),
+    pytest.param("Phase: R\nCandidate-Key: 5f3e", id="no subject, no end"),
+    pytest.param("S\n\nPhase:R\nCandidate-Key:\t 5f3e \t\n", id="other spaces"),
+    pytest.param(
+        "S\n\nPhase: F\nCandidate-Key: old\n\nPhase: R\nCandidate-Key: 5f3e\n", id="the last counts"
+    ),
+    pytest.param(
+        "S\n\nPhase: R\nCandidate-Key: 5f3e\nReviewed-on: https://x/1\nPhases: 7\n", id="others left out"
+    ),
+]
+NOT_FOUND = [
+    pytest.param("", id="nothing"),
+    pytest.param(
+        "Subject\n\n> Phase: R\n+Candidate-Key: 5f3e\n Candidate-Key: 5f3e\n",
+        id="quoted, in a diff, indented",
+    ),
+    pytest.param("the Phase: R", id="inside a line"),
+    pytest.param("phase: R\nCandidate-key: 5f3e", id="other capitals"),
+]
+
+
+@pytest.mark.parametrize("message", FOUND)
+def test_trailers_are_found(message: str) -> None:
+    assert read_trailers(message) == BOTH
+
+
+@pytest.mark.parametrize("message", NOT_FOUND)
+def test_other_text_is_no_trailer(message: str) -> None:
+    assert read_trailers(message) == {}
+
+
+def test_order_is_always_the_same_and_other_names_are_left_out() -> None:
+    assert (
+        write_trailers({"Replay": "reproduced", "Merge": "now", "Phase": "R"})
+        == "Phase: R\nReplay: reproduced"
+    )
+
+
+def test_value_cannot_bring_a_second_trailer() -> None:
+    written = write_trailers({"Candidate-Id": "c\nCandidate-Key: forged\r\nPhase: F", "Phase": "R"})
+    assert read_trailers(written) == {"Phase": "R", "Candidate-Id": "c Candidate-Key: forged Phase: F"}
+
+
+@given(st.dictionaries(st.sampled_from(NAMES), st.text()), st.text(alphabet="ab :\n"))
+def test_what_is_written_is_read(values: dict[str, str], around: str) -> None:
+    lines = {name: " ".join(value.split()) for name, value in values.items()}
+    assert read_trailers(f"{around}\n\n{write_trailers(values)}\n\n{around}") == lines
+
+
+def test_git_reads_them_too() -> None:
+    message = f"Subject\n\nText.\n\n{write_trailers({name: f'value of {name}' for name in NAMES})}\n"
+    command = ["git", "interpret-trailers", "--parse"]
+    said = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [f"{name}: value of {name}" for name in NAMES]
