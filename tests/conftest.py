@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from promoting import Project, make_project
 
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_forge import GithubForge
 from github_stand_in import GithubStandIn, is_for_humans
+from promoting import Project, make_project
 
 settings.register_profile(
     "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from promoting import FILE, KEY, SOURCE, Project, run_git
 
 from coreloop.errors import GitError, NoRepositoryError
 from coreloop.history import Promotion, known_keys, open_keys, project_keys, promotions
 from coreloop.repository import Repository
+from promoting import FILE, KEY, SOURCE, Project, run_git
 
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 EDITED = SOURCE.replace(b"Which.", b"Which, of the known ones.")
