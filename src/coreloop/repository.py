@@ -217,4 +217,4 @@ def _last_line(stderr: str | bytes) -> str:
     text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
     said = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
-    return re.sub(r"://[^/@\s]*@", "://…@", said)
+    return re.sub(r"[^\s'\"]+:\S*@", "…@", said)

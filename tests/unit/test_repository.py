@@ -194,12 +194,21 @@ def test_remote_that_is_gone_is_named(project: Project, repository: Repository) 
         repository.heads("origin")
 
 
-# port 1: nobody listens there
-@pytest.mark.parametrize("secret", ["canary-pw", "canary@pw", "x-access-token:ghs_canary"])
-def test_password_of_an_address_is_in_no_error(project, repository, monkeypatch, secret: str) -> None:
+# port 1: nobody listens there; git itself takes most passwords out of its messages, but not all
+ADDRESSES = [
+    pytest.param("http://me:canary@127.0.0.1:1/x.git", id="password"),
+    pytest.param("http://canary@127.0.0.1:1/x.git", id="token as the user"),
+    pytest.param("http://me:canary@more@127.0.0.1:1/x.git", id="at sign in it"),
+    pytest.param("http://me:can/canary@127.0.0.1:1/x.git", id="slash in it"),
+    pytest.param("http://me:canary@127.0.0.1:no-port/x.git", id="no port"),
+    pytest.param("git://me:canary@127.0.0.1:1/x.git", id="protocol without passwords"),
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_password_of_an_address_is_in_no_error(project, repository, monkeypatch, address: str) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    project.git("remote", "set-url", "origin", f"http://me:{secret}@127.0.0.1:1/x.git")
-    said = []
+    project.git("remote", "set-url", "origin", address)
     for ask in (
         lambda: repository.heads("origin"),
         lambda: repository.fetch("origin", "main"),
@@ -207,9 +216,8 @@ def test_password_of_an_address_is_in_no_error(project, repository, monkeypatch,
     ):
         with pytest.raises(GitError) as caught:
             ask()
-        said.append(str(caught.value))
-    assert [text for text in said if "canary" in text or "pw@" in text] == []
-    assert all("127.0.0.1:1/x.git" in text for text in said)
+        assert "canary" not in str(caught.value)
+        assert "127.0.0.1" in str(caught.value)
 
 
 def test_missing_git_is_said(project: Project, repository: Repository, monkeypatch) -> None:
