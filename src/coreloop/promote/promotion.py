@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.errors import ForgeError, GitError, PullRequestExistsError, RefusedError
 from coreloop.history import BRANCH_PREFIX, promotions
 from coreloop.promote.docstring import Edited, Refused, append_to_section
-from coreloop.promote.forge import Forge, PullRequest, ReviewNotRequired, ReviewRequired
+from coreloop.promote.forge import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
@@ -178,11 +178,13 @@ def carry_out(
     """
     if plan.obstacles:
         raise RefusedError("; ".join(plan.obstacles))
+    notes = plan.notes
     if forge is not None:
-        existing = _preflight(plan, forge, max_open=max_open, leave=leave)
+        existing = _existing(plan, forge)
         if existing is not None:
             forge.add_label(existing.number)
             return Done(existing.branch, existing, fresh=False)
+        notes += _preflight(plan, forge, max_open=max_open, leave=leave)
     remote = repository.remote()
     branch = _published(repository, remote, plan.proposal.fields.key)
     fresh = branch is None
@@ -193,7 +195,7 @@ def carry_out(
     if forge is None:
         return Done(branch, None, fresh)
     try:
-        pull = _open_draft(plan, forge, branch)
+        pull = _open_draft(plan, forge, branch, notes)
         forge.add_label(pull.number)
     except ForgeError as error:
         error.add_note(f"branch {branch} is pushed; the same command goes on from there")
@@ -295,8 +297,8 @@ def _unreached(reach: Reach) -> str:
     return f"{cap.provider} reads {cap.limit:,} characters, which cuts {len(cap.lost)} of the appended lines"
 
 
-def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> PullRequest | None:
-    """The candidate's pull request if it is open already; else whether a new one may be opened."""
+def _existing(plan: Plan, forge: Forge) -> PullRequest | None:
+    """The candidate's pull request if it is open already; one that has ended stays so."""
     since = datetime.combine(plan.proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
     existing = forge.find_pull_request(plan.proposal.fields.key, since=since)
     if existing is not None and existing.state == "open":
@@ -304,23 +306,31 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> Pull
     if existing is not None:
         ended = "merged" if existing.merged else "closed without a merge"
         raise RefusedError(f"{plan.proposal.fields.id} was {ended}: {existing.url}")
-    rule = forge.review_rule(plan.base)
-    if not isinstance(rule, ReviewRequired) and not leave.unprotected:
-        what = (
-            "no review is required"
-            if isinstance(rule, ReviewNotRequired)
-            else "nobody knows whether a review is"
-        )
-        raise RefusedError(f"{what}: {rule.reason}; protect {plan.base}, or say --allow-unprotected")
-    count = len(forge.open_pull_requests())
-    if count >= max_open:
-        raise RefusedError(f"{count} promotions are open, max_open is {max_open}; merge or close one first")
     return None
 
 
-def _open_draft(plan: Plan, forge: Forge, branch: str) -> PullRequest:
+def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> tuple[str, ...]:
+    """Whether a new pull request may be opened; gives what was allowed."""
+    unreviewed = _unreviewed(forge.review_rule(plan.base))
+    if unreviewed and not leave.unprotected:
+        raise RefusedError(f"{unreviewed}; protect {plan.base}, or say --allow-unprotected")
+    count = len(forge.open_pull_requests())
+    if count >= max_open:
+        raise RefusedError(f"{count} promotions are open, max_open is {max_open}; merge or close one first")
+    return (unreviewed,) if unreviewed else ()
+
+
+def _unreviewed(rule: ReviewRule) -> str:
+    if isinstance(rule, ReviewRequired):
+        return ""
+    known = isinstance(rule, ReviewNotRequired)
+    return f"{'no review is required' if known else 'nobody knows whether a review is'}: {rule.reason}"
+
+
+def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -> PullRequest:
+    text = body(plan.proposal, plan.reach, plan.replay, notes=notes)
     try:
-        return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=plan.body)
+        return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=text)
     except PullRequestExistsError:
         found = forge.find_pull_request(plan.proposal.fields.key)
         if found is None:
