@@ -1,0 +1,336 @@
+"""Whole promotions: a project with a bare remote, an agent that is asked again, and GitHub."""
+
+import json
+from typing import Any
+
+import pytest
+
+from coreloop.errors import GitError, RefusedError
+from coreloop.promote.asking import ask_again
+from coreloop.promote.forge import Forge
+from coreloop.promote.promotion import Done, Leave, base_commit, carry_out, make_plan
+from coreloop.promote.proposal import read_proposal
+from coreloop.repository import Repository
+from coreloop.trailers import read_trailers
+from coreloop.workspace import open_workspace
+from github_stand_in import GithubStandIn, Reply
+from promoting import (
+    BRANCH,
+    FILE,
+    GOOD,
+    ID,
+    KEY,
+    LINES,
+    OTHER,
+    SLOW,
+    SOURCE,
+    Agent,
+    Project,
+    candidate,
+    write_candidates,
+)
+
+NOBODY = "http://127.0.0.1:1/api/ask"
+UNVERIFIED = Leave(unverified=True)
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
+    """GitHub as the host of the project's remote; main asks for a review."""
+    monkeypatch.setattr(github, "sha_of", project.head_of)
+    github.protections = {"main": 1}
+    return github
+
+
+def settle(project: Project, **settings: Any) -> None:
+    """Write coreloop.yaml; JSON is YAML."""
+    (project.root / "coreloop.yaml").write_text(json.dumps(settings))
+
+
+def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wanted: str = ID) -> Done:
+    """What the command does with --confirm."""
+    workspace = open_workspace(project.root)
+    settings = workspace.settings
+    with Repository(workspace.root) as repository:
+        plan = make_plan(
+            read_proposal(project.candidates, wanted),
+            repository,
+            base_commit(repository, settings.forge.base, fetch=True),
+            project=workspace.root,
+            settings=settings,
+            ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
+            leave=leave,
+        )
+        return carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
+
+
+def writes(github: GithubStandIn) -> list[str]:
+    return [request.line for request in github.traffic if request.verb != "GET"]
+
+
+def assert_nothing_done(project: Project, github: GithubStandIn) -> None:
+    assert writes(github) == []
+    assert list(project.heads()) == ["main"]
+
+
+def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> None:
+    with Agent(GOOD) as agent:
+        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        done = promote(project, forge, Leave())
+    assert (done.branch, done.fresh, done.pull_request.draft) == (BRANCH, True, True)
+    assert sorted(project.heads()) == ["main", BRANCH]
+    project.git("fetch", "--quiet", "origin")
+    tip = project.heads()[BRANCH]
+    assert project.git("rev-list", f"main..{tip}") == tip
+    assert project.git("diff", "--name-only", "main", tip) == FILE
+    subject = project.git("log", "-1", "--format=%s", tip)
+    [pull] = hub.pulls
+    assert subject == pull.title == "[CORELOOP-R] docs(analysis): how it is used with success, Guide"
+    trailers = read_trailers(project.git("log", "-1", "--format=%B", tip))
+    assert trailers == read_trailers(pull.body)
+    assert (trailers["Candidate-Key"], trailers["Replay"]) == (KEY, "reproduced")
+    assert trailers["Target"] == f"{FILE}::analysis"
+    assert (pull.labels, pull.base, pull.draft) == (["coreloop"], "main", True)
+    assert "Note:" not in pull.body
+
+
+def test_git_revert_of_a_merged_promotion_restores_every_byte(project, hub, forge) -> None:
+    promote(project, forge)
+    project.git("fetch", "--quiet", "origin")
+    project.git("merge", "--quiet", "--ff-only", f"origin/{BRANCH}")
+    edited = (project.root / FILE).read_bytes()
+    assert edited != SOURCE
+    assert all(line.encode() in edited for line in LINES)
+    project.git("revert", "--no-edit", "HEAD")
+    assert (project.root / FILE).read_bytes() == SOURCE
+
+
+STOPS, NOTED, GOES = "stops", "noted", "goes on"
+# what the agent answers -> what becomes of it: without and with --allow-unverified
+FAULTS = [
+    pytest.param("off", STOPS, NOTED, "unavailable", "the endpoint cannot be reached", id="off"),
+    pytest.param(Reply(500, {}), STOPS, NOTED, "unavailable", "the endpoint answered 500", id="500"),
+    pytest.param(SLOW, STOPS, NOTED, "unavailable", "the endpoint did not answer in time", id="slow"),
+    pytest.param(
+        Reply(200, b"<html>"), STOPS, NOTED, "unavailable", "no JSON of the known form", id="garbage"
+    ),
+    pytest.param({}, STOPS, NOTED, "unavailable", "the answer names no tool calls", id="empty"),
+    pytest.param(OTHER, STOPS, STOPS, "not_reproduced", "the agent took other steps", id="wrong sequence"),
+    pytest.param(GOOD, GOES, GOES, "reproduced", "", id="right sequence"),
+]
+
+
+@pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unverified"])
+@pytest.mark.parametrize(("answer", "without", "with_flag", "verdict", "reason"), FAULTS)
+def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict, reason, allowed) -> None:
+    with Agent(answer) as agent:
+        url = NOBODY if answer == "off" else agent.url
+        settle(project, replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
+        if (with_flag if allowed else without) == STOPS:
+            with pytest.raises(RefusedError, match=f"replay: {verdict} .*{reason}"):
+                promote(project, forge, Leave(unverified=allowed))
+            assert_nothing_done(project, hub)
+            return
+        promote(project, forge, Leave(unverified=allowed))
+    [pull] = hub.pulls
+    assert read_trailers(pull.body)["Replay"] == verdict
+    assert ("> **Note:** replay: " in pull.body) == (with_flag == NOTED)
+    assert reason in pull.body
+
+
+def test_one_of_three_runs_is_not_enough_without_leave(project, hub, forge) -> None:
+    with Agent(GOOD, OTHER, OTHER) as agent:
+        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        with pytest.raises(RefusedError, match=r"inconclusive \(1 of 3 runs agree"):
+            promote(project, forge, Leave())
+        assert_nothing_done(project, hub)
+        promote(project, forge, Leave(unverified=True))
+    assert read_trailers(hub.pulls[0].body)["Replay"] == "inconclusive"
+
+
+@pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unreached"])
+def test_reach_decides(project, hub, forge, allowed: bool) -> None:
+    write_candidates(project.candidates, candidate(providers={"openai": 12}))
+    settle(project, reach={"caps": {"openai": 30}})
+    leave = Leave(unreached=allowed, unverified=True)
+    if allowed:
+        promote(project, forge, leave)
+        assert "> **Note:** reach: openai reads 30 characters, which cuts 3" in hub.pulls[0].body
+    else:
+        with pytest.raises(RefusedError, match=r"reach: openai reads 30 .*--allow-unreached goes on"):
+            promote(project, forge, leave)
+        assert_nothing_done(project, hub)
+
+
+RULES = [
+    pytest.param({"protections": {"main": 1}}, None, id="protected"),
+    pytest.param({"rulesets": {"main": 1}, "protections": {}}, None, id="ruleset"),
+    pytest.param({"protections": {}}, "no review is required: main is not protected", id="unprotected"),
+    pytest.param({"rights": "write"}, "nobody knows whether a review is: the token may not", id="unknown"),
+]
+
+
+@pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unprotected"])
+@pytest.mark.parametrize(("rules", "reason"), RULES)
+def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, allowed: bool) -> None:
+    for name, value in rules.items():
+        setattr(hub, name, value)
+    if reason is None or allowed:
+        promote(project, forge, Leave(unverified=True, unprotected=allowed))
+        assert len(hub.pulls) == 1
+        return
+    with pytest.raises(RefusedError, match=f"{reason}.*; protect main, or say --allow-unprotected"):
+        promote(project, forge)
+    assert_nothing_done(project, hub)
+
+
+def test_unprotected_base_that_was_allowed_is_told_to_the_reviewer(project, hub, forge) -> None:
+    hub.protections = {}
+    promote(project, forge, Leave(unverified=True, unprotected=True))
+    assert "> **Note:** no review is required: main is not protected" in hub.pulls[0].body
+
+
+def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
+    settle(project, forge={"max_open": 2})
+    project.git("push", "--quiet", "origin", "main:skill/caveat-a", "main:skill/docstring-b")
+    hub.add_pull(branch="skill/caveat-a")
+    hub.add_pull(branch="feature")
+    hub.add_pull(branch="skill/docstring-b", state="merged")
+    hub.add_pull(branch="x", title="[CORELOOP-F] docs(show): how it fails")
+    with pytest.raises(RefusedError, match="2 promotions are open, max_open is 2; merge or close one first"):
+        promote(project, forge)
+    assert writes(hub) == []
+    assert BRANCH not in project.heads()
+
+
+def test_second_run_finds_the_first_ones_work(project, hub, forge) -> None:
+    first = promote(project, forge)
+    heads = project.heads()
+    second = promote(project, forge)
+    assert (second.fresh, second.branch, second.pull_request.number) == (False, first.branch, 1)
+    assert (project.heads(), len(hub.pulls)) == (heads, 1)
+
+
+def test_second_run_finds_it_although_max_is_open_and_a_day_has_passed(project, hub, forge) -> None:
+    settle(project, forge={"max_open": 1})
+    promote(project, forge)
+    write_candidates(project.candidates, generated_at="2026-05-01T00:00:00+00:00")
+    assert promote(project, forge).fresh is False
+    assert len(hub.pulls) == 1
+
+
+def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(project, hub, forge) -> None:
+    promote(project, forge)
+    project.git("fetch", "--quiet", "origin")
+    project.git("switch", "--quiet", "--detach", f"origin/{BRANCH}")
+    project.commit({"more.txt": "x"}, "a reviewer's")
+    project.git("push", "--quiet", "origin", f"HEAD:{BRANCH}")
+    assert promote(project, forge).fresh is False
+    assert len(hub.pulls) == 1
+
+
+@pytest.mark.parametrize(("state", "word"), [("merged", "merged"), ("closed", "closed without a merge")])
+def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
+    project.git("push", "--quiet", "origin", "main:gone")
+    hub.add_pull(branch="gone", body=f"Candidate-Key: {KEY}\n", state=state)
+    with pytest.raises(RefusedError, match=f"{ID} was {word}: https://"):
+        promote(project, forge)
+    assert writes(hub) == []
+
+
+def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:
+    other = candidate(id="cand-2026-04-25-002", key="f" * 16)
+    write_candidates(project.candidates, candidate(), other)
+    promote(project, forge)
+    done = promote(project, forge, wanted="cand-2026-04-25-002")
+    assert done.branch == f"{BRANCH}-2"
+    assert [pull.branch for pull in hub.pulls] == [BRANCH, f"{BRANCH}-2"]
+
+
+def test_foreign_branch_of_that_name_is_left_alone(project, hub, forge) -> None:
+    project.git("push", "--quiet", "origin", f"main:{BRANCH}")
+    heads = project.heads()
+    with pytest.raises(GitError, match=f"branch {BRANCH} exists and is not coreloop's; rename or delete"):
+        promote(project, forge)
+    assert (writes(hub), project.heads()) == ([], heads)
+
+
+def test_refused_push_leaves_nothing(project, hub, forge) -> None:
+    hook = project.remote / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(GitError, match=r"\(pre-receive hook declined\)"):
+        promote(project, forge)
+    assert_nothing_done(project, hub)
+
+
+def test_missing_base_is_named(project, hub, forge) -> None:
+    settle(project, forge={"base": "trunk"})
+    with pytest.raises(GitError, match="origin has no branch trunk; push it, or set forge: base"):
+        promote(project, forge)
+    assert_nothing_done(project, hub)
+
+
+def test_base_that_moved_on_at_the_remote_is_what_is_edited(project, hub, forge) -> None:
+    """The work tree is behind and has commits of its own: a diverged base."""
+    old = project.git("rev-parse", "HEAD")
+    theirs = project.commit({FILE: SOURCE.replace(b"Which.", b"Which one.")}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    project.git("reset", "--quiet", "--hard", old)
+    project.commit({FILE: b"broken ("}, "mine, not pushed")
+    promote(project, forge)
+    assert project.git("rev-parse", f"{project.heads()[BRANCH]}^") == theirs
+
+
+def dirty(project: Project) -> None:
+    (project.root / FILE).write_bytes(b"broken (")
+    project.git("add", FILE)
+    (project.root / "new.py").write_bytes(b"x")
+
+
+def detached(project: Project) -> None:
+    project.git("checkout", "--quiet", "--detach")
+
+
+def elsewhere(project: Project) -> None:
+    project.git("switch", "--quiet", "--orphan", "empty")
+    settle(project)
+
+
+@pytest.mark.parametrize("state", [dirty, detached, elsewhere])
+def test_checkout_is_not_touched(project, hub, forge, state) -> None:
+    state(project)
+    git = project.root / ".git"
+    before = {path: project.fingerprint()[str(path)] for path in (git / "HEAD", git / "config")}
+    status, heads = (
+        project.git("status", "--porcelain", "--branch"),
+        project.git("for-each-ref", "refs/heads"),
+    )
+    promote(project, forge)
+    assert {path: project.fingerprint()[str(path)] for path in before} == before
+    assert project.git("status", "--porcelain", "--branch") == status
+    assert project.git("for-each-ref", "refs/heads") == heads
+    assert len(hub.pulls) == 1
+
+
+def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
+    first, second = promote(project, None), promote(project, None)
+    assert [(one.branch, one.pull_request, one.fresh) for one in (first, second)] == [
+        (BRANCH, None, True),
+        (BRANCH, None, False),
+    ]
+    assert sorted(project.heads()) == ["main", BRANCH]
+
+
+def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None:
+    promote(project, None)
+    project.git("fetch", "--quiet")
+    project.git("merge", "--quiet", "--ff-only", f"origin/{BRANCH}")
+    project.git("push", "--quiet", "origin", "main", f":{BRANCH}")
+    with pytest.raises(RefusedError, match=f"{ID} is promoted already: commit "):
+        promote(project, None)
+    project.git("revert", "--no-edit", "HEAD")
+    project.git("push", "--quiet", "origin", "main")
+    with pytest.raises(RefusedError, match=f"{ID} was promoted and reverted: commit "):
+        promote(project, None)
