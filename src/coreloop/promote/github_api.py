@@ -3,6 +3,7 @@
 Knows no operation; those are in github_forge.py.
 """
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from coreloop.promote.github_errors import quoted, refusal, translated, wrong_an
 
 _API_VERSION = "2022-11-28"
 _PER_PAGE = "100"
+# Else Python prints PyGithub's warnings where the one line of the error should stand alone.
+logging.getLogger("github").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
 

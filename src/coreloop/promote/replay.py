@@ -64,6 +64,7 @@ class AnswerFields(msgspec.Struct):
     tool_calls: list[CallFields | str] | None = None
     tool_sequence_hash: str | None = None
     request_id: str | None = None
+    tool_calls_omitted: int | None = None
 
 
 class UnusableError(Exception):
@@ -91,6 +92,7 @@ class HttpEndpoint:
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
         self._url = url
+        self._timeout_s = timeout_s
         self._client = httpx2.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> "HttpEndpoint":
@@ -102,15 +104,28 @@ class HttpEndpoint:
     def ask(self, question: str) -> AnswerFields:
         """Ask once."""
         body = {"question": question, "stream": False, "origin": "replay"}
-        with _no_answer():
-            answer = self._client.post(self._url, json=body, headers={"X-Coreloop-Replay": "1"})
-            content = answer.content
+        mark = {"X-Coreloop-Replay": "1"}
+        deadline = time.monotonic() + self._timeout_s
+        with _no_answer(), self._client.stream("POST", self._url, json=body, headers=mark) as answer:
+            content = _read(answer.iter_bytes(), deadline)
         if answer.status_code != 200:
             raise UnusableError(f"the endpoint answered {answer.status_code}")
         try:
-            return msgspec.json.decode(content[:_MAX_ANSWER_BYTES], type=AnswerFields)
+            return msgspec.json.decode(content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UnusableError("the answer is no JSON of the known form") from error
+
+
+def _read(parts: Iterator[bytes], deadline: float) -> bytes:
+    """The whole answer; the library's own limit is on each wait, and a server can send a byte at a time."""
+    content = bytearray()
+    for part in parts:
+        content += part
+        if time.monotonic() > deadline:
+            raise UnusableError("the endpoint did not answer in time")
+        if len(content) > _MAX_ANSWER_BYTES:
+            raise UnusableError("the answer is too long")
+    return bytes(content)
 
 
 @contextmanager
@@ -149,9 +164,10 @@ class AuditLog:
         for path in reversed(newest):
             for line in read_lines(path, replays=True):
                 if isinstance(line, Line) and line.fields.request_id == request_id:
-                    fields = line.fields
-                    omitted = fields.tool_sequence_hash if fields.tool_calls_omitted else None
-                    return AnswerFields(fields.tool_calls, omitted, request_id)
+                    one = line.fields
+                    return AnswerFields(
+                        one.tool_calls or [], one.tool_sequence_hash, request_id, one.tool_calls_omitted
+                    )
         return None
 
 
@@ -232,13 +248,12 @@ def _compare(
         if answer.request_id is None or audit_log is None:
             raise UnusableError("the answer names no tool calls")
         answer = audit_log.steps(answer.request_id)
-    if answer.tool_sequence_hash is not None and answer.tool_calls is None:
+    calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
+    agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
+    if not agrees and (answer.tool_calls is None or answer.tool_calls_omitted):
         agrees = answer.tool_sequence_hash == hash_sequence(">".join(steps))
-    else:
-        calls = [
-            call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()
-        ]
-        agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
+    if not agrees and answer.tool_calls_omitted:
+        raise UnusableError("the request's record does not hold all of its calls")
     return Run(agrees, "" if agrees else "the agent took other steps")
 
 
