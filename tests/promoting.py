@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -214,6 +215,9 @@ class Agent:
             return None
         return given if isinstance(given, Reply) else Reply(200, given)
 
+    def drip(self, send: Callable[[bytes], object]) -> None:
+        """What is sent where there is no answer: nothing."""
+
 
 class _AgentServer(ThreadingHTTPServer):
     daemon_threads = True
@@ -231,6 +235,7 @@ class _AgentHandler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = self.server.agent.answer(sent, headers)
         if reply is None:
+            self.server.agent.drip(self.wfile.write)
             return
         body = reply.encoded()
         self.send_response(reply.status)

@@ -1,0 +1,297 @@
+"""Asking again: a real endpoint on this machine, in every state that an endpoint can be in."""
+
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import mine_settings
+from coreloop.mine.window import Days, merge
+from coreloop.promote.asking import ask_again
+from coreloop.promote.proposal import read_proposal
+from coreloop.promote.replay import Replay, Run, Verdict, is_loopback, weigh
+from coreloop.records import hash_sequence
+from coreloop.workspace import Workspace, open_workspace
+from github_stand_in import Reply
+from logs import call, record, repeated, write_log
+from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates
+
+HASH = hash_sequence("analysis(axis=수익성)>show()")
+STEPS = GOOD["tool_calls"]
+ASK = Callable[..., Replay]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> ASK:
+    """Replay a candidate against an agent, as promote --confirm does."""
+
+    def ask(agent: Agent | str, *, confirmed: bool = True, runs: int | None = None, **changes: Any) -> Replay:
+        url = agent if isinstance(agent, str) else agent.url
+        timeout_s = changes.pop("timeout_s", 20)
+        (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url, "timeout_s": timeout_s}}))
+        path = write_candidates(tmp_path / "c.json", candidate(**changes))
+        return ask_again(read_proposal(path, ID), workspace(tmp_path), runs=runs, confirmed=confirmed)
+
+    return ask
+
+
+def workspace(folder: Path) -> Workspace:
+    return open_workspace(folder)
+
+
+WEIGHED = [
+    pytest.param([GOOD] * 3, "reproduced (3 of 3 runs agree)", id="3 of 3"),
+    pytest.param([GOOD, OTHER, GOOD], "reproduced (2 of 3 runs agree: the agent took other steps)",
+                 id="2 of 3"),
+    pytest.param([OTHER, GOOD, OTHER], "inconclusive (1 of 3 runs agree: the agent took other steps)",
+                 id="1 of 3"),
+    pytest.param([OTHER] * 3, "not_reproduced (0 of 3 runs agree: the agent took other steps)", id="0 of 3"),
+    pytest.param([GOOD, GOOD, Reply(500)], "reproduced (2 of 3 runs agree: the endpoint answered 500)",
+                 id="2, one 500"),
+    pytest.param([OTHER, OTHER, Reply(500)],
+                 "not_reproduced (0 of 3 runs agree: the agent took other steps; the endpoint answered 500)",
+                 id="0 of 2 usable"),
+    pytest.param([OTHER, Reply(500), Reply(500)],
+                 "inconclusive (0 of 3 runs agree: the agent took other steps; the endpoint answered 500)",
+                 id="0 of 1 usable"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answers", "summary"), WEIGHED)
+def test_runs_are_weighed(ask: ASK, answers: list[Any], summary: str) -> None:
+    with Agent(*answers) as agent:
+        assert ask(agent).summary == summary
+
+
+UNAVAILABLE = [
+    pytest.param(Reply(500, {"tool_calls": STEPS}), "the endpoint answered 500", id="500"),
+    pytest.param(Reply(404), "the endpoint answered 404", id="404"),
+    pytest.param(Reply(201, GOOD), "the endpoint answered 201", id="201"),
+    pytest.param(Reply(200, b""), "the answer is no JSON of the known form", id="empty body"),
+    pytest.param(Reply(200, b"<html>"), "the answer is no JSON of the known form", id="page"),
+    pytest.param(Reply(200, b'{"tool_calls": ["a'), "the answer is no JSON of the known form", id="cut off"),
+    pytest.param(Reply(200, b'"\xff"'), "the answer is no JSON of the known form", id="not UTF-8"),
+    pytest.param(Reply(200, [GOOD]), "the answer is no JSON of the known form", id="list"),
+    pytest.param({"tool_calls": 3}, "the answer is no JSON of the known form", id="number of calls"),
+    pytest.param({}, "the answer names no tool calls", id="empty answer"),
+    pytest.param({"tool_calls": None, "answer": "text"}, "the answer names no tool calls", id="text only"),
+    pytest.param(Reply(200, b"{}", {"Content-Length": "9"}), "the connection failed (RemoteProtocolError)",
+                 id="cut"),
+    pytest.param(Reply(200, b"{}", {"Content-Encoding": "gzip"}), "the connection failed (DecodingError)",
+                 id="not gzip"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "reason"), UNAVAILABLE)
+def test_unusable_answer_is_unavailable(ask: ASK, answer: Any, reason: str) -> None:
+    with Agent(answer) as agent:
+        assert ask(agent).summary == f"unavailable (0 of 3 runs agree: {reason})"
+
+
+def test_server_that_is_off_is_unavailable(ask: ASK) -> None:
+    assert (
+        ask("http://127.0.0.1:1/").summary
+        == "unavailable (0 of 3 runs agree: the endpoint cannot be reached)"
+    )
+
+
+def test_slow_server_is_unavailable(ask: ASK) -> None:
+    with Agent(SLOW) as agent:
+        said = ask(agent, timeout_s=0.05).summary
+    assert said == "unavailable (0 of 3 runs agree: the endpoint did not answer in time)"
+
+
+class Dripping(Agent):
+    """Sends a byte now and then, so that no single wait is long."""
+
+    def answer(self, asked: dict[str, Any], headers: dict[str, str]) -> Reply | None:
+        super().answer(asked, headers)
+        return None
+
+    def drip(self, send: Callable[[bytes], object]) -> None:
+        send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        while not self.stopping.wait(0.05):
+            send(b" ")
+
+
+def test_server_that_drips_is_given_up(ask: ASK) -> None:
+    with Dripping(None) as agent:
+        said = ask(agent, timeout_s=0.3, runs=1).summary
+    assert said == "unavailable (0 of 1 runs agree: the endpoint did not answer in time)"
+
+
+def test_redirect_is_not_followed(ask: ASK) -> None:
+    with Agent(GOOD) as elsewhere, Agent(Reply(307, {}, {"Location": elsewhere.url})) as agent:
+        assert ask(agent).summary == "unavailable (0 of 3 runs agree: the endpoint answered 307)"
+    assert elsewhere.asked == []
+
+
+def test_proxy_of_the_environment_is_not_used(ask: ASK, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Agent(OTHER) as proxy, Agent(GOOD) as agent:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        assert ask(agent).verdict is Verdict.REPRODUCED
+    assert proxy.asked == []
+
+
+def test_every_question_is_marked_and_they_take_turns(ask: ASK) -> None:
+    with Agent(GOOD) as agent:
+        ask(agent)
+    assert agent.asked == [
+        {"question": text, "stream": False, "origin": "replay"}
+        for text in ("첫째 질문?", "둘째 질문?", "첫째 질문?")
+    ]
+    assert {headers["x-coreloop-replay"] for headers in agent.headers} == {"1"}
+
+
+def test_runs_can_be_given(ask: ASK) -> None:
+    with Agent(GOOD) as agent:
+        assert ask(agent, runs=1).summary == "reproduced (1 of 1 runs agree)"
+
+
+@pytest.mark.parametrize("questions", [[], ["[REDACTED 12]"]])
+def test_without_a_question_nothing_is_asked(ask: ASK, questions: list[str]) -> None:
+    with Agent(GOOD) as agent:
+        replayed = ask(agent, example_questions=questions)
+    assert replayed.summary == "unavailable (0 of 1 runs agree: the candidate has no example question)"
+    assert agent.asked == []
+
+
+EXTRA, LOOKUP = {"name": "scan", "args": {}}, {"name": "analysis", "args": {"axis": "성장성"}}
+COMPARED = [
+    pytest.param({"tool_calls": STEPS}, True, id="the calls"),
+    pytest.param({"tool_calls": [EXTRA, STEPS[0], LOOKUP, STEPS[1], EXTRA]}, True, id="others in between"),
+    pytest.param({"tool_calls": STEPS[::-1]}, False, id="other order"),
+    pytest.param({"tool_calls": STEPS[:1]}, False, id="one is missing"),
+    pytest.param({"tool_calls": []}, False, id="none"),
+    pytest.param({"tool_calls": [LOOKUP, STEPS[1]]}, False, id="another selector"),
+    pytest.param({"tool_calls": [{**STEPS[0], "ok": False}, STEPS[1]]}, False, id="one failed"),
+    pytest.param({"tool_calls": [{**STEPS[0], "ok": None, "error": "x"}, STEPS[1]]}, False,
+                 id="one with an error"),
+    pytest.param({"tool_sequence_hash": HASH}, True, id="hash only"),
+    pytest.param({"tool_sequence_hash": "seq:0"}, False, id="another hash"),
+    pytest.param({"tool_sequence_hash": "seq:0", "tool_calls": STEPS}, True, id="calls before hash"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "agrees"), COMPARED)
+def test_answer_is_compared_with_the_pattern(ask: ASK, answer: dict[str, Any], agrees: bool) -> None:
+    with Agent(answer) as agent:
+        assert ask(agent, runs=1).runs[0].agrees is agrees
+
+
+def logged(folder: Path, *records: dict[str, Any]) -> Path:
+    return write_log(folder / "data/audit/ai-ask/2026-05-01.jsonl", records)
+
+
+CALLS = [call("analysis", {"axis": "수익성"}), call("show")]
+LOGGED = [
+    pytest.param({"tool_calls": CALLS}, True, id="calls"),
+    pytest.param({"tool_calls": CALLS, "origin": "replay"}, True, id="marked as a replay"),
+    pytest.param({"tool_calls": CALLS[1:]}, False, id="other calls"),
+    pytest.param({"tool_calls": CALLS[:1], "tool_calls_omitted": 1, "tool_sequence_hash": HASH}, True,
+                 id="tail is cut off, the hash is whole"),
+    pytest.param({"tool_calls": CALLS, "tool_calls_omitted": 1, "tool_sequence_hash": "seq:0"}, True,
+                 id="tail is cut off, the steps are there"),
+    pytest.param({"tool_calls": CALLS[:1], "tool_calls_omitted": 9, "tool_sequence_hash": "seq:0"}, None,
+                 id="tail is cut off, nobody knows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "agrees"), LOGGED)
+def test_request_of_which_only_the_id_comes_back_is_looked_up(ask, tmp_path, changes, agrees) -> None:
+    logged(tmp_path, record(request_id="other"), record(request_id="r-1", **changes))
+    with Agent({"request_id": "r-1"}) as agent:
+        assert ask(agent, runs=1).runs[0].agrees is agrees
+
+
+def test_record_that_comes_later_is_waited_for(ask: ASK, tmp_path: Path) -> None:
+    """The server writes it when it has answered: after a first look has found other records only."""
+    path = logged(tmp_path, record(request_id="other"))
+
+    class Late(Agent):
+        def answer(self, asked: dict[str, Any], headers: dict[str, str]) -> Reply | None:
+            reply = super().answer(asked, headers)
+            write_log(path, [record(request_id="r-1", tool_calls=CALLS)])
+            return reply
+
+    with Late({"request_id": "r-1"}) as agent:
+        assert ask(agent, runs=1).verdict is Verdict.REPRODUCED
+
+
+def test_record_that_never_comes_is_unavailable(ask: ASK) -> None:
+    with Agent({"request_id": "r-1"}) as agent:
+        said = ask(agent, runs=1, timeout_s=0.01).summary
+    assert "did not appear in the audit log in time" in said
+
+
+def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_path: Path) -> None:
+    """The server passes no origin on: its records look like anybody's."""
+    path = logged(tmp_path, *repeated(5), *(record(request_id=f"r-{at}") for at in range(3)))
+    with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
+        ask(agent)
+    opened = workspace(tmp_path)
+    assert opened.replayed() == {"r-0", "r-1", "r-2"}
+    assert opened.replays_file.stat().st_mode & 0o777 == 0o600
+    settings = mine_settings(opened.settings, 400, replayed=opened.replayed())
+    [rollup] = roll_up_folder(path.parent, settings)
+    days = Days(date(2026, 4, 1), date(2026, 5, 1))
+    assert merge([rollup], days).n_records() == 5
+
+
+def test_id_is_kept_even_of_an_answer_that_is_of_no_use(ask: ASK, tmp_path: Path) -> None:
+    with Agent({"request_id": "r-1"}) as agent:
+        ask(agent, runs=1, timeout_s=0.01)
+    assert workspace(tmp_path).replayed() == {"r-1"}
+
+
+def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
+    with Agent(GOOD) as agent:
+        assert ask(agent, confirmed=False).verdict is Verdict.REPRODUCED
+    replayed = ask("http://agent.example/api/ask", confirmed=False)
+    assert replayed == Replay(
+        Verdict.UNAVAILABLE, (Run(None, "without --confirm only a loopback address is asked"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "is_local"),
+    [
+        ("http://127.0.0.1:8400/x", True), ("http://localhost/x", True), ("http://[::1]:80/", True),
+        ("http://127.0.0.1@evil.example/", False), ("http://localhost.evil.example/", False),
+        ("http://127.0.0.1.evil.example", False), ("http://10.0.0.1/", False), ("http://0.0.0.0/", False),
+        ("127.0.0.1:8400", False), ("", False), ("http://[bad/", False),
+    ],
+)  # fmt: skip
+def test_loopback_is_told_by_the_host(url: str, is_local: bool) -> None:
+    assert is_loopback(url) is is_local
+
+
+def test_most_must_agree() -> None:
+    table = {
+        (yes, no, none): weigh([Run(True, "")] * yes + [Run(False, "")] * no + [Run(None, "")] * none)
+        for yes, no, none in [(1, 0, 0), (2, 2, 0), (3, 2, 0), (0, 1, 1), (0, 2, 1), (0, 0, 3), (1, 0, 2)]
+    }
+    assert [verdict.value for verdict in table.values()] == [
+        "reproduced", "inconclusive", "reproduced", "inconclusive", "not_reproduced", "unavailable",
+        "inconclusive",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "code"), [(GOOD, 0), (OTHER, 1), (Reply(500), 1)])
+def test_verify_exits_0_only_when_reproduced(ask: ASK, tmp_path, monkeypatch, answer, code: int) -> None:
+    from click.testing import CliRunner
+
+    from coreloop.cli.main import main
+
+    with Agent(answer) as agent:
+        verdict = ask(agent).verdict
+        monkeypatch.chdir(tmp_path)
+        done = CliRunner().invoke(main, ["verify", "--candidate", "c.json", "--id", ID, "--json"])
+    assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (code, verdict.value)
+    assert "질문" not in done.output
