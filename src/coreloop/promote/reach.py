@@ -162,7 +162,6 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
         name, text = schema.get("name"), schema.get("description")
         if isinstance(name, str) and isinstance(text, str):
             yield name, text
-            return
         for item in schema.values():
             yield from _descriptions(item)
 
@@ -224,6 +223,7 @@ def _check_origin(command: Sequence[str], folder: Path, file: str) -> None:
     if not all(part.isidentifier() for part in parts) or "python" not in Path(command[0]).name:
         return
     probe = f"import importlib.util; print(importlib.util.find_spec({name!r}).origin)"
-    origin = _run([command[0], "-c", probe], folder).decode("utf-8", "replace").strip()
+    said = _run([command[0], "-c", probe], folder).decode("utf-8", "replace")
+    origin = (said.strip().splitlines() or [""])[-1]  # a package may print something when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
         raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")

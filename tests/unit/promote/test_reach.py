@@ -1,0 +1,214 @@
+"""What the model receives, as real schema commands print it."""
+
+import json
+import os
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import ReachError
+from coreloop.promote import reach as module
+from coreloop.promote.docstring import Edited, append_to_section
+from coreloop.promote.reach import Reach, command_reach, docstring_reach, find_description
+from coreloop.repository import Repository
+from coreloop.settings import ReachSettings
+from promoting import FILE, LINES, SOURCE, Project
+
+OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)
+assert isinstance(OUTCOME, Edited)
+EDITED: Edited = OUTCOME
+PRELUDE = "import inspect, json, sys; from tools.finance import analysis; text = inspect.getdoc(analysis); "
+SHAPES = {
+    "OpenAI": "[{'type': 'function', 'function': {'name': 'analysis', 'description': text}}]",
+    "Anthropic": "[{'name': 'analysis', 'description': text, 'input_schema': {'type': 'object'}}]",
+    "MCP": "{'tools': [{'name': 'analysis', 'description': text, 'inputSchema': {'type': 'object'}}]}",
+    "MCP with the server's own name": (
+        "{'name': 'finlab', 'description': 'A server.', "
+        "'tools': [{'name': 'show', 'description': 'x'}, {'name': 'analysis', 'description': text}]}"
+    ),
+}
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+def printing(schema: str) -> tuple[str, ...]:
+    return python(f"{PRELUDE} print(json.dumps({schema}))")
+
+
+def reach(
+    project: Project,
+    command: tuple[str, ...],
+    *,
+    caps: dict[str, int] | None = None,
+    providers: tuple[str, ...] = ("openai",),
+    prefix: str = "",
+    file: str = FILE,
+) -> Reach:
+    with Repository(project.root) as repository:
+        return command_reach(
+            lambda folder: repository.export("main", folder),
+            prefix,
+            file,
+            EDITED,
+            tool="analysis",
+            settings=ReachSettings(command=command, caps=caps or {}),
+            providers=providers,
+        )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_description_is_found_in_every_shape(project: Project, shape: str) -> None:
+    found = reach(project, printing(SHAPES[shape]))
+    assert (found.ok, found.measured, found.missing) == (True, True, ())
+    assert found.before.startswith("Ratios of a company.")
+    assert "Guide" not in found.before
+    assert found.after == f"{found.before}\n\nGuide\n-----\n" + "\n".join(LINES)
+
+
+def test_lines_that_are_broken_elsewhere_are_there(project: Project) -> None:
+    found = reach(project, printing("[{'name': 'analysis', 'description': text.replace(' ', '\\n  ')}]"))
+    assert found.missing == ()
+
+
+def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
+    """The known case: only the first line was sent."""
+    found = reach(project, printing("[{'name': 'analysis', 'description': text.splitlines()[0]}]"))
+    assert (found.ok, found.missing) == (False, LINES)
+
+
+@pytest.mark.parametrize(
+    ("providers", "binds"), [(("openai", "x"), True), (("anthropic",), False), ((), False)]
+)
+def test_cap_binds_for_providers_of_the_evidence_and_warns_for_others(
+    project, providers, binds: bool
+) -> None:
+    whole = len(EDITED.after)
+    found = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": whole}, providers=providers)
+    assert {cap.provider: (cap.limit, cap.binds) for cap in found.caps} == {
+        "openai": (120, binds),
+        "wide": (whole, False),
+    }
+    assert found.caps[0].lost == LINES
+    assert found.caps[1].lost == ()
+    assert (found.missing, found.ok) == ((), not binds)
+
+
+def test_cap_cuts_at_the_character() -> None:
+    after = "\n".join(LINES)
+    for limit, lost in ((len(after), 0), (len(after) - 1, 1), (len(LINES[0]), 2), (0, 3)):
+        found = module.compare_descriptions(
+            "", after, LINES, providers=["p"], caps={"p": limit}, measured=True
+        )
+        assert len(found.caps[0].lost) == lost
+
+
+def test_without_a_command_it_is_the_whole_docstring() -> None:
+    found = docstring_reach(EDITED, providers=("openai",), caps={"openai": 1024})
+    assert (found.ok, found.measured) == (True, False)
+    assert found.before.splitlines()[:3] == ["Ratios of a company.", "", "Parameters"]
+    assert found.after.endswith(LINES[-1])
+
+
+FAILING = [
+    pytest.param(python("print('hello')"), "printed no JSON; it must print the tools' schemas", id="no JSON"),
+    pytest.param(python(""), "printed no JSON", id="nothing"),
+    pytest.param(python("print('[' * 100000)"), "printed no JSON", id="nested deeply"),
+    pytest.param(python("print('[]')"), "printed have no tool 'analysis'", id="no tools"),
+    pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
+                 id="another tool"),
+    pytest.param(printing("[{'name': 'analysis', 'description': None}]"), "have no tool",
+                 id="no description"),
+    pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
+                 "ended with 3: because", id="exit code"),
+    pytest.param(python("raise SystemExit(3)"), "ended with 3: no message", id="silent exit code"),
+    pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
+    pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "reason"), FAILING)
+def test_command_that_fails_is_named(project: Project, command: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(ReachError, match=r"^reach: ") as caught:
+        reach(project, command)
+    assert reason in str(caught.value)
+
+
+def test_command_that_does_not_end_is_ended(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TIMEOUT_S", 0.2)
+    with pytest.raises(ReachError, match=r"took longer than 0\.2 s"):
+        reach(project, python("import signal; signal.pause()"))
+
+
+def test_command_sees_no_token(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("GITHUB_TOKEN", "GH_TOKEN"):
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("HARMLESS", "kept")
+    seen = tmp_path / "seen"
+    code = f"{PRELUDE} import os; open({str(seen)!r}, 'w').write(json.dumps(dict(os.environ))); "
+    reach(project, python(f"{code} print(json.dumps([dict(name='analysis', description=text)]))"))
+    environment = json.loads(seen.read_text())
+    assert "canary" not in environment.values()
+    assert environment["HARMLESS"] == "kept"
+
+
+def test_exported_files_are_read_and_not_the_checkout(project: Project, monkeypatch) -> None:
+    """A dirty file in the work tree, which PYTHONPATH names as an editable install would."""
+    (project.root / FILE).write_bytes(b"broken (")
+    monkeypatch.setenv("PYTHONPATH", str(project.root))
+    assert reach(project, printing(SHAPES["MCP"])).ok
+    assert (project.root / FILE).read_bytes() == b"broken ("
+
+
+def test_source_root_and_folder_below_the_repository_lead_the_path(project: Project) -> None:
+    project.git("rm", "-r", "--quiet", "tools")
+    project.commit({f"packages/one/{FILE}": SOURCE})
+    found = reach(project, printing(SHAPES["MCP"]), prefix="packages/one/")
+    assert found.ok
+
+
+def test_other_code_that_is_read_instead_is_detected(project: Project, tmp_path: Path) -> None:
+    """The hook of an editable install can lead even PYTHONPATH: the edit would seem to change nothing."""
+    project.git("rm", "-r", "--quiet", "tools")
+    project.commit({f"src/{FILE}": SOURCE})
+    folder = tmp_path / "environment"
+    venv.create(folder, symlinks=True)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "editable.pth").write_text(f"import sys; sys.path.insert(0, {str(project.root / 'src')!r})\n")
+    command = (str(folder / "bin/python"), "-c", f"{PRELUDE} print(json.dumps({SHAPES['MCP']}))")
+    with pytest.raises(ReachError) as caught:
+        reach(project, command, file=f"src/{FILE}")
+    decoy = project.root / "src" / FILE
+    assert str(caught.value) == f"reach: tools.finance was read from {decoy}, not from the exported files"
+
+
+def test_package_that_prints_is_not_taken_for_a_decoy(project: Project) -> None:
+    project.commit({"tools/__init__.py": "print('hello')\n"})
+    found = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
+    assert found.missing == LINES
+
+
+def test_deep_or_odd_schemas_are_searched() -> None:
+    odd: list[Any] = [None, 3, "analysis", {"name": "analysis"}, {"name": ["analysis"], "description": "no"}]
+    assert find_description(odd, "analysis") is None
+    assert (
+        find_description([odd, {"a": {"b": [{"name": "analysis", "description": "yes"}]}}], "analysis")
+        == "yes"
+    )
+    parameter = {"name": {"type": "string"}, "description": {"type": "string"}}
+    tool = {"name": "other", "description": "x", "parameters": {"properties": parameter}}
+    assert find_description([tool, {"name": "analysis", "description": "yes"}], "analysis") == "yes"
+
+
+def test_nothing_is_left_in_the_temporary_folder(project: Project, tmp_path: Path, monkeypatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    reach(project, printing(SHAPES["MCP"]))
+    with pytest.raises(ReachError):
+        reach(project, python("raise SystemExit(1)"))
+    assert os.listdir(scratch) == []  # noqa: PTH208 - names are all that is asked
