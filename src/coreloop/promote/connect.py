@@ -11,7 +11,11 @@ from coreloop.repository import Repository
 from coreloop.settings import ForgeSettings
 from coreloop.workspace import write_private
 
-_GITHUB = re.compile(r"github\.com[:/]+(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?\Z")
+_GITHUB = re.compile(
+    # the whole address, since a path or another host may end in the same words
+    r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
+    r"(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
 
 
 @contextmanager
@@ -45,7 +49,7 @@ def connect_forge(
 def github_repo(repository: Repository) -> str | None:
     """``owner/name`` of the remote when it is on GitHub."""
     remote = repository.remote()
-    found = _GITHUB.search(repository.remote_url(remote)) if remote is not None else None
+    found = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
     return found["repo"] if found else None
 
 

@@ -1,0 +1,51 @@
+"""Which repository on GitHub a remote's address means: none, unless the host is GitHub."""
+
+import pytest
+
+from coreloop.promote.connect import connect_forge, github_repo
+from coreloop.repository import Repository
+from coreloop.settings import ForgeSettings
+from promoting import Project
+
+ADDRESSES = [
+    ("https://github.com/octo/tools.git", "octo/tools"),
+    ("https://github.com/octo/tools", "octo/tools"),
+    ("https://github.com/octo/tools.git/", "octo/tools"),
+    ("https://x-access-token:secret@github.com/octo/my.tools", "octo/my.tools"),
+    ("git@github.com:octo/tools.git", "octo/tools"),
+    ("ssh://git@github.com/octo/tools.git", "octo/tools"),
+    ("ssh://git@ssh.github.com:443/octo/tools.git", "octo/tools"),
+    ("https://notgithub.com/octo/tools.git", None),
+    ("https://github.com.evil.example/octo/tools", None),
+    ("https://evil.example/github.com/octo/tools", None),
+    ("git@gitlab.com:octo/tools.git", None),
+    ("/home/me/go/src/github.com/octo/tools", None),
+    ("../github.com/octo/tools", None),
+    ("file:///srv/github.com/octo/tools.git", None),
+    ("https://github.com/octo", None),
+]
+
+
+@pytest.mark.parametrize(("address", "repo"), ADDRESSES)
+def test_repository_is_read_from_the_address(project: Project, address: str, repo: str | None) -> None:
+    project.git("remote", "set-url", "origin", address)
+    with Repository(project.root) as repository:
+        assert github_repo(repository) == repo
+
+
+@pytest.mark.parametrize(
+    ("repo", "environ", "is_one"),
+    [
+        ("octo/tools", {"GITHUB_TOKEN": "t"}, True),
+        ("octo/tools", {"GH_TOKEN": "t"}, True),
+        ("octo/tools", {}, False),
+        ("octo/tools", {"GITHUB_TOKEN": "", "GH_TOKEN": ""}, False),
+        (None, {"GITHUB_TOKEN": "t"}, False),
+    ],
+)
+def test_forge_needs_a_token_and_a_repository(project, repo: str | None, environ, is_one: bool) -> None:
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo=repo), environ) as forge,
+    ):
+        assert (forge is not None) == is_one
