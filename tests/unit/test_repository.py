@@ -201,7 +201,6 @@ ADDRESSES = [
     pytest.param("http://me:canary@more@127.0.0.1:1/x.git", id="at sign in it"),
     pytest.param("http://me:can/canary@127.0.0.1:1/x.git", id="slash in it"),
     pytest.param("http://me:canary@127.0.0.1:no-port/x.git", id="no port"),
-    pytest.param("git://me:canary@127.0.0.1:1/x.git", id="protocol without passwords"),
 ]
 
 

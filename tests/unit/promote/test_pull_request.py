@@ -1,0 +1,154 @@
+"""The words of a promotion: from closed vocabularies, and safe in Markdown whatever a docstring holds."""
+
+import re
+import subprocess
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.promote.proposal import Proposal, read_proposal
+from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, title
+from coreloop.promote.reach import Reach, compare_descriptions
+from coreloop.promote.replay import Replay, Run, Verdict
+from coreloop.trailers import NAMES, read_trailers
+from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
+
+REPRODUCED = Replay(
+    Verdict.REPRODUCED, (Run(True, ""), Run(True, ""), Run(False, "the agent took other steps"))
+)
+
+
+@pytest.fixture
+def proposal(tmp_path: Path) -> Proposal:
+    return read_proposal(write_candidates(tmp_path / "c.json"), ID)
+
+
+def changed(proposal: Proposal, **changes: Any) -> Proposal:
+    return replace(proposal, fields=msgspec.structs.replace(proposal.fields, **changes))
+
+
+def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: int) -> Reach:
+    return compare_descriptions(before, after, LINES, providers=["openai"], caps=caps, measured=True)
+
+
+def test_branch_names_engine_axis_and_day(proposal: Proposal) -> None:
+    assert branch_name(proposal, {}) == BRANCH
+    assert branch_name(replace(proposal, phase="F"), {}) == BRANCH.replace("docstring", "caveat")
+    assert branch_name(changed(proposal, axis=None), {}) == "skill/docstring-analysis-general-20260425"
+    assert branch_name(proposal, {"수익성": "margin"}) == "skill/docstring-analysis-margin-20260425"
+
+
+@pytest.mark.parametrize("engine", ["analysis", "Tools.show", "수익/성장", "a" * 100, "x..y", "z.lock"])
+@pytest.mark.parametrize("axis", ["수익성", "배당", "", "-", "a b~^:?*[", "@{", None])
+def test_branch_is_one_that_git_takes(proposal: Proposal, engine: str, axis: str | None) -> None:
+    branch = branch_name(changed(proposal, engine=engine, axis=axis), {})
+    assert (
+        subprocess.run(
+            ["git", "check-ref-format", "--branch", branch], stdout=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+    )
+
+
+def test_title_leads_with_the_phase(proposal: Proposal) -> None:
+    assert title(proposal) == "[CORELOOP-R] docs(analysis): how it is used with success, Guide"
+    caveat = replace(proposal, phase="F", section="Caveats")
+    assert title(caveat) == "[CORELOOP-F] docs(analysis): how it fails, Caveats"
+
+
+def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
+    assert commit_message(proposal, REPRODUCED) == (
+        f"{title(proposal)}\n\nAppends to Guide of {FILE}::analysis.\n\n"
+        f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {KEY}\nTarget: {FILE}::analysis\n"
+        "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
+        "Success-Rate: 1.000\nReplay: reproduced\n"
+    )
+
+
+def test_git_reads_every_trailer_of_the_message(proposal: Proposal) -> None:
+    message = commit_message(proposal, REPRODUCED)
+    parse = ["git", "interpret-trailers", "--parse"]
+    said = subprocess.run(parse, input=message, capture_output=True, text=True, check=True).stdout
+    assert [line.partition(":")[0] for line in said.splitlines()] == list(NAMES)
+
+
+def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
+    text = body(proposal, reach(), REPRODUCED)
+    assert read_trailers(text) == read_trailers(commit_message(proposal, REPRODUCED))
+    assert text.rpartition("\n\n")[2].startswith("Phase: R\n")
+
+
+def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Proposal) -> None:
+    text = body(proposal, reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, notes=("allowed",))
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings == ["Evidence", "What the model receives", "Replay", "To take it back"]
+    for part in (
+        "only a human can merge it",
+        "> **Note:** allowed\n",
+        "| requests | 12 of 12 succeeded |",
+        "| distinct questions | 9 |",
+        "| success rate, 95 % lower bound | 1.00, 0.76 |",
+        "| category FIN-profitability-KR | 0.61 |",
+        "| seen | 2026-03-26 to 2026-04-25 |",
+        "As the project's schema command prints it. 4 characters before, 9 after.",
+        "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
+        "reproduced (2 of 3 runs agree: the agent took other steps)",
+        "`git revert`",
+    ):
+        assert part in text
+
+
+def test_question_is_in_no_word(proposal: Proposal) -> None:
+    asked = changed(proposal, example_questions=("비밀 질문",), providers={"secret-provider": 3})
+    said = body(asked, reach(), REPRODUCED) + commit_message(asked, REPRODUCED) + branch_name(asked, {})
+    assert [word for word in ("비밀", "secret") if word in said] == []
+
+
+def test_assumption_of_an_unmeasured_reach_is_said(proposal: Proposal) -> None:
+    text = body(proposal, replace(reach(), measured=False), REPRODUCED)
+    assert "No `reach:` command is set: the description is taken to be the whole docstring." in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "providers", "line"),
+    [
+        (9999, ["openai"], "- openai reads 9,999 characters and cuts none of the appended lines (binds)."),
+        (3, ["openai"], "- openai reads 3 characters and cuts 3 of the appended lines (binds)."),
+        (3, [], "- openai reads 3 characters and cuts 3 of the appended lines "
+                "(does not bind: not among the providers of the evidence)."),
+    ],
+)  # fmt: skip
+def test_cap_is_told_in_one_line(limit: int, providers: list[str], line: str) -> None:
+    found = compare_descriptions(
+        "", "\n".join(LINES), LINES, providers=providers, caps={"openai": limit}, measured=True
+    )
+    assert cap_line(found, "openai") == line
+
+
+HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"
+
+
+@given(st.text(alphabet="`~ab\n\r\u2028:> #"), st.text(alphabet="`~ab\n\r\x0b\x85:> #"))
+@example(HOSTILE, "")
+@example("", HOSTILE)
+def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
+    proposal = _proposal()
+    text = body(proposal, reach(before, after), REPRODUCED)
+    [fence] = re.findall(r"^(`+)diff$", text, re.MULTILINE)
+    inside, _, rest = text.partition(f"{fence}diff\n")[2].partition(f"\n{fence}\n")
+    assert "`" * len(fence) not in inside
+    assert rest.startswith("\n## Replay\n")
+    assert read_trailers(text)["Candidate-Key"] == KEY
+    assert [line for line in re.split(r"[\n\r]", inside) if line and line[0] not in " +-@"] == []
+
+
+def _proposal() -> Proposal:
+    """The fixture's, where hypothesis asks for none."""
+    with tempfile.TemporaryDirectory() as folder:
+        return read_proposal(write_candidates(Path(folder, "c.json"), candidate()), ID)
