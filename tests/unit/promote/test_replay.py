@@ -13,7 +13,17 @@ from coreloop.mine.rollup import mine_settings
 from coreloop.mine.window import Days, merge
 from coreloop.promote.asking import ask_again
 from coreloop.promote.proposal import read_proposal
-from coreloop.promote.replay import Replay, Run, Verdict, is_loopback, weigh
+from coreloop.promote.replay import (
+    AuditLog,
+    HttpEndpoint,
+    Replay,
+    Run,
+    UnusableError,
+    Verdict,
+    is_loopback,
+    replay,
+    weigh,
+)
 from coreloop.records import hash_sequence
 from coreloop.workspace import Workspace, open_workspace
 from github_stand_in import Reply
@@ -224,10 +234,9 @@ def test_record_that_comes_later_is_waited_for(ask: ASK, tmp_path: Path) -> None
         assert ask(agent, runs=1).verdict is Verdict.REPRODUCED
 
 
-def test_record_that_never_comes_is_unavailable(ask: ASK) -> None:
-    with Agent({"request_id": "r-1"}) as agent:
-        said = ask(agent, runs=1, timeout_s=0.01).summary
-    assert "did not appear in the audit log in time" in said
+def test_record_that_never_comes_is_of_no_use(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match="did not appear in the audit log in time"):
+        AuditLog(logged(tmp_path, record(request_id="other")).parent, 0.01).steps("r-1")
 
 
 def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_path: Path) -> None:
@@ -244,10 +253,11 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
     assert merge([rollup], days).n_records() == 5
 
 
-def test_id_is_kept_even_of_an_answer_that_is_of_no_use(ask: ASK, tmp_path: Path) -> None:
-    with Agent({"request_id": "r-1"}) as agent:
-        ask(agent, runs=1, timeout_s=0.01)
-    assert workspace(tmp_path).replayed() == {"r-1"}
+def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:
+    kept: list[str] = []
+    with Agent({"request_id": "r-1"}) as agent, HttpEndpoint(agent.url, timeout_s=20) as endpoint:
+        replayed = replay(endpoint, ["show()"], ["?"], runs=1, kept=kept.append)
+    assert (kept, replayed.verdict) == (["r-1"], Verdict.UNAVAILABLE)
 
 
 def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
