@@ -20,8 +20,9 @@ from coreloop.promote.github_errors import quoted, refusal, translated, wrong_an
 
 _API_VERSION = "2022-11-28"
 _PER_PAGE = "100"
-# Else Python prints PyGithub's warnings where the one line of the error should stand alone.
-logging.getLogger("github").addHandler(logging.NullHandler())
+# PyGithub prints its log on stderr by itself, where the one line of an error should stand alone. What is logged
+# still goes to whoever has set up logging.
+logging.getLogger("github").handlers[:] = [logging.NullHandler()]
 
 T = TypeVar("T")
 
