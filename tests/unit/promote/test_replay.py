@@ -256,7 +256,7 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
 def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:
     kept: list[str] = []
     with Agent({"request_id": "r-1"}) as agent, HttpEndpoint(agent.url, timeout_s=20) as endpoint:
-        replayed = replay(endpoint, ["show()"], ["?"], runs=1, kept=kept.append)
+        replayed = replay(endpoint, ["show()"], ["?"], runs=1, selectors={}, kept=kept.append)
     assert (kept, replayed.verdict) == (["r-1"], Verdict.UNAVAILABLE)
 
 
