@@ -20,8 +20,8 @@ from coreloop.promote.github_errors import quoted, refusal, translated, wrong_an
 
 _API_VERSION = "2022-11-28"
 _PER_PAGE = "100"
-# PyGithub prints its log on stderr by itself, where the one line of an error should stand alone. What is logged
-# still goes to whoever has set up logging.
+# PyGithub prints its log on stderr by itself, where the one line of an error should stand alone. Whoever has
+# set up logging still gets it.
 logging.getLogger("github").handlers[:] = [logging.NullHandler()]
 
 T = TypeVar("T")
