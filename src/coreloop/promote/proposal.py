@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from coreloop.errors import RefusedError, UsageError, WorkspaceError
-from coreloop.records import is_category, join_steps, step
+from coreloop.records import is_category, step
 from coreloop.text import is_tool_name, printable, refuse_line
 
 Phase = Literal["R", "F"]
@@ -92,11 +92,6 @@ class Proposal:
     section: str
     lines: tuple[str, ...]
     day: date
-
-    @property
-    def sequence(self) -> str:
-        """The pattern's steps, joined."""
-        return join_steps(one.text for one in self.fields.tool_pattern)
 
 
 def read_proposal(path: Path, wanted: str) -> Proposal:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.replay import Replay
-from coreloop.slug import to_slug
+from coreloop.slug import hashed_slug, to_slug
 from coreloop.trailers import write_trailers
 
 _KINDS = {"R": "docstring", "F": "caveat"}
@@ -14,8 +14,15 @@ _KINDS = {"R": "docstring", "F": "caveat"}
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; ``-2`` and so on is the caller's business."""
-    engine, axis = to_slug(proposal.fields.engine), to_slug(proposal.fields.axis, axis_slugs)
+    engine, axis = to_slug(proposal.fields.engine), _axis_slug(proposal, axis_slugs)
     return f"skill/{_KINDS[proposal.phase]}-{engine}-{axis}-{proposal.day:%Y%m%d}"
+
+
+def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
+    """The axis by name only where the text names it too; else it is an argument that nobody declared."""
+    axis = proposal.fields.axis
+    declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
+    return to_slug(axis, axis_slugs) if axis is None or declared else hashed_slug(axis)
 
 
 def title(proposal: Proposal) -> str:

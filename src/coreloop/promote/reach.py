@@ -3,9 +3,11 @@
 import inspect
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,6 +15,7 @@ from typing import Final
 from coreloop.errors import ReachError
 from coreloop.promote.docstring import Edited
 from coreloop.settings import ReachSettings
+from coreloop.text import printable
 
 TIMEOUT_S: Final = 120
 _SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
@@ -140,6 +143,8 @@ def command_reach(
         export(root)
         folder = root / prefix
         before = _described(settings.command, folder, tool)
+        if not (folder / file).is_file():
+            raise ReachError(f"reach: git archive leaves {file} out (export-ignore in .gitattributes)")
         (folder / file).write_bytes(edited.source)
         after = _described(settings.command, folder, tool)
         if before == after:
@@ -187,22 +192,32 @@ def _described(command: Sequence[str], folder: Path, tool: str) -> str:
 def _run(command: Sequence[str], folder: Path) -> bytes:
     shown = " ".join(command)
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             list(command),
             cwd=folder,
             env=_environment(folder),
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ReachError(f"reach: {shown} took longer than {TIMEOUT_S} s") from error
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process:
+            stdout, stderr = _output(process, shown)
     except OSError as error:
         raise ReachError(f"reach: {shown} cannot be run ({error.strerror})") from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        raise ReachError(f"reach: {shown} ended with {done.returncode}: {said[-1]}")
-    return done.stdout
+    if process.returncode:
+        said = stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
+        raise ReachError(f"reach: {shown} ended with {process.returncode}: {printable(said[-1])}")
+    return stdout
+
+
+def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        # With what it started: a grandchild that holds the pipe would be waited for without end.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise ReachError(f"reach: {shown} took longer than {TIMEOUT_S} s") from error
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -44,7 +44,8 @@ def test_candidate_is_read_field_by_field(tmp_path: Path) -> None:
     proposal = read(tmp_path)
     assert (proposal.phase, proposal.file, proposal.symbol) == ("R", FILE, "analysis")
     assert (proposal.section, proposal.lines, proposal.day.isoformat()) == ("Guide", LINES, "2026-04-25")
-    assert (proposal.fields.key, proposal.sequence) == (KEY, "analysis(axis=수익성)>show()")
+    assert proposal.fields.key == KEY
+    assert [step.text for step in proposal.fields.tool_pattern] == ["analysis(axis=수익성)", "show()"]
 
 
 def test_wanted_candidate_is_found_among_others(tmp_path: Path) -> None:
