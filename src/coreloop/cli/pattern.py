@@ -81,7 +81,6 @@ def command(
         out or workspace.candidates_dir,
         now=now,
         sanitized=sanitize,
-        settings=workspace.settings,
     )
     show_proposals(proposals, document, paths, as_json=as_json)
     keep_days = workspace.settings.retention_days

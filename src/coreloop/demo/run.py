@@ -88,7 +88,5 @@ def propose_candidates(folder: Path) -> tuple[Proposals, CandidatesFile, tuple[P
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
     rollups = roll_up_folder(workspace.records_dir, settings)
     proposals = propose(rollups, DAYS, Gate(), workspace=workspace)
-    document, paths = write_proposals(
-        proposals, workspace.candidates_dir, now=_NOW, sanitized=False, settings=workspace.settings
-    )
+    document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
     return proposals, document, paths

@@ -1,6 +1,6 @@
 """One JSONL line -> the fields that mining needs; one file -> its lines, read or skipped for a reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,12 @@ class CallFields(msgspec.Struct, gc=False):
     error: Any = None
     overrides_used: list[str] | None = None
     extreme_flags: list[str] | None = None
+    duration_ms: float | None = None
+
+    def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
+        """The values of the selector arguments that the call has."""
+        args = self.args if isinstance(self.args, dict) else {}
+        return {key: _selector(args[key]) for key in selectors if key in args}
 
 
 class OverrideFields(msgspec.Struct, gc=False):
@@ -131,6 +137,13 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
         return Skipped("no valid time", offset)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in fields.tool_calls or ()]
     return Line(fields, calls, offset, ts_us)
+
+
+def _selector(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):  # a lone surrogate, a number beyond all bounds
+        return ()
 
 
 def _why_unreadable(raw: bytes) -> str:

@@ -8,11 +8,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-import msgspec
 import orjson
 import polars as pl
 
 from coreloop.categories import Categories
+from coreloop.mine.calls import CallCounter
 from coreloop.mine.decode import (
     BYTE_ORDER_MARK,
     CallFields,
@@ -23,6 +23,7 @@ from coreloop.mine.decode import (
     read_lines,
 )
 from coreloop.mine.outcome import Outcome, is_ok, outcome
+from coreloop.mine.signals import signals
 from coreloop.records import (
     DEFAULT_SELECTORS,
     UNSPECIFIED,
@@ -35,7 +36,7 @@ from coreloop.records import (
 )
 from coreloop.settings import Settings
 
-GROUP_KEYS: Final = ("day", "category", "sequence", "shape", "question", "session", "provider")
+GROUP_KEYS: Final = ("day", "category", "sequence", "shape", "question", "session", "provider", "signals")
 COLUMNS: Final[Mapping[str, Any]] = {
     "day": pl.Int32,  # days since 1970, UTC
     "category": pl.String,
@@ -44,6 +45,7 @@ COLUMNS: Final[Mapping[str, Any]] = {
     "question": pl.UInt64,
     "session": pl.UInt64,  # 0: none recorded
     "provider": pl.String,
+    "signals": pl.UInt16,  # of failures, see `coreloop.mine.signals`; else 0
     "outcome": pl.Int8,
     "chunk_len": pl.Float64,
     "ts_us": pl.Int64,
@@ -98,6 +100,10 @@ class Rollup:
         Shape hash -> JSON of the steps with their argument names, as a candidate's ``tool_pattern``.
     sequences : dict of int to str
         Sequence hash -> text; a sequence of which only the hash was recorded is missing.
+    calls : polars.DataFrame
+        `coreloop.mine.calls.CALL_SCHEMA`: a row per tool, shape of the arguments and error.
+    call_shapes, templates : dict of int to str
+        What the hashes in ``calls`` stand for.
     skipped : dict of str to int
         Lines that were not mined, by reason.
     """
@@ -106,6 +112,9 @@ class Rollup:
     groups: pl.DataFrame
     shapes: Mapping[int, str]
     sequences: Mapping[int, str]
+    calls: pl.DataFrame
+    call_shapes: Mapping[int, str]
+    templates: Mapping[int, str]
     skipped: Mapping[str, int]
 
 
@@ -118,6 +127,7 @@ def roll_up_lines(lines: Iterable[Line | Skipped], settings: MineSettings, *, pa
     """Count lines that are already read."""
     skipped: Counter[str] = Counter()
     reader = _RowReader(settings)
+    calls = CallCounter(settings.selectors)
     rows: list[tuple[Any, ...]] = []
     for line in lines:
         if isinstance(line, Skipped):
@@ -126,9 +136,19 @@ def roll_up_lines(lines: Iterable[Line | Skipped], settings: MineSettings, *, pa
             skipped["replay"] += 1
         else:
             rows.append(reader.row(line))
+            calls.add(line, line.ts_us // _DAY_US)
     columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)
     frame = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
-    return Rollup(path, _group(frame), reader.shapes, reader.sequences, dict(skipped))
+    return Rollup(
+        path=path,
+        groups=_group(frame),
+        shapes=reader.shapes,
+        sequences=reader.sequences,
+        calls=calls.frame(),
+        call_shapes=calls.shapes,
+        templates=calls.templates,
+        skipped=dict(skipped),
+    )
 
 
 def question_at(lines: BinaryIO, offset: int, expected: int) -> str | None:
@@ -169,6 +189,7 @@ class _RowReader:
     def row(self, line: Line) -> tuple[Any, ...]:
         fields = line.fields
         sequence, shape = self._sequence(fields, line.calls)
+        weighed = outcome(fields, line.calls, min_chunk_len=self._settings.min_chunk_len)
         return (
             line.ts_us // _DAY_US,
             self._category(fields),
@@ -177,7 +198,8 @@ class _RowReader:
             _question(fields),
             _as_int(fields.session_hash) if fields.session_hash else 0,
             fields.provider or "",
-            int(outcome(fields, line.calls, min_chunk_len=self._settings.min_chunk_len)),
+            signals(fields, line.calls) if weighed is Outcome.FAILURE else 0,
+            int(weighed),
             fields.chunk_len or 0,
             line.ts_us,
             line.offset,
@@ -205,7 +227,7 @@ class _RowReader:
 
     def _step(self, call: CallFields) -> tuple[str, dict[str, Any]]:
         selectors = self._settings.selectors.get(call.name, DEFAULT_SELECTORS)
-        values = _selected(call, selectors)
+        values = call.selected(selectors)
         chosen = {key: selector_text(value) for key, value in values.items() if value is not None}
         arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
         return step(call.name, values, selectors), {
@@ -218,12 +240,7 @@ class _RowReader:
 def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
     """The step of a call that was read from JSON; ``selectors`` only of the tools that have their own."""
     chosen = selectors.get(call.name, DEFAULT_SELECTORS)
-    return step(call.name, _selected(call, chosen), chosen)
-
-
-def _selected(call: CallFields, selectors: Sequence[str]) -> dict[str, Any]:
-    args = call.args if isinstance(call.args, dict) else {}
-    return {key: _selector(args[key]) for key in selectors if key in args}
+    return step(call.name, call.selected(chosen), chosen)
 
 
 def _collapsed(steps: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -233,13 +250,6 @@ def _collapsed(steps: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, An
         if not kept or kept[-1][0] != one[0]:
             kept.append(one)
     return [shape for _, shape in kept]
-
-
-def _selector(raw: msgspec.Raw) -> Any:
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):  # a lone surrogate, a number beyond all bounds
-        return ()
 
 
 def _as_int(recorded: str) -> int:

@@ -1,14 +1,15 @@
 """Many rollups -> the groups of a window of days."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
+from coreloop.mine.calls import CALL_SCHEMA
 from coreloop.mine.rollup import EPOCH_DAY, GROUP_SCHEMA, NO_SEQUENCE, Rollup
 
 PATTERN_KEYS: Final = ("category", "sequence")
@@ -32,7 +33,9 @@ class Window:
         The rollups' groups and ``file``, the index into ``paths``.
     paths : tuple of Path
         The files that were mined.
-    shapes, sequences : dict
+    calls : polars.LazyFrame
+        The rollups' calls and ``file``.
+    shapes, sequences, call_shapes, templates : dict
         As in `Rollup`, of all files.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
@@ -42,6 +45,9 @@ class Window:
     paths: tuple[Path, ...]
     shapes: Mapping[int, str]
     sequences: Mapping[int, str]
+    calls: pl.LazyFrame
+    call_shapes: Mapping[int, str]
+    templates: Mapping[int, str]
     skipped: Mapping[str, int]
 
     def n_records(self) -> int:
@@ -53,21 +59,32 @@ class Window:
 def merge(rollups: Sequence[Rollup], days: Days) -> Window:
     """Put the rollups of different files side by side; rows of other days are left out."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
-    frames = [
-        rollup.groups.lazy().with_columns(file=pl.lit(index, pl.UInt32))
-        for index, rollup in enumerate(rollups)
-    ]
-    nothing = pl.LazyFrame(schema={**GROUP_SCHEMA, "file": pl.UInt32})
     skipped: Counter[str] = Counter()
     for rollup in rollups:
         skipped.update(rollup.skipped)
+    in_window = pl.col("day").is_between(since, until)
     return Window(
-        rows=pl.concat([nothing, *frames]).filter(pl.col("day").is_between(since, until)),
+        rows=_side_by_side([rollup.groups for rollup in rollups], GROUP_SCHEMA).filter(in_window),
         paths=tuple(rollup.path for rollup in rollups),
-        shapes={key: text for rollup in rollups for key, text in rollup.shapes.items()},
-        sequences={key: text for rollup in rollups for key, text in rollup.sequences.items()},
+        shapes=_joined(rollup.shapes for rollup in rollups),
+        sequences=_joined(rollup.sequences for rollup in rollups),
+        calls=_side_by_side([rollup.calls for rollup in rollups], CALL_SCHEMA).filter(in_window),
+        call_shapes=_joined(rollup.call_shapes for rollup in rollups),
+        templates=_joined(rollup.templates for rollup in rollups),
         skipped=dict(skipped),
     )
+
+
+def _side_by_side(frames: Sequence[pl.DataFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
+    nothing = pl.LazyFrame(schema={**schema, "file": pl.UInt32})
+    numbered = (
+        frame.lazy().with_columns(file=pl.lit(index, pl.UInt32)) for index, frame in enumerate(frames)
+    )
+    return pl.concat([nothing, *numbered])
+
+
+def _joined(texts: Iterable[Mapping[int, str]]) -> dict[int, str]:
+    return {key: text for one in texts for key, text in one.items()}
 
 
 def count_patterns(rows: pl.LazyFrame) -> pl.LazyFrame:

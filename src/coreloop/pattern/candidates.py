@@ -12,38 +12,18 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
+from coreloop.mine.bounds import success_bound
 from coreloop.mine.rollup import question_at
 from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns, count_questions, count_values
 from coreloop.pattern.questions import distinct_questions
-from coreloop.pattern.success import Gate, success_bound
+from coreloop.pattern.success import Gate
+from coreloop.proposals import SuggestedAppend
+from coreloop.wording import Step, target_step
 
 SECTION: Final = "Guide"
 MAX_EXAMPLES: Final = 5
 FROM_RECORDS: Final = 1
 """Evidence rank of the audit log itself, the best there is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a pattern, with the argument names of its most common form."""
-
-    name: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-
-    def __str__(self) -> str:
-        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
-        return f"{self.name}({chosen})" if chosen else self.name
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestedAppend:
-    """The proposed text and where it goes; without a known definition the target is null."""
-
-    target_file: str | None
-    target_symbol: str | None
-    section: str
-    body: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +102,6 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
 def candidate_key(category: str, sequence: str, section: str) -> str:
     """The same on every night: 16 hex digits of SHA-256 of category, sequence and section."""
     return sha256(f"{category}\n{sequence}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def target_step(steps: tuple[Step, ...]) -> Step:
-    """The step whose tool the pattern documents: the last with a selector, else the last."""
-    return next((step for step in reversed(steps) if step.selectors), steps[-1])
 
 
 def _rank(candidate: Candidate) -> tuple[float, int, str]:

@@ -1,7 +1,7 @@
 """One run of Phase P: a folder of records in, two files of proposals out."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -9,12 +9,13 @@ from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import Found, find_candidates
-from coreloop.pattern.document import CandidatesFile, number, read_document, redact, to_json, to_markdown
+from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
-from coreloop.settings import Settings
-from coreloop.tools import Tool, Unresolved, resolve_tools
-from coreloop.workspace import Workspace, locked, write_private
+from coreloop.proposals import assign_ids, write_night
+from coreloop.tools import resolve_tools
+from coreloop.wording import Vocabulary
+from coreloop.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class Proposals:
         Candidates with their texts, best first, and the groups that fell.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
-    tools : dict of str to Tool or Unresolved
-        Definitions of the candidates' tools.
+    words : Vocabulary
+        What is known of the candidates' tools.
     """
 
     days: Days
@@ -43,7 +44,7 @@ class Proposals:
     newest: date | None
     found: Found
     skipped: Mapping[str, int]
-    tools: Mapping[str, Tool | Unresolved]
+    words: Vocabulary
 
 
 def propose(
@@ -59,7 +60,8 @@ def propose(
     found = find_candidates(window, gate, known=known)
     names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
-    drafted = tuple(draft(candidate, tools, workspace.settings) for candidate in found.candidates)
+    words = Vocabulary(tools, workspace.settings)
+    drafted = tuple(draft(candidate, words) for candidate in found.candidates)
     return Proposals(
         days=days,
         n_records=window.n_records(),
@@ -67,12 +69,12 @@ def propose(
         newest=newest_day(rollups),
         found=Found(drafted, found.n_groups, found.fell),
         skipped=window.skipped,
-        tools=tools,
+        words=words,
     )
 
 
 def write_proposals(
-    proposals: Proposals, folder: Path, *, now: datetime, sanitized: bool, settings: Settings
+    proposals: Proposals, folder: Path, *, now: datetime, sanitized: bool
 ) -> tuple[CandidatesFile, tuple[Path, Path]]:
     """Write ``{day}-candidates.json`` and ``{day}-draft.md``; a key that the day knows keeps its id.
 
@@ -81,14 +83,22 @@ def write_proposals(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. Nothing is half written.
     """
-    day = now.date()
-    path, draft_path = folder / f"{day}-candidates.json", folder / f"{day}-draft.md"
-    with locked(folder):
-        known = read_document(path).ids if path.exists() else {}
-        candidates, ids = number(proposals.found.candidates, known, day)
-        if sanitized:
-            candidates = tuple(redact(candidate, proposals.tools, settings) for candidate in candidates)
-        document = CandidatesFile(generated_at=now, window=proposals.days, candidates=candidates, ids=ids)
-        write_private(draft_path, to_markdown(document, proposals.tools).encode("utf-8", "replace"))
-        write_private(path, to_json(document))
-    return document, (path, draft_path)
+    written: list[CandidatesFile] = []
+
+    def build(known: Mapping[str, str]) -> tuple[bytes, str]:
+        document = _document(proposals, known, now=now, sanitized=sanitized)
+        written.append(document)
+        return to_json(document), to_markdown(document, proposals.words)
+
+    paths = write_night(folder, now.date(), "candidates", build)
+    return written[0], paths
+
+
+def _document(
+    proposals: Proposals, known: Mapping[str, str], *, now: datetime, sanitized: bool
+) -> CandidatesFile:
+    found = proposals.found.candidates
+    ids = assign_ids((one.key for one in found), known, prefix="cand", day=now.date())
+    named = (replace(one, id=ids[one.key]) for one in found)
+    candidates = tuple(redact(one, proposals.words) if sanitized else one for one in named)
+    return CandidatesFile(generated_at=now, window=proposals.days, candidates=candidates, ids=ids)

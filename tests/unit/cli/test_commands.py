@@ -277,7 +277,7 @@ def test_an_unreadable_candidates_file_is_refused_and_left_alone(run: Run, log: 
     paths[0].parent.mkdir()
     for path in paths:
         path.write_text("{torn")
-    _assert_refused(run("pattern", "--out", "out"), "candidates.json", "is no candidates file")
+    _assert_refused(run("pattern", "--out", "out"), "candidates.json", "is damaged")
     assert [path.read_text() for path in paths] == ["{torn", "{torn"]
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from time import perf_counter
 
+import msgspec
 import pytest
 
 from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
@@ -11,7 +12,7 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.observe.collector import dropped
-from coreloop.pattern.document import read_document
+from coreloop.pattern.document import CandidatesFile
 from coreloop.text import refuse_line
 
 BY_RUN = ("request_id", "duration_total_ms")
@@ -101,7 +102,7 @@ def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
         assert f"def {suggested.target_symbol}(" in source
         assert all(refuse_line(line) is None for line in suggested.body.splitlines())
         assert "<axis>" not in suggested.body
-    assert read_document(paths[0]).candidates == document.candidates
+    assert msgspec.json.decode(paths[0].read_bytes(), type=CandidatesFile).candidates == document.candidates
 
 
 def test_the_demo_shows_groups_that_fall_at_the_gates(demo):

@@ -45,14 +45,14 @@ def _int(hashed: str) -> int:
 def test_a_row_counts_the_records_that_share_its_keys():
     rolled = _rolled(
         record(ts="2026-04-25T10:00:00Z", chunk_len=500),
-        record(ts="2026-04-25T09:00:00Z", chunk_len=100),
+        record(ts="2026-04-25T09:00:00Z", chunk_len=700),
         record(ts="2026-04-25T08:00:00Z", chunk_len=300),
         record(ts="2026-04-25T11:00:00Z", chunk_len=600),
     )
     row = rolled.groups.row(0, named=True)
     assert rolled.groups.height == 1
-    assert (row["n_success"], row["n_failure"], row["n_neutral"]) == (2, 1, 1)
-    assert row["chunk_len_sum"] == 1200
+    assert (row["n_success"], row["n_failure"], row["n_neutral"]) == (3, 0, 1)
+    assert row["chunk_len_sum"] == 1800
     assert row["first_us"] == _microseconds(9)
     assert row["last_us"] == _microseconds(11)
     assert row["offset"] == 100
@@ -72,6 +72,7 @@ def _microseconds(hour: int) -> int:
         pytest.param({"question": "배당"}, id="question"),
         pytest.param({"session_hash": "session:1"}, id="session"),
         pytest.param({"provider": "other"}, id="provider"),
+        pytest.param({"error": "ValueError: no"}, id="what went wrong"),
     ],
 )
 def test_records_that_differ_in_a_key_stand_in_two_rows(changes: dict[str, Any]):

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from coreloop.errors import WorkspaceError
@@ -17,11 +18,13 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate
-from coreloop.pattern.document import CandidatesFile, number, read_document, redact, to_json, to_markdown
+from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.pattern.success import Gate
+from coreloop.proposals import assign_ids
 from coreloop.settings import Settings
 from coreloop.tools import Tool, Unresolved
+from coreloop.wording import Vocabulary
 from coreloop.workspace import Workspace
 from logs import call, record, repeated, write_log
 
@@ -40,11 +43,15 @@ def _proposals(folder: Path, *records: dict[str, Any], name: str = "log") -> Pro
 def _write(
     proposals: Proposals, folder: Path, *, now: datetime = NOW, sanitized: bool = False
 ) -> tuple[CandidatesFile, tuple[Path, Path]]:
-    return write_proposals(proposals, folder / "out", now=now, sanitized=sanitized, settings=Settings())
+    return write_proposals(proposals, folder / "out", now=now, sanitized=sanitized)
 
 
 def _ways(*names: str) -> list[dict[str, Any]]:
     return [row for name in names for row in repeated(3, tool_calls=[call(name)])]
+
+
+def _read(path: Path) -> CandidatesFile:
+    return msgspec.json.decode(path.read_bytes(), type=CandidatesFile)
 
 
 def _ids(document: CandidatesFile) -> dict[str, str]:
@@ -54,7 +61,7 @@ def _ids(document: CandidatesFile) -> dict[str, str]:
 def test_a_document_is_read_back_as_it_was_written(tmp_path: Path):
     document, (path, _) = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)
     assert path.name == "2026-04-25-candidates.json"
-    assert read_document(path) == document
+    assert _read(path) == document
     assert len(document.candidates) == 2
 
 
@@ -115,11 +122,10 @@ def test_ids_survive_a_sanitized_run(tmp_path: Path):
     assert [one.id for one in document.candidates] == plain
 
 
-def test_new_ids_go_on_from_the_highest_number(tmp_path: Path):
-    candidates = _proposals(tmp_path, *_ways("a")).found.candidates
-    (one,), ids = number(candidates, {"old": "cand-2026-04-25-007", "odd": "mine"}, DAY)
-    assert one.id == "cand-2026-04-25-008"
-    assert ids == {"old": "cand-2026-04-25-007", "odd": "mine", one.key: one.id}
+def test_new_ids_go_on_from_the_highest_number():
+    known = {"old": "cand-2026-04-25-007", "odd": "mine"}
+    ids = assign_ids(["new", "old", "new"], known, prefix="cand", day=DAY)
+    assert ids == {**known, "new": "cand-2026-04-25-008"}
 
 
 _RUN = """
@@ -142,7 +148,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(20):
     now = datetime(2026, 4, 25, 12, tzinfo=UTC)
-    write_proposals(proposals, root / "out", now=now, sanitized=False, settings=Settings())
+    write_proposals(proposals, root / "out", now=now, sanitized=False)
 """
 
 
@@ -169,7 +175,7 @@ def test_two_processes_at_once_give_no_id_twice(tmp_path: Path):
     for run in runs:
         run.communicate()
     assert [run.returncode for run in runs] == [0, 0]
-    document = read_document(tmp_path / "out" / "2026-04-25-candidates.json")
+    document = _read(tmp_path / "out" / "2026-04-25-candidates.json")
     assert len(document.candidates) == 11
     assert len(document.ids) == 21
     assert sorted(document.ids.values()) == [f"cand-2026-04-25-{n:03}" for n in range(1, 22)]
@@ -178,10 +184,10 @@ def test_two_processes_at_once_give_no_id_twice(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param(b"", "is no candidates file", id="empty"),
-        pytest.param(b'{"schema_version": 1, "gen', "is no candidates file", id="torn"),
-        pytest.param(b"[]", "is no candidates file", id="something else"),
-        pytest.param(b"\xff\xfe", "is no candidates file", id="not text"),
+        pytest.param(b"", "is damaged", id="empty"),
+        pytest.param(b'{"schema_version": 1, "gen', "is damaged", id="torn"),
+        pytest.param(b"[]", "is damaged", id="something else"),
+        pytest.param(b"\xff\xfe", "is damaged", id="not text"),
         pytest.param(None, "cannot be read", id="a folder"),
     ],
 )
@@ -199,12 +205,7 @@ def test_a_file_of_a_later_version_is_refused(tmp_path: Path):
     document, (path, _) = _write(_proposals(tmp_path, *repeated(3)), tmp_path)
     path.write_bytes(to_json(replace(document, schema_version=2)))
     with pytest.raises(WorkspaceError, match="has schema version 2; upgrade coreloop"):
-        read_document(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match=r"x\.json: cannot be read \(No such file"):
-        read_document(tmp_path / "x.json")
+        _write(_proposals(tmp_path, *repeated(3)), tmp_path)
 
 
 def _hostile(folder: Path) -> Proposals:
@@ -254,15 +255,15 @@ def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
 def test_sanitize_keeps_what_the_source_declares(tmp_path: Path):
     (one,) = _proposals(tmp_path, *repeated(3)).found.candidates
     tool = Tool("analysis", "a.py", "analysis", ("axis",), frozenset({"수익성"}))
-    kept = redact(one, {"analysis": tool}, Settings())
+    kept = redact(one, Vocabulary({"analysis": tool}, Settings()))
     assert (kept.engine, kept.axis, kept.tool_pattern) == (one.engine, one.axis, one.tool_pattern)
-    unknown = redact(one, {"analysis": Unresolved("analysis", "no definition")}, Settings())
+    unknown = redact(one, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings()))
     assert unknown.axis == "[REDACTED 3]"
 
 
 def _markdown(*candidates: Candidate) -> str:
     document = CandidatesFile(generated_at=NOW, window=ALWAYS, candidates=candidates)
-    return to_markdown(document, {})
+    return to_markdown(document, Vocabulary({}, Settings()))
 
 
 HOSTILE_QUESTIONS = [

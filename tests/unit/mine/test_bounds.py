@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.pattern.success import Gate, success_bound
+from coreloop.mine.bounds import success_bound
+from coreloop.pattern.success import Gate
 from coreloop.settings import Gates
 
 

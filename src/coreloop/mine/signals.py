@@ -1,0 +1,80 @@
+"""What went wrong in a record, as a set of labels; and an error's text without anyone's data."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from coreloop.mine.decode import CallFields, RecordFields
+from coreloop.mine.outcome import LOW_CHUNK_LEN, error_class, is_ok
+
+LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
+CLASSES: Final = (
+    "transient_network",
+    "rate_limit",
+    "timeout",
+    "auth",
+    "invalid_argument",
+    "not_found",
+    "other",
+)
+_BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
+_MAX_TEMPLATE_CHARS: Final = 200
+
+# In order: what is left of one may look like the next.
+_REPLACED: Final = (
+    (re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
+    (re.compile(r"\S*[\\/]\S*"), "<path>"),
+    (re.compile(r"(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"|`[^`]*`|“[^”]*”"), "<value>"),
+    (re.compile(r"[#\w.-]*\d[\w.-]*"), "<n>"),
+)
+
+
+def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
+    """Everything that speaks against a record, as a bit set; `names_of` reads it.
+
+    The failure labels of the record, and the classes of its error and of its failed calls' errors.
+    """
+    failed = [call for call in calls if not is_ok(call)]
+    errors = [str(error) for error in (fields.error, *(call.error for call in failed)) if error is not None]
+    found = {
+        "error": fields.error is not None,
+        "violation": fields.violation is not None,
+        "chunk_len_low": (fields.chunk_len or 0) < LOW_CHUNK_LEN,
+        "extreme_flags": any(call.extreme_flags for call in calls),
+        "override_failed": any(not override.succeeded for override in fields.override_calls or ()),
+        "tool_error": bool(failed),
+    }
+    names = {name for name, is_there in found.items() if is_there} | {error_class(text) for text in errors}
+    return bits_of(names)
+
+
+def bits_of(names: Collection[str]) -> int:
+    """The bit set of labels and classes; unknown names are nothing."""
+    return sum(_BITS.get(name, 0) for name in set(names))
+
+
+def names_of(bits: int, *, among: Sequence[str] = LABELS) -> tuple[str, ...]:
+    """The labels, or classes, in a bit set."""
+    return tuple(name for name in among if bits & _BITS[name])
+
+
+def template(text: str) -> str:
+    """An error's text without what differs from case to case.
+
+    Numbers, ids, quoted values, paths and addresses are replaced, so that one cause has one text.
+
+    Returns
+    -------
+    str
+        At most 200 characters, one line; applying it again changes nothing.
+    """
+    folded = " ".join(unicodedata.normalize("NFKC", text[:2000]).split())
+    for pattern, instead in _REPLACED:
+        folded = pattern.sub(instead, folded)
+    return folded if len(folded) <= _MAX_TEMPLATE_CHARS else _cut(folded)
+
+
+def _cut(text: str) -> str:
+    """Whole words only: half a placeholder would be another text the next time."""
+    return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"

@@ -1,0 +1,99 @@
+"""Tools, calls and values as words of a proposal: what both phases that write text share.
+
+Only what coreloop.yaml or the source declares is named; everything else is a placeholder.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from coreloop.settings import Settings
+from coreloop.text import is_tool_name
+from coreloop.tools import Tool, Unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a pattern, with the argument names of its most common form."""
+
+    name: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+    def __str__(self) -> str:
+        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
+        return f"{self.name}({chosen})" if chosen else self.name
+
+
+def target_step(steps: tuple[Step, ...]) -> Step:
+    """The step whose tool a pattern documents: the last with a selector, else the last."""
+    return next((step for step in reversed(steps) if step.selectors), steps[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The names that may stand in a docstring.
+
+    Attributes
+    ----------
+    tools : dict of str to Tool or Unresolved
+        Definitions of the tools concerned.
+    settings : Settings
+        Declared tools, axes and keywords.
+    """
+
+    tools: Mapping[str, Tool | Unresolved]
+    settings: Settings
+
+    def tool(self, name: str) -> Tool | None:
+        """A tool's definition, if it is known."""
+        tool = self.tools.get(name)
+        return tool if isinstance(tool, Tool) else None
+
+    def is_known(self, name: str) -> bool:
+        """Whether a tool's name is more than a word in a log: defined here, or named in coreloop.yaml."""
+        return name in self.settings.tools or self.tool(name) is not None
+
+    def declares(self, value: str, tool: str) -> bool:
+        """Whether a selector's value is one that coreloop.yaml or the tool's source knows."""
+        known = self.tool(tool)
+        return value in self.settings.axis_slugs or (known is not None and value in known.literals)
+
+    def parameters(self, tool: str) -> tuple[str, ...]:
+        """Argument names of the tool's signature; none where it is not known."""
+        known = self.tool(tool)
+        return known.parameters if known is not None else ()
+
+    def call(self, step: Step, *, with_arguments: bool = True) -> str:
+        """A call with the arguments that its signature names, in its order; ``…`` for any other."""
+        known = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
+        shown = [name for name in known if with_arguments or name in step.selectors]
+        shown += [name for name in step.selectors if name not in shown]
+        written = [self._argument(name, step) for name in shown]
+        if len(shown) < len({*step.arg_keys, *step.selectors}):
+            written.append("…")
+        return f"{step.name}({', '.join(written)})"
+
+    def _argument(self, name: str, step: Step) -> str:
+        value = step.selectors.get(name)
+        if value is None:
+            return name
+        return f'{name}="{value}"' if self.declares(value, step.name) else f"{name}=<{name}>"
+
+    def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
+        """Why the names of some steps may not be written, or None.
+
+        A tool that stands only in a log is refused where the text has a place to go; a draft without a known
+        target goes nowhere and may show it.
+        """
+        names = [step.name for step in steps]
+        if not all(is_tool_name(name) for name in names):
+            return "a tool's name is no name"
+        strange = next((name for name in names if not self.is_known(name)), None)
+        if strange is None or self.tool(target) is None:
+            return None
+        return f"{strange} is not defined here; name it under tools: in coreloop.yaml"
+
+
+def unless(is_known: bool, text: str) -> str:
+    """The text, or ``[REDACTED n]`` with its length where it is from no closed vocabulary."""
+    return text if is_known else f"[REDACTED {len(text)}]"
