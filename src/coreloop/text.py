@@ -59,6 +59,17 @@ def printable(text: str) -> str:
     return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
 
 
+def escape_markdown(text: str) -> str:
+    """The text on one line, Markdown's own signs escaped, so that a recorded name cannot be markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))
+
+
+def indented_block(section: str, body: str) -> str:
+    """Docstring lines as a Markdown code block, under their heading."""
+    lines = [section, "-" * len(section), *body.splitlines()]
+    return "\n".join("    " + line for line in lines)
+
+
 def _is_plain(char: str) -> bool:
     return char in _SIGNS or (unicodedata.category(char)[0] in "LN" and char not in _FILLERS)
 

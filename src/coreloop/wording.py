@@ -79,6 +79,25 @@ class Vocabulary:
             return name
         return f'{name}="{value}"' if self.declares(value, step.name) else f"{name}=<{name}>"
 
+    def redacted_step(self, step: Step) -> Step:
+        """The step with ``[REDACTED n]`` for every text from no closed vocabulary."""
+        return Step(
+            name=unless(self.is_known(step.name), step.name),
+            selectors=self.redacted(step.name, step.selectors),
+            arg_keys=self.redacted_keys(step.name, step.arg_keys, step.selectors),
+        )
+
+    def redacted(self, tool: str, selectors: Mapping[str, str]) -> dict[str, str]:
+        """Selectors whose undeclared values are redacted; their names are coreloop.yaml's."""
+        return {key: unless(self.declares(value, tool), value) for key, value in selectors.items()}
+
+    def redacted_keys(
+        self, tool: str, arg_keys: Iterable[str], selectors: Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Argument names, redacted but for the signature's and the selectors'."""
+        named = {*self.parameters(tool), *selectors}
+        return tuple(unless(key in named, key) for key in arg_keys)
+
     def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
         """Why the names of some steps may not be written, or None.
 

@@ -39,6 +39,10 @@ class Workspace:
         return self.audit_dir / "candidates"
 
     @property
+    def counterexamples_dir(self) -> Path:
+        return self.audit_dir / "counterexamples"
+
+    @property
     def replays_file(self) -> Path:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"

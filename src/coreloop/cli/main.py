@@ -16,6 +16,7 @@ from coreloop.errors import CoreloopError, RefusedError
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
     "pattern": "Find tool sequences that keep succeeding (Phase P).",
+    "refine": "Find failures that repeat (Phase F).",
     "verify": "Ask a candidate's questions again and compare (part of Phase R).",
     "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
     "docstring": "Edit or check docstrings as promotion does.",

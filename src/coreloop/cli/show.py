@@ -3,6 +3,7 @@
 import os
 import shutil
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -33,8 +34,9 @@ def show_proposals(
         return
     days = proposals.days
     click.echo(
-        f"{proposals.n_records:,} records in {proposals.n_files} files, {days.since} to {days.until}; "
-        f"{proposals.found.n_groups} patterns, {len(document.candidates)} candidates"
+        f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
+        f"{days.since} to {days.until}; {counted(proposals.found.n_groups, 'pattern')}, "
+        f"{counted(len(document.candidates), 'candidate')}"
     )
     if not proposals.n_records:
         newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
@@ -49,8 +51,7 @@ def show_proposals(
     for gate, count in proposals.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
-    for reason, count in sorted(proposals.skipped.items()):
-        click.echo(f"  {count} lines skipped: {reason}")
+    show_skipped(proposals.skipped)
     homeless = sum(_is_homeless(one) for one in document.candidates)
     if homeless:
         click.echo(
@@ -58,6 +59,17 @@ def show_proposals(
         )
     for path in paths:
         click.echo(f"wrote {path}", err=True)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2,000 files``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def show_skipped(skipped: Mapping[str, int]) -> None:
+    """Print the lines that were not mined, by reason."""
+    for reason, number in sorted(skipped.items()):
+        click.echo(f"  {counted(number, 'line')} skipped: {reason}")
 
 
 def _is_homeless(candidate: Candidate) -> bool:

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from coreloop.errors import UsageError
 from coreloop.mine.decode import CallFields, RecordFields
 from coreloop.mine.outcome import LOW_CHUNK_LEN, error_class, is_ok
 
@@ -47,6 +48,21 @@ def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
     }
     names = {name for name, is_there in found.items() if is_there} | {error_class(text) for text in errors}
     return bits_of(names)
+
+
+def known_types(names: Iterable[str]) -> frozenset[str]:
+    """The labels and classes that a user named.
+
+    Raises
+    ------
+    UsageError
+        One of them is neither.
+    """
+    wanted = frozenset(filter(None, (name.strip() for name in names)))
+    unknown = sorted(wanted - set(_BITS))
+    if unknown:
+        raise UsageError(f"{unknown[0]!r} is no failure type; known are {', '.join(_BITS)}")
+    return wanted
 
 
 def bits_of(names: Collection[str]) -> int:

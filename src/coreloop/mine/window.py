@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from coreloop.mine.calls import CALL_SCHEMA
+from coreloop.mine.decode import BYTE_ORDER_MARK, Line, decode_line
 from coreloop.mine.rollup import EPOCH_DAY, GROUP_SCHEMA, NO_SEQUENCE, Rollup
 
 PATTERN_KEYS: Final = ("category", "sequence")
@@ -54,6 +55,22 @@ class Window:
         """Records in the window, those that count neither way included."""
         counts = pl.col("n_success", "n_failure", "n_neutral").sum()
         return int(self.rows.select(counts).collect().sum_horizontal().item())
+
+    def question(self, file: int, offset: int) -> str:
+        """The question in a line, or nothing where the file is no longer what was mined."""
+        try:
+            with self.paths[file].open("rb") as lines:
+                lines.seek(offset)
+                line = decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
+        except OSError:
+            return ""
+        return line.fields.question or "" if isinstance(line, Line) else ""
+
+
+def moment(microseconds: int) -> datetime:
+    """Microseconds since 1970 as a time, UTC."""
+    seconds, rest = divmod(microseconds, 1_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
 
 
 def merge(rollups: Sequence[Rollup], days: Days) -> Window:

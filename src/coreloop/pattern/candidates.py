@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +14,7 @@ import polars as pl
 
 from coreloop.mine.bounds import success_bound
 from coreloop.mine.rollup import question_at
-from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns, count_questions, count_values
+from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns, count_questions, count_values, moment
 from coreloop.pattern.questions import distinct_questions
 from coreloop.pattern.success import Gate
 from coreloop.proposals import SuggestedAppend
@@ -158,8 +158,8 @@ class _Details:
             success_low=success_bound(row["n_success"], row["n_observed"]),
             base_rate=row["base_rate"],
             avg_chunk_len=row["avg_chunk_len"],
-            first_seen=_moment(row["first_us"]),
-            last_seen=_moment(row["last_us"]),
+            first_seen=moment(row["first_us"]),
+            last_seen=moment(row["last_us"]),
             example_questions=tuple(text for text in distinct if text)[:MAX_EXAMPLES],
             providers={one["provider"]: one["n"] for one in self._providers[pattern] if one["provider"]},
         )
@@ -195,9 +195,3 @@ def _read_questions(
                 if text is not None:
                     texts[file, offset] = text
     return texts
-
-
-def _moment(microseconds: int) -> datetime:
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).replace(
-        microsecond=microseconds % 1_000_000
-    )

@@ -1,6 +1,5 @@
 """The two files of a night: candidates.json for promote, and the draft that a person reads."""
 
-import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -10,9 +9,9 @@ from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate
 from coreloop.proposals import SCHEMA_VERSION
 from coreloop.records import is_category
-from coreloop.text import printable
+from coreloop.text import escape_markdown, indented_block, printable
 from coreloop.tools import Unresolved
-from coreloop.wording import Step, Vocabulary, unless
+from coreloop.wording import Vocabulary, unless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,20 +49,9 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
         engine=unless(words.is_known(candidate.engine), candidate.engine),
         axis=None if axis is None else unless(words.declares(axis, candidate.engine), axis),
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
-        tool_pattern=tuple(_redact_step(step, words) for step in candidate.tool_pattern),
+        tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
         example_questions=tuple(unless(False, text) for text in candidate.example_questions),
         providers={unless(is_category(name), name): n for name, n in candidate.providers.items()},
-    )
-
-
-def _redact_step(step: Step, words: Vocabulary) -> Step:
-    parameters = words.parameters(step.name)
-    return Step(
-        name=unless(words.is_known(step.name), step.name),
-        selectors={
-            key: unless(words.declares(value, step.name), value) for key, value in step.selectors.items()
-        },
-        arg_keys=tuple(unless(key in parameters or key in step.selectors, key) for key in step.arg_keys),
     )
 
 
@@ -78,7 +66,7 @@ def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:
 
 def _section(candidate: Candidate, words: Vocabulary) -> str:
     suggested = candidate.suggested_append
-    title = f"## {candidate.id}: {_inline(' > '.join(map(str, candidate.tool_pattern)))}"
+    title = f"## {candidate.id}: {escape_markdown(' > '.join(map(str, candidate.tool_pattern)))}"
     figures = (
         f"- category {candidate.cat_hash}, key `{candidate.key}`\n"
         f"- {candidate.n_observed} requests, {candidate.n_unique_questions} distinct questions, "
@@ -89,16 +77,13 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
         f"- target: {_target(candidate, words)}"
     )
     text = (
-        f"Refused: {candidate.refused}." if suggested is None else _block(suggested.section, suggested.body)
+        f"Refused: {candidate.refused}."
+        if suggested is None
+        else indented_block(suggested.section, suggested.body)
     )
     asked = "\n".join("    " + printable(question) for question in candidate.example_questions)
     asked = asked or "    (no text recorded)"
     return f"\n{title}\n\n{figures}\n\n{text}\n\nAsked, for example:\n\n{asked}\n"
-
-
-def _block(section: str, body: str) -> str:
-    lines = [section, "-" * len(section), *body.splitlines()]
-    return "\n".join("    " + line for line in lines)
 
 
 def _target(candidate: Candidate, words: Vocabulary) -> str:
@@ -107,8 +92,3 @@ def _target(candidate: Candidate, words: Vocabulary) -> str:
         return f"{suggested.target_file}::{suggested.target_symbol}"
     tool = words.tools.get(candidate.engine)
     return f"not known: {tool.reason}" if isinstance(tool, Unresolved) else "none"
-
-
-def _inline(text: str) -> str:
-    """Markdown's own signs escaped, so that a recorded name cannot be markup."""
-    return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))

@@ -1,0 +1,9 @@
+"""Phase F under the name that maintainers know: ``dartlab-coreloop refine`` with the same options."""
+
+import sys
+
+from coreloop.cli import run
+
+if __name__ == "__main__":
+    sys.argv[1:1] = ["refine"]
+    run()

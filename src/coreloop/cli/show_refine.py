@@ -1,0 +1,71 @@
+"""What ``refine`` prints."""
+
+import shutil
+import textwrap
+from pathlib import Path
+
+import click
+import orjson
+
+from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
+from coreloop.refine.counterexamples import Counterexample
+from coreloop.refine.document import CounterexamplesFile, title
+from coreloop.refine.propose import Refined
+from coreloop.text import printable
+
+_HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
+_FELL = {"min_failures": "too few failures", "known": "promoted, open or rejected before"}
+
+
+def show_refined(
+    refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], *, as_json: bool
+) -> None:
+    """Print what a run found: the facts to stdout, where the files are to stderr."""
+    if as_json:
+        click.echo(_facts(refined, document, paths))
+        return
+    days, found = refined.days, document.counterexamples
+    click.echo(
+        f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
+        f"{days.since} to {days.until}; {refined.found.n_groups} failing groups, "
+        f"{counted(len(found), 'counterexample')}"
+    )
+    if found:
+        click.echo(_HEADING)
+    columns = shutil.get_terminal_size().columns
+    for one in found[:MAX_SHOWN]:
+        _show(one, columns)
+    if len(found) > MAX_SHOWN:
+        click.echo(f"… and {len(found) - MAX_SHOWN} more, in the draft")
+    for gate, count in refined.found.fell.items():
+        if count:
+            click.echo(f"  {count} fell: {_FELL[gate]} ({gate})")
+    show_skipped(refined.skipped)
+    for path in paths:
+        click.echo(f"wrote {path}", err=True)
+
+
+def _show(one: Counterexample, columns: int) -> None:
+    without = one.n_without
+    otherwise = f"{without.n_failures}/{without.n_calls}" if one.kind == "call" else "-"
+    what = one.error_class if one.kind == "call" else ", ".join(one.labels)
+    click.echo(
+        f"{one.id:<18} {f'{one.n_failures}/{one.n_calls}':>9} {otherwise:>9} {one.harm_low:>5.2f}  {what}"
+    )
+    indent = " " * 4
+    text = printable(title(one))
+    click.echo(textwrap.fill(text, columns, initial_indent=indent, subsequent_indent=indent))
+
+
+def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path]) -> str:
+    facts = {
+        "window": document.window,
+        "n_records": refined.n_records,
+        "n_files": refined.n_files,
+        "n_groups": refined.found.n_groups,
+        "fell": refined.found.fell,
+        "skipped": refined.skipped,
+        "counterexamples": document.counterexamples,
+        "files": [str(path) for path in paths],
+    }
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()

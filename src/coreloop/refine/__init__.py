@@ -1,0 +1,1 @@
+"""Phase F: failures that repeat become counterexamples."""

@@ -1,0 +1,297 @@
+"""From a window's calls and groups to counterexamples: what fails, how often, and what sets it apart."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import polars as pl
+
+from coreloop.mine.bounds import success_bound
+from coreloop.mine.rollup import NO_SEQUENCE
+from coreloop.mine.signals import CLASSES, LABELS, bits_of, names_of
+from coreloop.mine.window import Window, moment
+from coreloop.proposals import SuggestedAppend
+from coreloop.wording import Step, target_step
+
+SECTION: Final = "Caveats"
+MAX_EXAMPLES: Final = 5
+_TORN_FROM_CHARS: Final = 20
+_SHAPE: Final = ("tool", "shape")
+_Places = list[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The same tool called otherwise: failures of calls, and the arguments that most of its calls have."""
+
+    n_failures: int
+    n_calls: int
+    arg_keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Where a failing request is recorded, and what it asked: for this machine only."""
+
+    file: str
+    offset: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterexample:
+    """A failure that repeats. ``id``, ``suggested_append`` and ``refused`` come with the draft.
+
+    Attributes
+    ----------
+    kind : str
+        ``call``: one way of calling a tool. ``sequence``: one way of working; then ``steps`` says which, and
+        the counts are of requests.
+    labels : tuple of str
+        Of the failure taxonomy.
+    n_failures, n_calls : int
+        Failures of this class and template, of all calls of this shape.
+    harm_low : float
+        Lower bound (Wilson, 95 %) of the share of calls that fail.
+    wasted_ms : float
+        Time of the failed calls.
+    error_template, examples
+        Local only.
+    """
+
+    id: str = ""
+    key: str
+    kind: str
+    tool: str
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    cat_hash: str | None = None
+    labels: tuple[str, ...]
+    error_class: str | None
+    error_template: str | None
+    n_failures: int
+    n_calls: int
+    n_without: Without
+    harm_low: float
+    wasted_ms: float
+    first_seen: datetime
+    last_seen: datetime
+    examples: tuple[Example, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Counterexamples, worst first; of how many failing groups; and how many were left out, and why."""
+
+    counterexamples: tuple[Counterexample, ...]
+    n_groups: int
+    fell: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+
+
+def find_counterexamples(
+    window: Window, *, min_failures: int, excluded: Collection[str] = (), known: frozenset[str] = frozenset()
+) -> Found:
+    """Find the ways of calling and of working that keep failing.
+
+    Parameters
+    ----------
+    window : Window
+        Merged rollups.
+    min_failures : int
+        Failures that a group needs.
+    excluded : collection of str
+        Failure labels and error classes that are left out.
+    known : frozenset of str
+        Keys that are not proposed again.
+
+    Returns
+    -------
+    Found
+        By the lower bound of the share that fails, then by time wasted, then by number of failures. A
+        sequence is taken in only where it fails more often than it succeeds.
+    """
+    everything = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
+    enough = [(one, places) for one, places in everything if one.n_failures >= min_failures]
+    new = [(one, places) for one, places in enough if one.key not in known]
+    fell = {"min_failures": len(everything) - len(enough), "known": len(enough) - len(new)}
+    ranked = sorted(new, key=lambda pair: _rank(pair[0]))
+    shown = tuple(replace(one, examples=_examples(places, window)) for one, places in ranked)
+    return Found(shown, len(everything), fell)
+
+
+def counterexample_key(*parts: str) -> str:
+    """The same on every night: 16 hex digits of SHA-256 of what makes the group, and of the section."""
+    return sha256("\n".join((*parts, SECTION)).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _rank(one: Counterexample) -> tuple[float, float, int, str]:
+    return (-one.harm_low, -one.wasted_ms, -one.n_failures, one.key)
+
+
+def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+    if "tool_error" in excluded:
+        return
+    of_shape = pl.col("n").sum().over(_SHAPE)
+    failed = pl.col("error_class") != ""
+    rows = (
+        window.calls.with_columns(n_calls=of_shape)
+        .filter(failed & ~pl.col("error_class").is_in(list(excluded)))
+        .sort("first_us", "file", "offset")
+        .group_by(*_SHAPE, "error_class", "template", maintain_order=True)
+        .agg(
+            n_failures=pl.col("n").sum(),
+            n_calls=pl.col("n_calls").first(),
+            wasted_ms=pl.col("wasted_ms").sum(),
+            first_us=pl.col("first_us").min(),
+            last_us=pl.col("last_us").max(),
+            places=pl.struct("file", "offset").head(MAX_EXAMPLES),
+        )
+        .collect()
+    )
+    others = _Others(window)
+    for row in _without_torn_texts(rows.to_dicts(), window.templates):
+        yield _call(row, window, others), row["places"]
+
+
+def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Groups whose error text is the beginning of another's are that one: logs cut long texts anywhere.
+
+    The class goes with the longer text, since the words that tell it may be cut off too.
+    """
+    whole: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: -len(templates[row["template"]])):
+        alike = whole.setdefault((row["tool"], row["shape"]), [])
+        text = templates[row["template"]]
+        longer = next((one for one in alike if _begins(templates[one["template"]], text)), None)
+        if longer is None:
+            alike.append(row)
+        else:
+            longer["n_failures"] += row["n_failures"]
+            longer["wasted_ms"] += row["wasted_ms"]
+            longer["first_us"] = min(longer["first_us"], row["first_us"])
+            longer["last_us"] = max(longer["last_us"], row["last_us"])
+    return [row for alike in whole.values() for row in alike]
+
+
+def _begins(text: str, head: str) -> bool:
+    return len(head) >= _TORN_FROM_CHARS and text.startswith(head)
+
+
+class _Others:
+    """How the other calls of each tool went, and which arguments those that succeed have."""
+
+    def __init__(self, window: Window) -> None:
+        failed = pl.col("error_class") != ""
+        shapes = window.calls.group_by(_SHAPE).agg(
+            n=pl.col("n").sum(), n_failed=pl.col("n").filter(failed).sum()
+        )
+        self._by_tool: dict[str, list[dict[str, Any]]] = {}
+        for row in shapes.sort("tool", "shape").collect().iter_rows(named=True):
+            self._by_tool.setdefault(row["tool"], []).append(row)
+        self._window = window
+
+    def than(self, tool: str, shape: int) -> Without:
+        rows = [row for row in self._by_tool[tool] if row["shape"] != shape]
+        succeeded = [(row["n"] - row["n_failed"], row["shape"]) for row in rows]
+        best = max(succeeded, default=(0, 0))
+        arg_keys = _shape(self._window, best[1]).arg_keys if best[0] else ()
+        return Without(sum(row["n_failed"] for row in rows), sum(row["n"] for row in rows), arg_keys)
+
+
+def _shape(window: Window, shape: int) -> _Shape:
+    return msgspec.json.decode(window.call_shapes[shape], type=_Shape)
+
+
+def _call(row: Mapping[str, Any], window: Window, others: _Others) -> Counterexample:
+    shape = _shape(window, row["shape"])
+    template = window.templates[row["template"]]
+    shape_text = window.call_shapes[row["shape"]]
+    return Counterexample(
+        key=counterexample_key("call", row["tool"], shape_text, row["error_class"], template),
+        kind="call",
+        tool=row["tool"],
+        selectors=shape.selectors,
+        arg_keys=shape.arg_keys,
+        labels=("tool_error",),
+        error_class=row["error_class"],
+        error_template=template,
+        n_failures=row["n_failures"],
+        n_calls=row["n_calls"],
+        n_without=others.than(row["tool"], row["shape"]),
+        harm_low=success_bound(row["n_failures"], row["n_calls"]),
+        wasted_ms=row["wasted_ms"],
+        first_seen=moment(row["first_us"]),
+        last_seen=moment(row["last_us"]),
+    )
+
+
+def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
+    mask = bits_of(excluded)
+    counted = window.rows.filter(pl.col("sequence") != NO_SEQUENCE).filter(
+        (pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True)
+    )
+    failing = pl.col("n_failure") > 0
+    rows = (
+        counted.sort("first_us", "file", "offset")
+        .group_by("category", "sequence", maintain_order=True)
+        .agg(
+            n_failures=pl.col("n_failure").sum(),
+            n_calls=(pl.col("n_success") + pl.col("n_failure")).sum(),
+            signals=pl.col("signals").filter(failing).unique(),
+            first_us=pl.col("first_us").filter(failing).min(),
+            last_us=pl.col("last_us").filter(failing).max(),
+            shape=pl.col("shape").filter(pl.col("shape") != 0).first(),
+            places=pl.struct("file", "offset").filter(failing).head(MAX_EXAMPLES),
+        )
+        .filter(2 * pl.col("n_failures") > pl.col("n_calls"), pl.col("shape").is_not_null())
+        .collect()
+    )
+    for row in rows.iter_rows(named=True):
+        yield _sequence(row, window), row["places"]
+
+
+def _sequence(row: Mapping[str, Any], window: Window) -> Counterexample:
+    steps = msgspec.json.decode(window.shapes[row["shape"]], type=tuple[Step, ...])
+    target = target_step(steps)
+    bits = 0
+    for one in row["signals"]:
+        bits |= one
+    classes = names_of(bits, among=CLASSES)
+    return Counterexample(
+        key=counterexample_key("sequence", row["category"], window.sequences[row["sequence"]]),
+        kind="sequence",
+        tool=target.name,
+        selectors=target.selectors,
+        arg_keys=target.arg_keys,
+        steps=steps,
+        cat_hash=row["category"],
+        labels=names_of(bits, among=LABELS),
+        error_class=classes[0] if len(classes) == 1 else None,
+        error_template=None,
+        n_failures=row["n_failures"],
+        n_calls=row["n_calls"],
+        n_without=Without(0, 0, ()),
+        harm_low=success_bound(row["n_failures"], row["n_calls"]),
+        wasted_ms=0.0,
+        first_seen=moment(row["first_us"]),
+        last_seen=moment(row["last_us"]),
+    )
+
+
+def _examples(places: _Places, window: Window) -> tuple[Example, ...]:
+    return tuple(
+        Example(window.paths[one["file"]].name, one["offset"], window.question(one["file"], one["offset"]))
+        for one in places
+    )

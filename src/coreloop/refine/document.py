@@ -1,0 +1,90 @@
+"""The two files of a night: counterexamples.json for promote, and the draft that a person reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import orjson
+
+from coreloop.mine.window import Days
+from coreloop.proposals import SCHEMA_VERSION
+from coreloop.refine.counterexamples import Counterexample
+from coreloop.text import escape_markdown, indented_block, printable
+from coreloop.wording import Vocabulary, unless
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterexamplesFile:
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``ids`` as in a candidates file."""
+
+    schema_version: int = SCHEMA_VERSION
+    generated_at: datetime
+    window: Days
+    counterexamples: tuple[Counterexample, ...]
+    ids: dict[str, str] = field(default_factory=dict)
+
+
+def to_json(document: CounterexamplesFile) -> bytes:
+    """The file's bytes: indented JSON, UTF-8."""
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def redact(one: Counterexample, words: Vocabulary) -> Counterexample:
+    """Without what is local, and with ``[REDACTED n]`` for every text from no closed vocabulary."""
+    names = {one.tool, *(step.name for step in one.steps)}
+    withheld = one.refused is not None or not all(map(words.is_known, names))
+    return replace(
+        one,
+        tool=unless(words.is_known(one.tool), one.tool),
+        selectors=words.redacted(one.tool, one.selectors),
+        arg_keys=words.redacted_keys(one.tool, one.arg_keys, one.selectors),
+        steps=tuple(words.redacted_step(step) for step in one.steps),
+        n_without=replace(one.n_without, arg_keys=words.redacted_keys(one.tool, one.n_without.arg_keys)),
+        error_template=None,
+        examples=(),
+        suggested_append=None if withheld else one.suggested_append,
+        refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
+    )
+
+
+def to_markdown(document: CounterexamplesFile) -> str:
+    """The draft: per counterexample its figures, the proposed lines, the error and raw questions, escaped."""
+    window = document.window
+    head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
+    if not document.counterexamples:
+        head += "\nNothing failed often enough.\n"
+    return head + "".join(map(_section, document.counterexamples))
+
+
+def title(one: Counterexample) -> str:
+    """What fails, in one line; not escaped."""
+    if one.kind == "sequence":
+        return " > ".join(map(str, one.steps))
+    chosen = [f"{key}={value}" for key, value in one.selectors.items()]
+    others = [key for key in one.arg_keys if key not in one.selectors]
+    return f"{one.tool}({', '.join([*chosen, *others])})"
+
+
+def _section(one: Counterexample) -> str:
+    without = one.n_without
+    figures = [
+        f"{one.kind}, {', '.join(one.labels)}, key `{one.key}`",
+        f"{one.n_failures} of {one.n_calls} failed, {one.first_seen:%Y-%m-%d} to {one.last_seen:%Y-%m-%d}",
+        f"lower bound of the failing share {one.harm_low:.2f}; {one.wasted_ms / 1000:.1f} s wasted",
+    ]
+    if one.kind == "call":
+        figures.append(f"called otherwise: {without.n_failures} of {without.n_calls} failed")
+    if one.error_template is not None:
+        figures.append(f"{one.error_class}: {escape_markdown(one.error_template)}")
+    suggested = one.suggested_append
+    text = (
+        f"Refused: {one.refused}." if suggested is None else indented_block(suggested.section, suggested.body)
+    )
+    asked = _questions([example.question for example in one.examples])
+    bullets = "\n".join(f"- {figure}" for figure in figures)
+    parts = (f"## {one.id}: {escape_markdown(title(one))}", bullets, text, "Asked, for example:", asked)
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
+def _questions(texts: Sequence[str]) -> str:
+    return "\n".join("    " + printable(text) for text in texts if text) or "    (no text recorded)"

@@ -1,0 +1,74 @@
+"""One run of Phase F: rollups in, two files of proposals out."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from coreloop.mine.rollup import Rollup
+from coreloop.mine.window import Days, merge
+from coreloop.proposals import assign_ids, write_night
+from coreloop.refine.counterexamples import Found, find_counterexamples
+from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
+from coreloop.refine.draft import draft
+from coreloop.tools import resolve_tools
+from coreloop.wording import Vocabulary
+from coreloop.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """What one run found: the window, its records and files, the counterexamples with their texts."""
+
+    days: Days
+    n_records: int
+    n_files: int
+    found: Found
+    skipped: Mapping[str, int]
+    words: Vocabulary
+
+
+def refine(
+    rollups: list[Rollup],
+    days: Days,
+    *,
+    workspace: Workspace,
+    min_failures: int,
+    excluded: Collection[str] = (),
+    known: frozenset[str] = frozenset(),
+) -> Refined:
+    """Find the counterexamples of a window, but for ``known`` keys, and draft their texts; writes nothing."""
+    window = merge(rollups, days)
+    found = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
+    names = {one.tool for one in found.counterexamples}
+    names |= {step.name for one in found.counterexamples for step in one.steps}
+    tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
+    words = Vocabulary(tools, workspace.settings)
+    drafted = tuple(draft(one, words) for one in found.counterexamples)
+    found = replace(found, counterexamples=drafted)
+    return Refined(days, window.n_records(), len(rollups), found, window.skipped, words)
+
+
+def write_refined(
+    refined: Refined, folder: Path, *, now: datetime, sanitized: bool
+) -> tuple[CounterexamplesFile, tuple[Path, Path]]:
+    """Write ``{day}-counterexamples.json`` and ``{day}-draft.md``; a key that the day knows keeps its id.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be written, or the day's file is damaged. Nothing is half written.
+    """
+    written: list[CounterexamplesFile] = []
+
+    def build(known: Mapping[str, str]) -> tuple[bytes, str]:
+        found = refined.found.counterexamples
+        ids = assign_ids((one.key for one in found), known, prefix="ce", day=now.date())
+        named = (replace(one, id=ids[one.key]) for one in found)
+        kept = tuple(redact(one, refined.words) if sanitized else one for one in named)
+        document = CounterexamplesFile(generated_at=now, window=refined.days, counterexamples=kept, ids=ids)
+        written.append(document)
+        return to_json(document), to_markdown(document)
+
+    paths = write_night(folder, now.date(), "counterexamples", build)
+    return written[0], paths
