@@ -55,7 +55,9 @@ def window_options(command: _Command) -> _Command:
 def candidate_options(command: _Command) -> _Command:
     """``--candidate`` and ``--id``: one entry of a candidates file."""
     file = click.Path(path_type=Path, dir_okay=False)
-    candidate = click.option("--candidate", type=file, required=True, help="A …-candidates.json.")
+    candidate = click.option(
+        "--candidate", type=file, required=True, help="A …-candidates.json or …-counterexamples.json."
+    )
     return candidate(click.option("--id", "wanted", required=True, help="An id in it.")(command))
 
 

@@ -52,9 +52,8 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
     agent = _Agent(folder, seed)
 
     def ask(one: Proposal) -> Replay:
-        steps = [step.text for step in one.fields.tool_pattern]
         selectors = workspace.settings.selectors()
-        return replay(agent, steps, one.fields.example_questions, runs=3, selectors=selectors)
+        return replay(agent, one.steps, one.questions, runs=3, selectors=selectors)
 
     with Repository(folder) as repository:
         base = base_commit(repository, "main", fetch=False)

@@ -36,8 +36,8 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
         return replay(
             endpoint,
-            [step.text for step in proposal.fields.tool_pattern],
-            [text for text in proposal.fields.example_questions if not text.startswith("[REDACTED ")],
+            proposal.steps,
+            [text for text in proposal.questions if not text.startswith("[REDACTED ")],
             runs=runs or settings.runs,
             selectors=workspace.settings.selectors(),
             audit_log=AuditLog(workspace.records_dir, settings.timeout_s),

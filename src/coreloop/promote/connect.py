@@ -55,6 +55,6 @@ def github_repo(repository: Repository) -> str | None:
 
 def keep_body(plan: Plan, candidates: Path) -> Path:
     """Write the pull request's text beside the candidates file."""
-    path = candidates.parent / f"{plan.proposal.fields.id}-pull-request.md"
+    path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
     write_private(path, plan.body.encode())
     return path

@@ -186,7 +186,7 @@ def carry_out(
             return Done(existing.branch, existing, fresh=False)
         notes += _preflight(plan, forge, max_open=max_open, leave=leave)
     remote = repository.remote()
-    branch = _published(repository, remote, plan.proposal.fields.key)
+    branch = _published(repository, remote, plan.proposal.key)
     fresh = branch is None
     if branch is None:
         branch = _free_name(repository, remote, plan.branch)
@@ -227,11 +227,11 @@ def _refuse_known(repository: Repository, base_sha: str, proposal: Proposal) -> 
         raise GitError(
             "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
         )
-    key = proposal.fields.key
+    key = proposal.key
     known = next((one for one in promotions(repository.log(base_sha)) if one.key == key), None)
     if known is not None:
         what = "was promoted and reverted" if known.reverted else "is promoted already"
-        raise RefusedError(f"{proposal.fields.id} {what}: commit {known.sha[:12]}")
+        raise RefusedError(f"{proposal.id} {what}: commit {known.sha[:12]}")
 
 
 def _edit(repository: Repository, base_sha: str, path: str, proposal: Proposal) -> Edited:
@@ -255,7 +255,7 @@ def _reach(
     proposal: Proposal,
     settings: Settings,
 ) -> Reach:
-    providers = tuple(proposal.fields.providers)
+    providers = proposal.providers
     if not settings.reach.command:
         return docstring_reach(edited, providers=providers, caps=settings.reach.caps)
     # The command runs in the project's folder, which may lie below the repository's.
@@ -265,7 +265,7 @@ def _reach(
         prefix,
         proposal.file,
         edited,
-        tool=proposal.fields.engine,
+        tool=proposal.engine,
         settings=settings.reach,
         providers=providers,
     )
@@ -300,12 +300,12 @@ def _unreached(reach: Reach) -> str:
 def _existing(plan: Plan, forge: Forge) -> PullRequest | None:
     """The candidate's pull request if it is open already; one that has ended stays so."""
     since = datetime.combine(plan.proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
-    existing = forge.find_pull_request(plan.proposal.fields.key, since=since)
+    existing = forge.find_pull_request(plan.proposal.key, since=since)
     if existing is not None and existing.state == "open":
         return existing
     if existing is not None:
         ended = "merged" if existing.merged else "closed without a merge"
-        raise RefusedError(f"{plan.proposal.fields.id} was {ended}: {existing.url}")
+        raise RefusedError(f"{plan.proposal.id} was {ended}: {existing.url}")
     return None
 
 
@@ -332,7 +332,7 @@ def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -
     try:
         return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=text)
     except PullRequestExistsError:
-        found = forge.find_pull_request(plan.proposal.fields.key)
+        found = forge.find_pull_request(plan.proposal.key)
         if found is None:
             raise
         return found

@@ -1,4 +1,4 @@
-"""What a promotion starts from: one entry of a candidates file, read anew and trusted with nothing."""
+"""What a promotion starts from: one entry of a proposals file, read anew and trusted with nothing."""
 
 import re
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from coreloop.errors import RefusedError, UsageError, WorkspaceError
+from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.records import is_category, step
 from coreloop.text import is_tool_name, printable, refuse_line
 
@@ -16,7 +17,7 @@ Phase = Literal["R", "F"]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _SCHEMA_VERSION: Final = 1
-_ID: Final = re.compile(r"[a-z]{2,16}-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
+_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 _KEY: Final = re.compile(r"[0-9a-f]{16}")
 _SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 
@@ -64,47 +65,98 @@ class CandidateFields(msgspec.Struct, frozen=True):
     refused: str | None = None
 
 
+class WithoutFields(msgspec.Struct, frozen=True):
+    """The same tool called otherwise."""
+
+    n_failures: _Count
+    n_calls: _Count
+
+
+class CounterexampleFields(msgspec.Struct, frozen=True):
+    """A counterexample, as far as a promotion needs it."""
+
+    id: str
+    key: str
+    kind: Literal["call", "sequence"]
+    tool: str
+    selectors: dict[str, str]
+    labels: tuple[str, ...]
+    error_class: str | None
+    n_failures: _Count
+    n_calls: _Count
+    n_without: WithoutFields
+    harm_low: _Share
+    first_seen: datetime
+    last_seen: datetime
+    suggested_append: SuggestedFields | None
+    refused: str | None = None
+
+
 class _File(msgspec.Struct, frozen=True):
     schema_version: int
     generated_at: datetime
-    candidates: tuple[CandidateFields, ...]
+    candidates: tuple[CandidateFields, ...] = ()
+    counterexamples: tuple[CounterexampleFields, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """One text for one docstring, with what speaks for it.
 
     Attributes
     ----------
+    phase : str
+        ``R``: what keeps working, ``F``: what keeps failing.
     file, symbol : str
         Where the docstring is: a path below the project's folder, a qualname (``name:LINE`` where one is
         defined twice).
     section, lines : str and tuple of str
         What is appended where.
     day : date
-        Of the candidates file; it names the branch.
+        Of the proposals file; it names the branch.
+    steps, questions : tuple of str
+        What a replay asks and expects; none for a caveat.
+    providers : tuple of str
+        Whose caps bind.
+    evidence : str
+        One clause of figures.
+    observed, unique_questions, success_rate : str
+        As the trailers have them.
+    rows : tuple of (str, str)
+        The evidence as a table.
     """
 
     phase: Phase
-    fields: CandidateFields
+    id: str
+    key: str
+    engine: str
+    axis: str | None
     file: str
     symbol: str
     section: str
     lines: tuple[str, ...]
     day: date
+    steps: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    evidence: str
+    observed: str
+    unique_questions: str
+    success_rate: str
+    rows: tuple[tuple[str, str], ...]
 
 
 def read_proposal(path: Path, wanted: str) -> Proposal:
-    """Read one candidate of a file and check every text that will be shown to others.
+    """Read one candidate or counterexample and check every text that will be shown to others.
 
     Raises
     ------
     WorkspaceError
-        The file is not there or is no candidates file.
+        The file is not there or is no file of proposals.
     UsageError
         It has no such id.
     RefusedError
-        The candidate has no text or no target, or a text is not of the closed vocabulary.
+        The proposal has no text or no target, or a text is not of the closed vocabulary.
     """
     try:
         document = msgspec.json.decode(path.read_bytes(), type=_File)
@@ -114,33 +166,118 @@ def read_proposal(path: Path, wanted: str) -> Proposal:
         raise WorkspaceError(f"is no candidates file ({error})", path=path) from error
     if document.schema_version > _SCHEMA_VERSION:
         raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    found = next((one for one in document.candidates if one.id == wanted), None)
+    entries: tuple[CandidateFields | CounterexampleFields, ...] = (
+        *document.candidates,
+        *document.counterexamples,
+    )
+    found = next((one for one in entries if one.id == wanted), None)
     if found is None:
-        ids = ", ".join(printable(one.id) for one in document.candidates[:3]) or "none at all"
-        raise UsageError(f"{path.name} has no {wanted}; it has {ids}")
-    return _checked(found, document.generated_at.date())
+        ids = ", ".join(printable(one.id) for one in entries[:3]) or "none at all"
+        raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
+    day = document.generated_at.date()
+    return _guide(found, day) if isinstance(found, CandidateFields) else _caveat(found, day)
 
 
-def _checked(found: CandidateFields, day: date) -> Proposal:
-    if not (_ID.fullmatch(found.id) and _KEY.fullmatch(found.key)):
-        raise RefusedError("the candidate is refused: its id or key is not one that pattern gives")
-    if not (is_tool_name(found.engine) and is_category(found.cat_hash)):
-        raise RefusedError(f"{found.id} is refused: its engine or category is no plain name")
-    suggested = found.suggested_append
+def _guide(found: CandidateFields, day: date) -> Proposal:
+    _check_names(found.id, found.key, found.engine)
+    if not is_category(found.cat_hash):
+        raise RefusedError(f"{found.id} is refused: its category is no label")
+    file, symbol, lines = _checked_text(
+        found.id, found.engine, found.suggested_append, found.refused, "Guide"
+    )
+    succeeded = f"{round(found.success_rate * found.n_observed)} of {found.n_observed}"
+    return Proposal(
+        phase="R",
+        id=found.id,
+        key=found.key,
+        engine=found.engine,
+        axis=found.axis,
+        file=file,
+        symbol=symbol,
+        section="Guide",
+        lines=lines,
+        day=day,
+        steps=tuple(one.text for one in found.tool_pattern),
+        questions=found.example_questions,
+        providers=tuple(found.providers),
+        evidence=f"{succeeded} requests, lower bound {found.success_low:.2f}",
+        observed=str(found.n_observed),
+        unique_questions=str(found.n_unique_questions),
+        success_rate=f"{found.success_rate:.3f}",
+        rows=(
+            ("requests", f"{succeeded} succeeded"),
+            ("distinct questions", str(found.n_unique_questions)),
+            ("success rate, 95 % lower bound", f"{found.success_rate:.2f}, {found.success_low:.2f}"),
+            (f"category {found.cat_hash}", f"{found.base_rate:.2f}"),
+            _seen(found),
+            ("candidate", f"{found.id}, key `{found.key}`"),
+        ),
+    )
+
+
+def _caveat(found: CounterexampleFields, day: date) -> Proposal:
+    _check_names(found.id, found.key, found.tool)
+    if not {*found.labels, *filter(None, [found.error_class])} <= {*LABELS, *CLASSES}:
+        raise RefusedError(f"{found.id} is refused: its labels are not those of the failure taxonomy")
+    file, symbol, lines = _checked_text(
+        found.id, found.tool, found.suggested_append, found.refused, "Caveats"
+    )
+    what = "calls" if found.kind == "call" else "requests"
+    failed = f"{found.n_failures} of {found.n_calls} {what}"
+    without = found.n_without
+    succeeded = found.n_calls - found.n_failures
+    return Proposal(
+        phase="F",
+        id=found.id,
+        key=found.key,
+        engine=found.tool,
+        axis=next(iter(found.selectors.values()), None),
+        file=file,
+        symbol=symbol,
+        section="Caveats",
+        lines=lines,
+        day=day,
+        evidence=f"{failed} failed, lower bound {found.harm_low:.2f}",
+        observed=str(found.n_calls),
+        unique_questions="not-applicable",
+        success_rate=f"{succeeded / found.n_calls if found.n_calls else 0:.3f}",
+        rows=(
+            (what, f"{failed} failed"),
+            ("failing share, 95 % lower bound", f"{found.harm_low:.2f}"),
+            ("what failed", ", ".join(filter(None, [*found.labels, found.error_class]))),
+            ("called otherwise", f"{without.n_failures} of {without.n_calls} failed"),
+            _seen(found),
+            ("counterexample", f"{found.id}, key `{found.key}`"),
+        ),
+    )
+
+
+def _seen(found: CandidateFields | CounterexampleFields) -> tuple[str, str]:
+    return "seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
+
+
+def _check_names(id: str, key: str, engine: str) -> None:
+    if not (_ID.fullmatch(id) and _KEY.fullmatch(key)):
+        raise RefusedError("the proposal is refused: its id or key is not one that coreloop gives")
+    if not is_tool_name(engine):
+        raise RefusedError(f"{id} is refused: its engine is no plain name")
+
+
+def _checked_text(
+    id: str, engine: str, suggested: SuggestedFields | None, refused: str | None, section: str
+) -> tuple[str, str, tuple[str, ...]]:
+    """File, symbol and lines, once nothing is wrong with them."""
     if suggested is None:
-        raise RefusedError(f"{found.id} has no text: {printable(found.refused or 'none was drafted')}")
+        raise RefusedError(f"{id} has no text: {printable(refused or 'none was drafted')}")
     if suggested.target_file is None or suggested.target_symbol is None:
-        raise RefusedError(
-            f"{found.id} has no target: name {found.engine} under tools: and run pattern again"
-        )
+        raise RefusedError(f"{id} has no target: name {engine} under tools: and propose again")
     lines = tuple(suggested.body.splitlines())
-    for line in lines:
-        reason = refuse_line(line)
-        if reason is not None:
-            raise RefusedError(f"{found.id} is refused: {reason}")
-    if suggested.section not in {"Guide", "Caveats"} or not lines:
-        raise RefusedError(f"{found.id} is refused: it has no lines, or not for Guide or Caveats")
+    reason = next(filter(None, map(refuse_line, lines)), None)
+    if reason is not None:
+        raise RefusedError(f"{id} is refused: {reason}")
+    if suggested.section != section or not lines:
+        raise RefusedError(f"{id} is refused: it has no lines, or not for {section}")
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not _SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError(f"{found.id} is refused: its target is no path.py::name below the project")
-    return Proposal("R", found, file.as_posix(), suggested.target_symbol, suggested.section, lines, day)
+        raise RefusedError(f"{id} is refused: its target is no path.py::name below the project")
+    return file.as_posix(), suggested.target_symbol, lines

@@ -14,13 +14,13 @@ _KINDS = {"R": "docstring", "F": "caveat"}
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; ``-2`` and so on is the caller's business."""
-    engine, axis = to_slug(proposal.fields.engine), _axis_slug(proposal, axis_slugs)
+    engine, axis = to_slug(proposal.engine), _axis_slug(proposal, axis_slugs)
     return f"skill/{_KINDS[proposal.phase]}-{engine}-{axis}-{proposal.day:%Y%m%d}"
 
 
 def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     """The axis by name only where the text names it too; else it is an argument that nobody declared."""
-    axis = proposal.fields.axis
+    axis = proposal.axis
     declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
     return to_slug(axis, axis_slugs) if axis is None or declared else hashed_slug(axis)
 
@@ -28,23 +28,21 @@ def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
 def title(proposal: Proposal) -> str:
     """Subject of the commit and title of the pull request."""
     what = "how it is used with success" if proposal.phase == "R" else "how it fails"
-    return f"[CORELOOP-{proposal.phase}] docs({proposal.fields.engine}): {what}, {proposal.section}"
+    return f"[CORELOOP-{proposal.phase}] docs({proposal.engine}): {what}, {proposal.section}"
 
 
 def trailers(proposal: Proposal, replay: Replay) -> str:
     """The trailers that commit and pull request share."""
-    fields = proposal.fields
-    evidence = f"{_successes(proposal)} of {fields.n_observed} requests, lower bound {fields.success_low:.2f}"
     return write_trailers(
         {
             "Phase": proposal.phase,
-            "Candidate-Id": fields.id,
-            "Candidate-Key": fields.key,
+            "Candidate-Id": proposal.id,
+            "Candidate-Key": proposal.key,
             "Target": f"{proposal.file}::{proposal.symbol}",
-            "Evidence": evidence,
-            "Observed": str(fields.n_observed),
-            "Unique-Questions": str(fields.n_unique_questions),
-            "Success-Rate": f"{fields.success_rate:.3f}",
+            "Evidence": proposal.evidence,
+            "Observed": proposal.observed,
+            "Unique-Questions": proposal.unique_questions,
+            "Success-Rate": proposal.success_rate,
             "Replay": replay.verdict.value,
         }
     )
@@ -74,21 +72,9 @@ def body(proposal: Proposal, reach: Reach, replay: Replay, *, notes: tuple[str, 
     return "\n\n".join(parts) + "\n"
 
 
-def _successes(proposal: Proposal) -> int:
-    return round(proposal.fields.success_rate * proposal.fields.n_observed)
-
-
 def _evidence(proposal: Proposal) -> str:
-    fields = proposal.fields
-    rows = (
-        ("requests", f"{_successes(proposal)} of {fields.n_observed} succeeded"),
-        ("distinct questions", str(fields.n_unique_questions)),
-        ("success rate, 95 % lower bound", f"{fields.success_rate:.2f}, {fields.success_low:.2f}"),
-        (f"category {fields.cat_hash}", f"{fields.base_rate:.2f}"),
-        ("seen", f"{fields.first_seen:%Y-%m-%d} to {fields.last_seen:%Y-%m-%d}"),
-        ("candidate", f"{fields.id}, key `{fields.key}`"),
-    )
-    return "\n".join(("| what | figure |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)))
+    rows = (f"| {name} | {value} |" for name, value in proposal.rows)
+    return "\n".join(("| what | figure |", "|---|---|", *rows))
 
 
 def _received(reach: Reach) -> str:

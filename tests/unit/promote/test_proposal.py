@@ -26,7 +26,7 @@ def words(proposal: Proposal) -> str:
         "before",
         "after",
         LINES,
-        providers=tuple(proposal.fields.providers),
+        providers=proposal.providers,
         caps={"openai": 9},
         measured=True,
     )
@@ -44,13 +44,13 @@ def test_candidate_is_read_field_by_field(tmp_path: Path) -> None:
     proposal = read(tmp_path)
     assert (proposal.phase, proposal.file, proposal.symbol) == ("R", FILE, "analysis")
     assert (proposal.section, proposal.lines, proposal.day.isoformat()) == ("Guide", LINES, "2026-04-25")
-    assert proposal.fields.key == KEY
-    assert [step.text for step in proposal.fields.tool_pattern] == ["analysis(axis=수익성)", "show()"]
+    assert proposal.key == KEY
+    assert proposal.steps == ("analysis(axis=수익성)", "show()")
 
 
 def test_wanted_candidate_is_found_among_others(tmp_path: Path) -> None:
     other = candidate(id="cand-2026-04-25-002", key="f" * 16)
-    assert read(tmp_path, other, candidate()).fields.key == KEY
+    assert read(tmp_path, other, candidate()).key == KEY
 
 
 def steps(**changes: Any) -> list[dict[str, Any]]:
@@ -112,11 +112,11 @@ REFUSED = [
     pytest.param({"suggested_append": suggested(body="- see www.x.org")}, "a link", id="link"),
     pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it holds U\+202E", id="bidirectional"),
     pytest.param({"suggested_append": suggested(body="- " + "x" * 400)}, "longer than 400", id="long line"),
-    pytest.param({"suggested_append": suggested(section="Summary")}, "Guide or Caveats", id="other section"),
+    pytest.param({"suggested_append": suggested(section="Summary")}, "or not for Guide", id="other section"),
     pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "no path.py::name", id="absolute"),
     pytest.param({"suggested_append": suggested(target_file="../x.py")}, "no path.py::name", id="outside"),
-    pytest.param({"engine": "[REDACTED 8]"}, "no plain name", id="redacted engine"),
-    pytest.param({"cat_hash": "[REDACTED 8]"}, "no plain name", id="redacted category"),
+    pytest.param({"engine": "[REDACTED 8]"}, "no (plain name|label)", id="redacted engine"),
+    pytest.param({"cat_hash": "[REDACTED 8]"}, "no (plain name|label)", id="redacted category"),
     pytest.param({"key": ""}, "id or key", id="no key"),
 ]  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_candidate_is_refused_because(tmp_path: Path, changes: dict[str, Any], r
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """The pull request's text is written beside the file, under the id's name."""
     path = write_candidates(tmp_path / "c.json", candidate(id="../../x"))
-    with pytest.raises(RefusedError, match="its id or key is not one that pattern gives"):
+    with pytest.raises(RefusedError, match="its id or key is not one that coreloop gives"):
         read_proposal(path, "../../x")
 
 

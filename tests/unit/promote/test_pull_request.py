@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -30,7 +29,7 @@ def proposal(tmp_path: Path) -> Proposal:
 
 
 def changed(proposal: Proposal, **changes: Any) -> Proposal:
-    return replace(proposal, fields=msgspec.structs.replace(proposal.fields, **changes))
+    return replace(proposal, **changes)
 
 
 def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: int) -> Reach:
@@ -110,7 +109,7 @@ def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Prop
 
 
 def test_question_is_in_no_word(proposal: Proposal) -> None:
-    asked = changed(proposal, example_questions=("비밀 질문",), providers={"secret-provider": 3})
+    asked = changed(proposal, questions=("비밀 질문",), providers={"secret-provider": 3})
     said = body(asked, reach(), REPRODUCED) + commit_message(asked, REPRODUCED) + branch_name(asked, {})
     assert [word for word in ("비밀", "secret") if word in said] == []
 
