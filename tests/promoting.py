@@ -19,9 +19,10 @@ ID = "cand-2026-04-25-001"
 BRANCH = "skill/docstring-analysis-profitability-20260425"
 FILE = "tools/finance.py"
 LINES = (
-    "- When: questions on 수익성 (category FIN-profitability-KR).",
+    "- When: questions of category FIN-profitability-KR.",
     '- Call: analysis(company, axis="수익성") -> show(company).',
-    "- Evidence: 12 of 12 requests, 9 distinct questions.",
+    "- Evidence: 12 of 12 requests, 9 distinct questions, 2026-03-26 to 2026-04-25 "
+    "(95 % lower bound 0.76, category 0.61).",
 )
 SOURCE = b'''"""Tools."""
 

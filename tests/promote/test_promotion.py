@@ -11,6 +11,7 @@ from coreloop.promote.forge import Forge
 from coreloop.promote.promotion import Done, Leave, base_commit, carry_out, make_plan
 from coreloop.promote.proposal import read_proposal
 from coreloop.repository import Repository
+from coreloop.settings import Settings
 from coreloop.trailers import read_trailers
 from coreloop.workspace import open_workspace
 from github_stand_in import GithubStandIn, Reply
@@ -53,7 +54,7 @@ def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wa
     settings = workspace.settings
     with Repository(workspace.root) as repository:
         plan = make_plan(
-            read_proposal(project.candidates, wanted),
+            read_proposal(project.candidates, wanted, Settings()),
             repository,
             base_commit(repository, settings.forge.base, fetch=True),
             project=workspace.root,

@@ -41,7 +41,7 @@ def command(
 
     workspace = open_workspace(Path.cwd())
     settings = workspace.settings
-    proposal = read_proposal(candidate, wanted)
+    proposal = read_proposal(candidate, wanted, settings)
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
     with Repository(workspace.root) as repository:
         plan = make_plan(

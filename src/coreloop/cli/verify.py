@@ -23,8 +23,9 @@ def command(candidate: Path, wanted: str, runs: int | None, as_json: bool) -> No
     from coreloop.promote.proposal import read_proposal
     from coreloop.promote.replay import Verdict
 
+    workspace = open_workspace(Path.cwd())
     replayed = ask_again(
-        read_proposal(candidate, wanted), open_workspace(Path.cwd()), runs=runs, confirmed=True
+        read_proposal(candidate, wanted, workspace.settings), workspace, runs=runs, confirmed=True
     )
     if as_json:
         facts = {"id": wanted, "verdict": replayed.verdict, "runs": replayed.runs}

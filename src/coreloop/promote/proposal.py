@@ -10,8 +10,11 @@ import msgspec
 
 from coreloop.errors import RefusedError, UsageError, WorkspaceError
 from coreloop.mine.signals import CLASSES, LABELS
+from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequence, is_when
 from coreloop.records import is_category, step
+from coreloop.settings import Settings
 from coreloop.text import is_tool_name, printable, refuse_line
+from coreloop.wording import Step
 
 Phase = Literal["R", "F"]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -20,18 +23,6 @@ _SCHEMA_VERSION: Final = 1
 _ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 _KEY: Final = re.compile(r"[0-9a-f]{16}")
 _SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
-
-
-class StepFields(msgspec.Struct, frozen=True):
-    """A step, as candidates.json has it."""
-
-    name: str
-    selectors: dict[str, str]
-
-    @property
-    def text(self) -> str:
-        """The step as sequences write it."""
-        return step(self.name, self.selectors, self.selectors)
 
 
 class SuggestedFields(msgspec.Struct, frozen=True):
@@ -51,7 +42,7 @@ class CandidateFields(msgspec.Struct, frozen=True):
     engine: str
     axis: str | None
     cat_hash: str
-    tool_pattern: tuple[StepFields, ...]
+    tool_pattern: tuple[Step, ...]
     n_observed: _Count
     n_unique_questions: _Count
     success_rate: _Share
@@ -70,6 +61,7 @@ class WithoutFields(msgspec.Struct, frozen=True):
 
     n_failures: _Count
     n_calls: _Count
+    arg_keys: tuple[str, ...] = ()
 
 
 class CounterexampleFields(msgspec.Struct, frozen=True):
@@ -80,6 +72,8 @@ class CounterexampleFields(msgspec.Struct, frozen=True):
     kind: Literal["call", "sequence"]
     tool: str
     selectors: dict[str, str]
+    arg_keys: tuple[str, ...]
+    steps: tuple[Step, ...]
     labels: tuple[str, ...]
     error_class: str | None
     n_failures: _Count
@@ -146,8 +140,17 @@ class Proposal:
     rows: tuple[tuple[str, str], ...]
 
 
-def read_proposal(path: Path, wanted: str) -> Proposal:
+def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
     """Read one candidate or counterexample and check every text that will be shown to others.
+
+    Parameters
+    ----------
+    path : Path
+        A candidates or counterexamples file.
+    wanted : str
+        An id in it.
+    settings : Settings
+        The categories' keywords: others may not be written.
 
     Raises
     ------
@@ -175,10 +178,12 @@ def read_proposal(path: Path, wanted: str) -> Proposal:
         ids = ", ".join(printable(one.id) for one in entries[:3]) or "none at all"
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
-    return _guide(found, day) if isinstance(found, CandidateFields) else _caveat(found, day)
+    if isinstance(found, CandidateFields):
+        return _guide(found, day, settings.keywords(found.cat_hash))
+    return _caveat(found, day)
 
 
-def _guide(found: CandidateFields, day: date) -> Proposal:
+def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Proposal:
     _check_names(found.id, found.key, found.engine)
     if not is_category(found.cat_hash):
         raise RefusedError(f"{found.id} is refused: its category is no label")
@@ -186,6 +191,18 @@ def _guide(found: CandidateFields, day: date) -> Proposal:
         found.id, found.engine, found.suggested_append, found.refused, "Guide"
     )
     succeeded = f"{round(found.success_rate * found.n_observed)} of {found.n_observed}"
+    evidence = (
+        f"- Evidence: {succeeded} requests, {found.n_unique_questions} distinct questions, {_days(found)} "
+        f"(95 % lower bound {found.success_low:.2f}, category {found.base_rate:.2f})."
+    )
+    if not (
+        len(lines) == 3
+        and is_when(lines[0], category=found.cat_hash, keywords=keywords)
+        and is_call(lines[1], found.tool_pattern)
+        and lines[2] == evidence
+        and found.engine in {one.name for one in found.tool_pattern}
+    ):
+        raise RefusedError(_not_ours(found.id))
     return Proposal(
         phase="R",
         id=found.id,
@@ -197,7 +214,7 @@ def _guide(found: CandidateFields, day: date) -> Proposal:
         section="Guide",
         lines=lines,
         day=day,
-        steps=tuple(one.text for one in found.tool_pattern),
+        steps=tuple(step(one.name, one.selectors, one.selectors) for one in found.tool_pattern),
         questions=found.example_questions,
         providers=tuple(found.providers),
         evidence=f"{succeeded} requests, lower bound {found.success_low:.2f}",
@@ -222,6 +239,9 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
     file, symbol, lines = _checked_text(
         found.id, found.tool, found.suggested_append, found.refused, "Caveats"
     )
+    evidence = f"- Evidence: {_days(found)} (95 % lower bound of the failing share {found.harm_low:.2f})."
+    if not (len(lines) == 2 and _is_failure(lines[0], found) and lines[1] == evidence):
+        raise RefusedError(_not_ours(found.id))
     what = "calls" if found.kind == "call" else "requests"
     failed = f"{found.n_failures} of {found.n_calls} {what}"
     without = found.n_without
@@ -252,8 +272,30 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
     )
 
 
+def _is_failure(line: str, found: CounterexampleFields) -> bool:
+    if found.kind == "sequence":
+        succeeded = found.n_calls - found.n_failures
+        return is_failing_sequence(line, found.steps, succeeded=succeeded, requests=found.n_calls)
+    without = found.n_without
+    return is_failing_call(
+        line,
+        Step(found.tool, found.selectors, found.arg_keys),
+        others=without.arg_keys,
+        error_class=found.error_class,
+        counts=(found.n_failures, found.n_calls, without.n_failures, without.n_calls),
+    )
+
+
+def _not_ours(id: str) -> str:
+    return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
+
+
+def _days(found: CandidateFields | CounterexampleFields) -> str:
+    return f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
+
+
 def _seen(found: CandidateFields | CounterexampleFields) -> tuple[str, str]:
-    return "seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
+    return "seen", _days(found)
 
 
 def _check_names(id: str, key: str, engine: str) -> None:

@@ -194,7 +194,7 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
     assert all(
         word in out for word in (BRANCH, "[CORELOOP-R] docs(analysis)", "reproduced (3 of 3 runs agree)")
     )
-    assert "+- When: questions on 수익성" in shown
+    assert "+- When: questions of category FIN-profitability-KR" in shown
     assert "첫째 질문" not in out
 
 

@@ -15,6 +15,7 @@ from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, title
 from coreloop.promote.reach import Reach, compare_descriptions
 from coreloop.promote.replay import Replay, Run, Verdict
+from coreloop.settings import Settings
 from coreloop.trailers import NAMES, read_trailers
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
 
@@ -25,7 +26,7 @@ REPRODUCED = Replay(
 
 @pytest.fixture
 def proposal(tmp_path: Path) -> Proposal:
-    return read_proposal(write_candidates(tmp_path / "c.json"), ID)
+    return read_proposal(write_candidates(tmp_path / "c.json"), ID, Settings())
 
 
 def changed(proposal: Proposal, **changes: Any) -> Proposal:
@@ -155,4 +156,4 @@ def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
 def _proposal() -> Proposal:
     """The fixture's, where hypothesis asks for none."""
     with tempfile.TemporaryDirectory() as folder:
-        return read_proposal(write_candidates(Path(folder, "c.json"), candidate()), ID)
+        return read_proposal(write_candidates(Path(folder, "c.json"), candidate()), ID, Settings())

@@ -25,6 +25,7 @@ from coreloop.promote.replay import (
     weigh,
 )
 from coreloop.records import hash_sequence
+from coreloop.settings import Settings
 from coreloop.workspace import Workspace, open_workspace
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
@@ -44,7 +45,9 @@ def ask(tmp_path: Path) -> ASK:
         timeout_s = changes.pop("timeout_s", 20)
         (tmp_path / "coreloop.yaml").write_text(json.dumps({"replay": {"url": url, "timeout_s": timeout_s}}))
         path = write_candidates(tmp_path / "c.json", candidate(**changes))
-        return ask_again(read_proposal(path, ID), workspace(tmp_path), runs=runs, confirmed=confirmed)
+        return ask_again(
+            read_proposal(path, ID, Settings()), workspace(tmp_path), runs=runs, confirmed=confirmed
+        )
 
     return ask
 

@@ -1,0 +1,106 @@
+"""The form that every proposed line must have, held against the figures of its own entry.
+
+A proposals file lies on a disk between two commands, so what it says is not believed: a line is one that
+coreloop writes, with this entry's tools, arguments, values and counts, or it is refused.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
+
+from coreloop.mine.signals import CLASSES
+from coreloop.wording import Step
+
+_NAME: Final = r"[^\W\d]\w{0,63}"
+_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]+"|=<{_NAME}>)?|…)'
+_CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
+_CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
+_NAMES: Final = rf"{_NAME}(?:(?:, {_NAME})* and {_NAME})?"
+_WHEN: Final = re.compile(
+    r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\."
+)
+_GUIDE_CALL: Final = re.compile(rf"- Call: ({_CALLS})\.")
+_FAILED: Final = rf"(\d+) of (\d+) calls failed \(({'|'.join(CLASSES)})\)"
+_APART: Final = re.compile(
+    rf"- Fails: called with(?:out)? ({_NAMES}): {_FAILED}; with(?:out)? (?:it|them) (\d+) of (\d+)\."
+)
+_THIS_WAY: Final = re.compile(rf"- Fails: ({_CALL}): {_FAILED}(?:; called otherwise (\d+) of (\d+))?\.")
+_WORKING: Final = re.compile(rf"- Fails: ({_CALLS}): (\d+) of (\d+) requests succeeded\.")
+
+
+def is_when(line: str, *, category: str, keywords: Collection[str]) -> bool:
+    """Whether a line is the When of a category, with keywords that coreloop.yaml has for it."""
+    found = _WHEN.fullmatch(line)
+    if found is None:
+        return False
+    plain, words, named = found.groups()
+    if words is None:
+        return plain in {None, category}
+    return named == category and set(words.split(", ")) <= set(keywords)
+
+
+def is_call(line: str, steps: Sequence[Step]) -> bool:
+    """Whether a line is the Call of these steps, in their order."""
+    found = _GUIDE_CALL.fullmatch(line)
+    return found is not None and _are_steps(found[1], steps)
+
+
+def is_failing_call(
+    line: str,
+    step: Step,
+    *,
+    others: Iterable[str],
+    error_class: str | None,
+    counts: tuple[int, int, int, int],
+) -> bool:
+    """Whether a line says how one way of calling fails.
+
+    Parameters
+    ----------
+    line : str
+        The bullet.
+    step : Step
+        The tool, its selectors and arguments.
+    others : iterable of str
+        Arguments of the calls that succeed.
+    error_class : str or None
+        Of the failures.
+    counts : tuple of int
+        Failures, calls, failures of the other calls, other calls.
+    """
+    apart, this_way = _APART.fullmatch(line), _THIS_WAY.fullmatch(line)
+    found = apart or this_way
+    if found is None:
+        return False
+    figures = tuple(int(figure) for figure in found.group(2, 3, 5, 6) if figure is not None)
+    if found[4] != error_class or figures != counts[: len(figures)]:
+        return False
+    if apart is not None:
+        return set(re.split(r", | and ", apart[1])) <= {*step.arg_keys, *others}
+    return _are_steps(found[1], (step,))
+
+
+def is_failing_sequence(line: str, steps: Sequence[Step], *, succeeded: int, requests: int) -> bool:
+    """Whether a line says how one way of working fails."""
+    found = _WORKING.fullmatch(line)
+    if found is None or not _are_steps(found[1], steps):
+        return False
+    return (int(found[2]), int(found[3])) == (succeeded, requests)
+
+
+def _are_steps(written: str, steps: Sequence[Step]) -> bool:
+    calls = written.split(" -> ")
+    return len(calls) == len(steps) and all(map(_is_step, calls, steps))
+
+
+def _is_step(written: str, step: Step) -> bool:
+    name, _, rest = written.partition("(")
+    arguments = rest.removesuffix(")").split(", ") if rest != ")" else []
+    return name == step.name and all(_is_argument(one, step) for one in arguments)
+
+
+def _is_argument(written: str, step: Step) -> bool:
+    name, _, value = written.partition("=")
+    if not value:
+        return written == "…" or name in step.arg_keys
+    return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
