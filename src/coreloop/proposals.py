@@ -1,6 +1,6 @@
 """What proposals of both phases have in common: their target, their ids, the two files of a night."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -55,6 +55,11 @@ def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, da
     return {**known, **{key: f"{prefix}-{day}-{place:03d}" for place, key in enumerate(new, highest + 1)}}
 
 
+def shown_ids(ids: Mapping[str, str], withheld: Collection[str]) -> dict[str, str]:
+    """The ids for a file that others read: of a withheld key only the number stays, so none comes twice."""
+    return {f"withheld-{id}" if id in withheld else key: id for key, id in ids.items()}
+
+
 def write_night(
     folder: Path, day: date, name: str, build: Callable[[Mapping[str, str]], tuple[bytes, str]]
 ) -> tuple[Path, Path]:
@@ -96,7 +101,7 @@ def _known_ids(path: Path) -> Mapping[str, str]:
         return {}
     except OSError as error:
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError(f"is damaged ({error}); move it away and run again", path=path) from error
     if known.schema_version > SCHEMA_VERSION:
         raise WorkspaceError(f"has schema version {known.schema_version}; upgrade coreloop", path=path)

@@ -1,5 +1,6 @@
 """The two files of a night: candidates.json for promote, and the draft that a person reads."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -44,6 +45,9 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
     )
     return replace(
         candidate,
+        # Both are plain hashes, over values that are redacted here: a dictionary would give them back.
+        key="" if withheld else candidate.key,
+        seq_hash="" if withheld else candidate.seq_hash,
         suggested_append=None if withheld else candidate.suggested_append,
         refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
         engine=unless(words.is_known(candidate.engine), candidate.engine),
@@ -51,8 +55,15 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
         tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
         example_questions=tuple(unless(False, text) for text in candidate.example_questions),
-        providers={unless(is_category(name), name): n for name, n in candidate.providers.items()},
+        providers=_redact_providers(candidate.providers, words),
     )
+
+
+def _redact_providers(providers: Mapping[str, int], words: Vocabulary) -> dict[str, int]:
+    """Counts of the providers that coreloop.yaml knows, and of all others together."""
+    known = {name: n for name, n in providers.items() if name in words.settings.reach.caps}
+    others = sum(providers.values()) - sum(known.values())
+    return {**known, "[REDACTED]": others} if others else known
 
 
 def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:

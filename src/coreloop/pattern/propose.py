@@ -12,7 +12,7 @@ from coreloop.pattern.candidates import Found, find_candidates
 from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
-from coreloop.proposals import assign_ids, write_night
+from coreloop.proposals import assign_ids, shown_ids, write_night
 from coreloop.tools import resolve_tools
 from coreloop.wording import Vocabulary
 from coreloop.workspace import Workspace
@@ -101,4 +101,6 @@ def _document(
     ids = assign_ids((one.key for one in found), known, prefix="cand", day=now.date())
     named = (replace(one, id=ids[one.key]) for one in found)
     candidates = tuple(redact(one, proposals.words) if sanitized else one for one in named)
-    return CandidatesFile(generated_at=now, window=proposals.days, candidates=candidates, ids=ids)
+    withheld = {one.id for one in candidates if not one.key}
+    shown = shown_ids(ids, withheld) if sanitized else ids
+    return CandidatesFile(generated_at=now, window=proposals.days, candidates=candidates, ids=shown)

@@ -208,6 +208,17 @@ def test_a_file_of_a_later_version_is_refused(tmp_path: Path):
         _write(_proposals(tmp_path, *repeated(3)), tmp_path)
 
 
+def test_sanitize_leaves_no_hash_of_a_redacted_value(tmp_path: Path):
+    proposals = _proposals(tmp_path, *repeated(3, provider="acme-secret"))
+    (one,) = proposals.found.candidates
+    document, (path, draft) = _write(proposals, tmp_path, sanitized=True)
+    written = path.read_text() + draft.read_text()
+    assert one.key not in written
+    assert one.seq_hash not in written
+    assert document.candidates[0].providers == {"[REDACTED]": 3}
+    assert document.ids == {f"withheld-{one_id}": one_id for one_id in ["cand-2026-04-25-001"]}
+
+
 def _hostile(folder: Path) -> Proposals:
     calls = [
         call("분석 CANARY tool", {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}),
