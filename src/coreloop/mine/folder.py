@@ -22,12 +22,24 @@ def roll_up_folder(folder: Path, settings: MineSettings) -> list[Rollup]:
             path=folder,
         )
     rollups = []
-    for path in sorted(path for path in folder.glob("*.jsonl") if not path.is_dir()):
+    for path in _day_files(folder):
         try:
             rollups.append(roll_up(path, settings))
         except OSError as error:
             raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
     return rollups
+
+
+def _day_files(folder: Path) -> list[Path]:
+    """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+    odd = next((path for path in paths if path.exists() and not path.is_file()), None)
+    if odd is not None:  # a pipe would be waited for without end
+        raise WorkspaceError("is no regular file; move it away", path=odd)
+    return paths
 
 
 def newest_day(rollups: Iterable[Rollup]) -> date | None:

@@ -301,17 +301,30 @@ run()
     )
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a FIFO and SIGINT")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs to see what a process has open")
 def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
-    log = tmp_path / "endless.jsonl"
-    os.mkfifo(log)
+    log = tmp_path / "long.jsonl"
+    log.write_text((json.dumps(record()) + "\n") * 300_000, encoding="utf-8")  # seconds of work
     command = [*COMMAND, "pattern", "--in-dir", "."]
     running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with log.open("wb"):  # opens when the command reads the file
-        running.send_signal(signal.SIGINT)
-        out, errors = running.communicate()
+    while log not in {_target(one) for one in Path(f"/proc/{running.pid}/fd").iterdir()}:
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    out, errors = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, b"")
     assert b"Traceback" not in errors
+
+
+def _target(link: Path) -> Path | None:
+    try:
+        return link.readlink()
+    except OSError:  # closed meanwhile
+        return None
+
+
+def test_a_pipe_among_the_records_is_refused(tmp_path: Path, run: Run):
+    os.mkfifo(tmp_path / "endless.jsonl")
+    _assert_refused(run("pattern", "--in-dir", "."), "endless.jsonl", "no regular file")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
