@@ -51,6 +51,11 @@ def show_proposals(
     for gate, count in proposals.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+    if proposals.n_neutral:
+        click.echo(
+            f"  {counted(proposals.n_neutral, 'record')} counted neither way: an answer shorter than "
+            "min_chunk_len, or a network or rate-limit error"
+        )
     show_skipped(proposals.skipped)
     homeless = sum(_is_homeless(one) for one in document.candidates)
     if homeless:
@@ -80,6 +85,7 @@ def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple
     facts = {
         "window": document.window,
         "n_records": proposals.n_records,
+        "n_neutral": proposals.n_neutral,
         "n_files": proposals.n_files,
         "newest": proposals.newest,
         "n_patterns": proposals.found.n_groups,

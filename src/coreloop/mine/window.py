@@ -53,8 +53,14 @@ class Window:
 
     def n_records(self) -> int:
         """Records in the window, those that count neither way included."""
-        counts = pl.col("n_success", "n_failure", "n_neutral").sum()
-        return int(self.rows.select(counts).collect().sum_horizontal().item())
+        return self._sum("n_success", "n_failure", "n_neutral")
+
+    def n_neutral(self) -> int:
+        """Records in the window that count neither way."""
+        return self._sum("n_neutral")
+
+    def _sum(self, *columns: str) -> int:
+        return int(self.rows.select(pl.col(columns).sum()).collect().sum_horizontal().item())
 
     def question(self, file: int, offset: int) -> str:
         """The question in a line, or nothing where the file is no longer what was mined."""

@@ -26,8 +26,8 @@ class Proposals:
     ----------
     days : Days
         The window.
-    n_records, n_files : int
-        Records in the window, and files that were read.
+    n_records, n_neutral, n_files : int
+        Records in the window, those of them that count neither way, and files that were read.
     newest : date or None
         Day of the newest record of all, in the window or not.
     found : Found
@@ -40,6 +40,7 @@ class Proposals:
 
     days: Days
     n_records: int
+    n_neutral: int
     n_files: int
     newest: date | None
     found: Found
@@ -65,6 +66,7 @@ def propose(
     return Proposals(
         days=days,
         n_records=window.n_records(),
+        n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
         found=Found(drafted, found.n_groups, found.fell),
