@@ -23,7 +23,7 @@ class Promotion:
     phase : str
         ``R`` or ``F``.
     merged_at : datetime
-        The committer's time, UTC.
+        When it came to the branch, UTC: the time of the merge, not of the commit that the merge brought.
     reverted : bool
         Whether a later commit took it back, and no still later one brought it again.
     """
@@ -49,11 +49,12 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
     Returns
     -------
     list of Promotion
-        Oldest first. Of several commits with one key (a merge commit that repeats the trailers) the oldest
-        stands for all.
+        In the order in which they came to the branch. Of several commits with one key (a merge commit that
+        repeats the trailers) the oldest stands for all.
     """
     ordered = list(commits)[::-1]
     alive = _alive(ordered)
+    landings = _landings(ordered)
     found: dict[str, Promotion] = {}
     for commit in ordered:
         trailers = read_trailers(commit.message)
@@ -61,8 +62,10 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
         if key and trailers.get("Phase") in {"R", "F"} and not _REVERTS.search(commit.message):
             standing = found.get(key)
             if standing is None or (standing.reverted and alive[commit.sha]):
-                found[key] = _promotion(commit, trailers, reverted=not alive[commit.sha])
-    return list(found.values())
+                found[key] = _promotion(
+                    commit, trailers, landings[commit.sha], reverted=not alive[commit.sha]
+                )
+    return sorted(found.values(), key=lambda one: landings[one.sha].place)
 
 
 def project_keys(folder: Path, *, base: str) -> frozenset[str]:
@@ -106,16 +109,49 @@ def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
     }
 
 
-def _promotion(commit: Commit, trailers: Mapping[str, str], *, reverted: bool) -> Promotion:
+@dataclass(frozen=True, slots=True)
+class _Landing:
+    """Place in the line of first parents, from the oldest on, and the time there."""
+
+    place: int
+    at_s: int
+
+
+def _promotion(
+    commit: Commit, trailers: Mapping[str, str], landing: _Landing, *, reverted: bool
+) -> Promotion:
     return Promotion(
         key=trailers["Candidate-Key"],
         candidate_id=trailers.get("Candidate-Id", ""),
         phase=trailers["Phase"],
         target=trailers.get("Target", ""),
         sha=commit.sha,
-        merged_at=datetime.fromtimestamp(commit.committed_s, UTC),
+        merged_at=datetime.fromtimestamp(landing.at_s, UTC),
         reverted=reverted,
     )
+
+
+def _landings(ordered: list[Commit]) -> dict[str, _Landing]:
+    """What brought each commit to the branch: itself, or a merge.
+
+    A commit's own time says when it was proposed; a draft may wait for weeks.
+    """
+    commits = {commit.sha: commit for commit in ordered}
+    line: list[Commit] = []
+    step = ordered[-1] if ordered else None
+    while step is not None:
+        line.append(step)
+        step = commits.get(step.parents[0]) if step.parents else None
+    landings: dict[str, _Landing] = {}
+    for place, commit in enumerate(reversed(line)):
+        left = [commit.sha]
+        while left:
+            sha = left.pop()
+            if sha in commits and sha not in landings:
+                landings[sha] = _Landing(place, commit.committed_s)
+                left.extend(commits[sha].parents)
+    alone = {commit.sha: _Landing(0, commit.committed_s) for commit in ordered}
+    return alone | landings
 
 
 def _alive(ordered: list[Commit]) -> dict[str, bool]:

@@ -18,6 +18,11 @@ from coreloop.errors import GitError, NoRepositoryError
 _REGULAR: Final = frozenset({"100644", "100755"})
 # Never ask at a terminal: a nightly job would hang. Messages are read, so they are in one language.
 _ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+_GITHUB: Final = re.compile(
+    # the whole address, since a path or another host may end in the same words
+    r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
+    r"(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,34 @@ class Repository:
     def is_shallow(self) -> bool:
         """Whether history was cut off by ``clone --depth``."""
         return self._git("rev-parse", "--is-shallow-repository") == "true"
+
+    def require_history(self) -> None:
+        """Refuse a clone whose history was cut off.
+
+        Raises
+        ------
+        GitError
+            It is shallow.
+        """
+        if self.is_shallow():
+            raise GitError(
+                "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
+            )
+
+    def base(self, branch: str) -> str:
+        """The base branch's newest commit that this clone knows: the remote's, else its own.
+
+        Raises
+        ------
+        GitError
+            There is no such branch.
+        """
+        remote = self.remote()
+        tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
+        sha = tracked or self.resolve(f"refs/heads/{branch}")
+        if sha is None:
+            raise GitError(f"there is no branch {branch}; set forge: base in coreloop.yaml")
+        return sha
 
     def read(self, revision: str, path: str) -> bytes | None:
         """A file's bytes at a revision; None when it is not there or is no regular file."""
@@ -210,6 +243,13 @@ class Repository:
         if status not in ok:
             raise GitError(f"git {words[0]}: {_last_line(stderr)}")
         return stdout
+
+
+def github_repo(repository: Repository) -> str | None:
+    """``owner/name`` of the remote when it is on GitHub."""
+    remote = repository.remote()
+    found = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
+    return found["repo"] if found else None
 
 
 def _last_line(stderr: str | bytes) -> str:

@@ -1,11 +1,11 @@
 """Where a project's files lie, and how a file that others read is written: whole or not at all."""
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 from coreloop.errors import WorkspaceError
 from coreloop.settings import FILE_NAME, Settings, load_settings
@@ -103,21 +103,37 @@ def write_private(path: Path, data: bytes) -> None:
     WorkspaceError
         The folder cannot be made or the disk is full; ``path`` is as it was.
     """
-    temporary = None
+    _write(path, data, file_mode=0o600, folder_mode=0o700)
+
+
+def write_public(path: Path, data: bytes) -> None:
+    """`write_private` for a file that everybody may read, as far as the umask lets them.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or the disk is full; ``path`` is as it was.
+    """
+    _write(path, data, file_mode=0o666, folder_mode=0o777)
+
+
+def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:
+    # tempfile.mkstemp would make it 0600, and the umask cannot be asked without setting it
+    temporary = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
+        path.parent.mkdir(mode=folder_mode, parents=True, exist_ok=True)
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file_mode)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            with suppress(FileNotFoundError):  # it was renamed, or never made
+                temporary.unlink()
     except OSError as error:
         raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=path) from error
-    finally:
-        if temporary is not None:
-            with suppress(FileNotFoundError):  # it was renamed
-                Path(temporary).unlink()
 
 
 @contextmanager

@@ -58,6 +58,7 @@ def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
     ],
 )
 def test_refusal_in_the_table_is_one_that_the_code_makes(said: str) -> None:
-    promotion = Path(__file__).parents[2] / "src" / "coreloop" / "promote"
+    package = Path(__file__).parents[2] / "src" / "coreloop"
     assert said in PAGE
-    assert any(said in path.read_text(encoding="utf-8") for path in promotion.glob("*.py"))
+    sources = [package / "repository.py", *(package / "promote").glob("*.py")]
+    assert any(said in path.read_text(encoding="utf-8") for path in sources)

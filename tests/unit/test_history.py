@@ -109,6 +109,21 @@ def test_oldest_comes_first(project: Project) -> None:
     assert list(states(project)) == ["bb", "aa", "cc"]
 
 
+def test_time_is_that_of_the_merge(project: Project) -> None:
+    """A draft that waited for seven weeks has been in effect since it was merged, not since it was proposed."""
+    sha = promoted(project, GIT_COMMITTER_DATE="2026-03-01T00:00:00Z")
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "x"}, message("ff"), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.git("merge", "--no-ff", "-m", "merge", BRANCH, GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
+    project.git("switch", "--quiet", "--create", "later")
+    project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
+    assert [(one.key, f"{one.merged_at:%m-%d}") for one in on(project, "later")] == [
+        ("ff", "04-01"),
+        (KEY, "04-20"),
+    ]
+    assert on(project)[1].sha == sha
+
+
 @pytest.mark.parametrize("times", [0, 1, 2, 3, 4])
 def test_odd_number_of_reverts_takes_it_back(project: Project, times: int) -> None:
     promoted(project)

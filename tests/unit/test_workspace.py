@@ -9,7 +9,7 @@ import pytest
 
 from coreloop.errors import SettingsError, WorkspaceError
 from coreloop.settings import Settings
-from coreloop.workspace import Workspace, locked, open_workspace, write_private
+from coreloop.workspace import Workspace, locked, open_workspace, write_private, write_public
 
 
 @pytest.fixture
@@ -68,6 +68,16 @@ def test_a_second_write_replaces_the_first_and_leaves_nothing_beside_it(tmp_path
     assert path.read_bytes() == b"new"
     assert mode(path) == 0o600
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("umask", "file", "folder"), [(0o022, 0o644, 0o755), (0o027, 0o640, 0o750)])
+def test_a_document_is_as_readable_as_the_umask_lets_it_be(tmp_path, open_umask, umask, file, folder):
+    os.umask(umask)
+    path = tmp_path / "docs" / "x.md"
+    for text in (b"old", b"new"):
+        write_public(path, text)
+    assert (path.read_bytes(), mode(path), mode(path.parent)) == (b"new", file, folder)
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_that_names_the_file(tmp_path):

@@ -1,21 +1,14 @@
 """Which forge a promotion goes to, if any; and where the pull request's text goes when there is none."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from coreloop.promote.forge import Forge
 from coreloop.promote.promotion import Plan
-from coreloop.repository import Repository
+from coreloop.repository import Repository, github_repo
 from coreloop.settings import ForgeSettings
 from coreloop.workspace import write_private
-
-_GITHUB = re.compile(
-    # the whole address, since a path or another host may end in the same words
-    r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
-    r"(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
-)
 
 
 @contextmanager
@@ -44,13 +37,6 @@ def connect_forge(
     url = environ.get("GITHUB_API_URL") or Connection().base_url
     with GithubForge(repo, token=token, connection=Connection(base_url=url, retry=patient())) as forge:
         yield forge
-
-
-def github_repo(repository: Repository) -> str | None:
-    """``owner/name`` of the remote when it is on GitHub."""
-    remote = repository.remote()
-    found = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
-    return found["repo"] if found else None
 
 
 def keep_body(plan: Plan, candidates: Path) -> Path:

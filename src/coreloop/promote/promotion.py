@@ -151,11 +151,8 @@ def base_commit(repository: Repository, base: str, *, fetch: bool) -> str:
         There is no such branch.
     """
     remote = repository.remote()
-    known = repository.resolve(f"refs/remotes/{remote}/{base}") or repository.resolve(f"refs/heads/{base}")
     if remote is None or not fetch:
-        if known is None:
-            raise GitError(f"there is no branch {base}; set forge: base in coreloop.yaml")
-        return known
+        return repository.base(base)
     sha = repository.heads(remote).get(base)
     if sha is None:
         raise GitError(f"{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml")
@@ -223,10 +220,7 @@ def _repository_path(repository: Repository, project: Path, file: str) -> str:
 
 
 def _refuse_known(repository: Repository, base_sha: str, proposal: Proposal) -> None:
-    if repository.is_shallow():
-        raise GitError(
-            "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
-        )
+    repository.require_history()
     key = proposal.key
     known = next((one for one in promotions(repository.log(base_sha)) if one.key == key), None)
     if known is not None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coreloop.promote.connect import connect_forge, github_repo
-from coreloop.repository import Repository
+from coreloop.promote.connect import connect_forge
+from coreloop.repository import Repository, github_repo
 from coreloop.settings import ForgeSettings
 from promoting import Project
 
