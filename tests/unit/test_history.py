@@ -110,7 +110,7 @@ def test_oldest_comes_first(project: Project) -> None:
 
 
 def test_time_is_that_of_the_merge(project: Project) -> None:
-    """A draft that waited for seven weeks has been in effect since it was merged, not since it was proposed."""
+    """A draft that waited for seven weeks is in effect since its merge, not since it was proposed."""
     sha = promoted(project, GIT_COMMITTER_DATE="2026-03-01T00:00:00Z")
     project.git("switch", "--quiet", "main")
     project.commit({"other.txt": "x"}, message("ff"), GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")

@@ -1,0 +1,9 @@
+"""Phase A under the name that maintainers know: ``dartlab-coreloop propose-axis`` with the same options."""
+
+import sys
+
+from coreloop.cli import run
+
+if __name__ == "__main__":
+    sys.argv[1:1] = ["propose-axis"]
+    run()

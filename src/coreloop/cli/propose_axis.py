@@ -1,0 +1,127 @@
+"""``dartlab-coreloop propose-axis``."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import orjson
+
+from coreloop.cli.options import json_option
+from coreloop.text import printable
+from coreloop.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.axis.case import Case, Gate
+
+
+@click.command()
+@click.option("--engine", required=True, metavar="TOOL", help="The tool that would get it.")
+@click.option("--axis", metavar="VALUE", help="A selector's value.  [default: the whole engine is weighed]")
+@click.option(
+    "--min-phase-r-merges",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Merged promotions of Guide text.",
+)
+@click.option(
+    "--min-phase-f-caveats", type=click.IntRange(0), default=2, show_default=True, help="Merged caveats."
+)
+@click.option(
+    "--min-age-days",
+    type=click.IntRange(0),
+    default=30,
+    show_default=True,
+    help="Days since the first merge of Phase R.",
+)
+@json_option
+def command(
+    engine: str,
+    axis: str | None,
+    min_phase_r_merges: int,
+    min_phase_f_caveats: int,
+    min_age_days: int,
+    as_json: bool,
+) -> None:
+    """Write what speaks for a new axis of an engine (Phase A).
+
+    Reads the merged promotions of the base branch. When every gate is passed it writes one document to
+    docs/phase-a-proposals and nothing else; a human builds the feature. Exits 1 when a gate says no.
+    """
+    from coreloop.axis.case import Thresholds, make_case
+    from coreloop.axis.proposal import write_proposal
+    from coreloop.repository import Repository
+
+    now = datetime.now(UTC)
+    workspace = open_workspace(Path.cwd())
+    thresholds = Thresholds(
+        phase_r_merges=min_phase_r_merges, phase_f_caveats=min_phase_f_caveats, age_days=min_age_days
+    )
+    with Repository(workspace.root) as repository:
+        case = make_case(repository, workspace, engine=engine, axis=axis, thresholds=thresholds, now=now)
+    path, written = write_proposal(case, workspace, today=now.date()) if case.passed else (None, False)
+    if as_json:
+        click.echo(orjson.dumps(_facts(case, path, written), option=orjson.OPT_INDENT_2))
+    else:
+        _show(case, now)
+        if path is not None:
+            click.echo(f"{'wrote' if written else 'has the section of today already:'} {path}", err=True)
+    click.get_current_context().exit(0 if case.passed else 1)
+
+
+def _show(case: "Case", now: datetime) -> None:
+    axis = "the whole engine" if case.axis is None else f"axis {printable(case.axis)}"
+    click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
+    for gate in case.gates:
+        click.echo(f"  {gate.name:<27} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}")
+    for note in _notes(case, now):
+        click.echo(f"  {note}")
+    failed = sum(not gate.passed for gate in case.gates)
+    if failed:
+        click.echo(f"No proposal: {failed} of {len(case.gates)} gates say no.")
+
+
+def _verdict(gate: "Gate") -> str:
+    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
+
+
+def _notes(case: "Case", now: datetime) -> list[str]:
+    notes = []
+    if case.first_merge is not None:
+        wrong = (
+            " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
+        )
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{wrong}")
+    reverted = len(case.evidence) - len(case.counted)
+    if reverted:
+        notes.append(f"{reverted} reverted, which do not count")
+    if case.axis is not None and case.n_without_axis:
+        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
+    if case.axis is not None and case.axes and not case.passed:
+        named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
+        notes.append(f"promotions in effect by axis: {named}")
+    if case.engines:
+        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
+    return notes
+
+
+def _facts(case: "Case", path: Path | None, written: bool) -> dict[str, object]:
+    return {
+        "engine": case.engine,
+        "axis": None if case.axis is None else printable(case.axis),
+        "base": case.base,
+        "base_sha": case.base_sha,
+        "passed": case.passed,
+        "gates": [
+            {"name": gate.name, "figure": gate.figure, "needed": gate.needed, "passed": gate.passed}
+            for gate in case.gates
+        ],
+        "first_merge": case.first_merge,
+        "evidence": [one.promotion for one in case.evidence],
+        "axes": case.axes,
+        "n_without_axis": case.n_without_axis,
+        "file": None if path is None else os.fsencode(path).decode("utf-8", "replace"),
+        "written": written,
+    }
