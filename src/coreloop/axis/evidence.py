@@ -24,6 +24,7 @@ _CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')
 _SELECTOR: Final = re.compile(r'\b(\w{1,40})=(?:"([^"]*)"|<\1>)')
 # A keyword such as 이익(순) in these would look like a call.
 _NO_CALLS: Final = ("- When:", "- Evidence:")
+_CALLS: Final = "- Call:"
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
@@ -106,8 +107,8 @@ def read_evidence(
         target = read_target(promotion.target)
         if target is not None and engine in engines_of(target, tools):
             commit = by_sha[promotion.sha]
-            lines = _appended(repository, commit, (folder / target.file).as_posix(), target.symbol)
-            found.append(_evidence(promotion, commit, lines, engine))
+            versions = _versions(repository, commit, (folder / target.file).as_posix(), target.symbol)
+            found.append(_evidence(promotion, commit, versions, engine))
     return found
 
 
@@ -166,26 +167,53 @@ def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
     return tuple((name, None if value is None else plain_axis(value)) for name, value in pairs)
 
 
-def _evidence(promotion: Promotion, commit: Commit, lines: tuple[str, ...], engine: str) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class _Versions:
+    """The docstring's lines without and with the commit."""
+
+    before: list[str]
+    after: list[str]
+
+    def appended(self) -> tuple[str, ...]:
+        """Lines that were not there before, in their order."""
+        left = Counter(self.before)
+        appended = []
+        for line in self.after:
+            if left[line]:
+                left[line] -= 1
+            else:
+                appended.append(line)
+        return tuple(appended)
+
+
+def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine: str) -> Evidence:
+    lines = versions.appended()
     calls = tuple(calls_in(lines, owner=engine))
-    own = [call.selectors for call in calls if call.tool == engine and call.selectors]
-    axes = tuple(dict.fromkeys(value for _, value in own[-1] if value is not None)) if own else ()
+    axes = _axes(calls, engine)
+    if promotion.phase == "R" and not any(line.startswith(_CALLS) for line in lines):
+        axes = _standing_axes(versions.before, engine)
     said = read_trailers(commit.message).get("Evidence", "")
     return Evidence(promotion, said, lines, calls, axes)
 
 
-def _appended(repository: Repository, commit: Commit, path: str, symbol: str) -> tuple[str, ...]:
-    """Lines of the docstring that it did not have before, in their order."""
-    before = Counter(
-        _docstring_lines(repository.read(commit.parents[0], path), symbol) if commit.parents else ()
-    )
-    appended = []
-    for line in _docstring_lines(repository.read(commit.sha, path), symbol):
-        if before[line]:
-            before[line] -= 1
-        else:
-            appended.append(line)
-    return tuple(appended)
+def _axes(calls: Iterable[Call], engine: str) -> tuple[str, ...]:
+    own = [call.selectors for call in calls if call.tool == engine and call.selectors]
+    return tuple(dict.fromkeys(value for _, value in own[-1] if value is not None)) if own else ()
+
+
+def _standing_axes(before: Iterable[str], engine: str) -> tuple[str, ...]:
+    """Axes of a promotion whose call stood there for another category already, so that it was not repeated.
+
+    Known only while all the calls that stood there are of the same axes.
+    """
+    stood = {_axes(calls_in([line], owner=engine), engine) for line in before if line.startswith(_CALLS)}
+    return stood.pop() if len(stood) == 1 else ()
+
+
+def _versions(repository: Repository, commit: Commit, path: str, symbol: str) -> _Versions:
+    old = repository.read(commit.parents[0], path) if commit.parents else None
+    new = repository.read(commit.sha, path)
+    return _Versions(_docstring_lines(old, symbol), _docstring_lines(new, symbol))
 
 
 def _docstring_lines(source: bytes | None, symbol: str) -> list[str]:

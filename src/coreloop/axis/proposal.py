@@ -156,7 +156,7 @@ def _selector_values(case: Case) -> Counter[str]:
     """How many promotions name each value."""
     named = (
         {
-            f"{name}={value}"
+            f"{name}={f'<{name}>' if value is None else value}"
             for call in one.calls
             if call.tool == case.engine
             for name, value in call.selectors

@@ -1,0 +1,143 @@
+"""propose-axis as people and programs meet it: every gate's figure, the exit code, one line of error."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coreloop.promote.docstring import Edited, append_to_section
+from coreloop.trailers import write_trailers
+from promoting import FILE, Project, run_git
+
+COMMAND = [sys.executable, "-m", "coreloop", "propose-axis"]
+SCRIPTS = Path(__file__).parents[3] / "scripts" / "audit"
+LOW = ["--min-phase-r-merges", "1", "--min-phase-f-caveats", "0", "--min-age-days", "0"]
+
+
+def propose(folder: Path, *args: str, command: list[str] = COMMAND) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*command, "--engine", "analysis", *args],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def promote(project: Project, line: str, key: str = "aa") -> str:
+    edited = append_to_section((project.root / FILE).read_bytes(), "analysis", "Guide", (line,))
+    assert isinstance(edited, Edited)
+    values = {"Phase": "R", "Candidate-Id": "cand-1", "Candidate-Key": key, "Target": f"{FILE}::analysis"}
+    sha = project.commit({FILE: edited.source}, f"docs\n\n{write_trailers(values)}")
+    project.git("push", "--quiet", "origin", "main")
+    return sha
+
+
+@pytest.fixture
+def promoted(project: Project) -> Project:
+    promote(project, '- Call: analysis(company, axis="수익성") -> show(company).')
+    return project
+
+
+def test_failing_gates_are_all_shown_with_their_figures(promoted: Project) -> None:
+    before = promoted.fingerprint()
+    done = propose(promoted.root, "--axis", "수익성")
+    assert (done.returncode, done.stderr, promoted.fingerprint()) == (1, "", before)
+    assert [" ".join(line.split()) for line in done.stdout.splitlines()[1:4]] == [
+        "Phase R merges 1 of 3 2 short",
+        "Phase F caveats 0 of 2 2 short",
+        "days since the first merge 0 of 30 30 short",
+    ]
+    assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates say no."
+
+
+def test_failing_gates_are_json_with_their_figures(promoted: Project) -> None:
+    done = propose(promoted.root, "--axis", "성장성", "--json")
+    facts = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert [(gate["figure"], gate["needed"], gate["passed"]) for gate in facts["gates"]] == [
+        (0, 3, False),
+        (0, 2, False),
+        (0, 30, False),
+    ]
+    assert (facts["axes"], facts["file"], facts["written"]) == ({"수익성": 1}, None, False)
+
+
+def test_axes_that_have_a_history_are_named_when_this_one_has_none(promoted: Project) -> None:
+    assert "by axis: 수익성 1" in propose(promoted.root, "--axis", "성장성").stdout
+
+
+def test_engines_that_have_a_history_are_named_when_this_one_has_none(promoted: Project) -> None:
+    done = propose(promoted.root, "--engine", "credit")
+    assert "no promotion of credit; there are some of analysis" in done.stdout
+
+
+def test_passed_gates_write_the_document_once_a_day(promoted: Project) -> None:
+    first, second = (propose(promoted.root, *LOW, "--axis", "수익성") for _ in range(2))
+    path = promoted.root / "docs/phase-a-proposals/analysis-profitability.md"
+    assert (first.returncode, first.stderr) == (0, f"wrote {path}\n")
+    assert (second.returncode, second.stderr) == (0, f"has the section of today already: {path}\n")
+    assert promoted.git("status", "--porcelain", "-uall") == f"?? {path.relative_to(promoted.root)}"
+
+
+def test_whole_engine_is_weighed_without_an_axis(promoted: Project) -> None:
+    promote(promoted, "- Call: analysis(company, axis=<axis>).", key="bb")
+    facts = json.loads(propose(promoted.root, *LOW, "--json").stdout)
+    assert (facts["axis"], facts["gates"][0]["figure"], facts["n_without_axis"]) == (None, 2, 1)
+    assert facts["file"].endswith("docs/phase-a-proposals/analysis-general.md")
+    assert "1 that name no declared axis" in propose(promoted.root, *LOW, "--axis", "수익성").stdout
+
+
+def test_script_is_the_same_command(promoted: Project) -> None:
+    script = [sys.executable, str(SCRIPTS / "propose_axis.py")]
+    done = [propose(promoted.root, "--json", command=command) for command in (COMMAND, script)]
+    assert (done[0].returncode, done[0].stdout) == (1, done[1].stdout)
+
+
+def test_slugs_can_be_had_under_the_known_name() -> None:
+    asked = "import _axis_slug as a; print(a.to_slug('수익성'), a.KOREAN_AXIS_SLUG['성장성'])"
+    done = subprocess.run([sys.executable, "-c", asked], cwd=SCRIPTS, capture_output=True, check=True)
+    assert done.stdout.split() == [b"profitability", b"growth"]
+
+
+def test_folder_without_a_repository_is_one_line(tmp_path: Path, quiet_git: None) -> None:
+    _assert_refused(propose(tmp_path), "is not in a git repository")
+
+
+def test_shallow_clone_is_one_line(promoted: Project, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    run_git(tmp_path, "clone", "--quiet", "--depth=1", promoted.remote.as_uri(), str(clone))
+    _assert_refused(propose(clone), "this clone is shallow")
+
+
+def test_missing_base_branch_is_one_line(promoted: Project) -> None:
+    (promoted.root / "coreloop.yaml").write_text("forge: {base: trunk}\n")
+    _assert_refused(propose(promoted.root), "there is no branch trunk")
+
+
+def test_repository_without_a_commit_is_one_line(tmp_path: Path, quiet_git: None) -> None:
+    run_git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    _assert_refused(propose(tmp_path), "there is no branch main")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param(["--axis", ""], id="an empty axis"),
+        pytest.param(["--engine", "../x"], id="an engine that is no name"),
+        pytest.param(["--min-phase-r-merges", "0"], id="no merge at all"),
+        pytest.param(["--min-age-days", "-1"], id="negative days"),
+        pytest.param(["--min-age-days", "soon"], id="days that are no number"),
+    ],
+)
+def test_option_that_cannot_be_meant_is_one_line(promoted: Project, args: list[str]) -> None:
+    _assert_refused(propose(promoted.root, *args), args[0])
+
+
+def _assert_refused(done: subprocess.CompletedProcess[str], mention: str) -> None:
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("dartlab-coreloop: ")
+    assert done.stderr.count("\n") == 1
+    assert mention in done.stderr
