@@ -10,7 +10,7 @@ from coreloop.axis.case import Case
 from coreloop.errors import WorkspaceError
 from coreloop.settings import Settings
 from coreloop.slug import to_slug
-from coreloop.text import plain_markdown, printable
+from coreloop.text import escape_markdown, printable
 from coreloop.workspace import Workspace, write_public
 
 FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
@@ -61,8 +61,8 @@ def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Pa
 def introduction(case: Case, settings: Settings) -> str:
     """What leads the document: what it is, and what a human must do."""
     subject = _subject(case)
-    engine = plain_markdown(case.engine)
-    key = "its own override key" if case.axis is None else f"the override key of {plain_markdown(case.axis)}"
+    engine = escape_markdown(case.engine)
+    key = "its own override key" if case.axis is None else f"the override key of {escape_markdown(case.axis)}"
     sections = settings.docstring.sections
     file = next((one.promotion.target.partition("::")[0] for one in case.counted), "FILE")
     return (
@@ -104,8 +104,8 @@ def _joined(old: bytes, new: str) -> bytes:
 
 
 def _subject(case: Case) -> str:
-    what = "the whole engine" if case.axis is None else f"axis {plain_markdown(case.axis)}"
-    return f"{plain_markdown(case.engine)}, {what}"
+    what = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
+    return f"{escape_markdown(case.engine)}, {what}"
 
 
 def _heading(case: Case, today: date) -> str:
@@ -115,7 +115,7 @@ def _heading(case: Case, today: date) -> str:
 def _axis_task(case: Case) -> str:
     if case.axis is None:
         return "choose from the selector values below what becomes a function or an axis of its own."
-    return f"make {plain_markdown(case.axis)} a documented axis of {plain_markdown(case.engine)}."
+    return f"make {escape_markdown(case.axis)} a documented axis of {escape_markdown(case.engine)}."
 
 
 def _commit(sha: str, repo: str | None) -> str:
@@ -126,8 +126,8 @@ def _commit(sha: str, repo: str | None) -> str:
 def _evidence(case: Case) -> str:
     rows = [
         f"| {_commit(one.promotion.sha, case.repo)} | {one.promotion.phase} | "
-        f"{plain_markdown(one.promotion.candidate_id)} | {plain_markdown(one.promotion.target)} | "
-        f"{plain_markdown(one.said)} |"
+        f"{escape_markdown(one.promotion.candidate_id)} | {escape_markdown(one.promotion.target)} | "
+        f"{escape_markdown(one.said)} |"
         for one in case.counted
     ]
     head = ("| commit | phase | candidate | docstring | evidence |", "|---|---|---|---|---|")
@@ -173,5 +173,5 @@ def _companions(case: Case) -> Counter[str]:
 
 
 def _counts(counts: Counter[str], none: str) -> str:
-    rows = [f"- {plain_markdown(name)}: {count}" for name, count in counts.most_common(_MOST)]
+    rows = [f"- {escape_markdown(name)}: {count}" for name, count in counts.most_common(_MOST)]
     return "\n".join(rows) or f"None: {none}."

@@ -23,7 +23,7 @@ from promoting import FILE, SOURCE, Project, run_git
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
 GUIDE = '- Call: analysis(company, axis="{}") -> show(company, topic).'
-CAVEAT = '- Avoid: analysis(axis="{}") without company: 5 of 5 calls failed, invalid_argument.'
+CAVEAT = '- Fails: analysis(axis="{}"): 5 of 5 calls failed (invalid_argument); called otherwise 0 of 70.'
 NOTHING = Thresholds(phase_r_merges=1, phase_f_caveats=0, age_days=0)
 DOCUMENT = "docs/phase-a-proposals/analysis-profitability.md"
 
@@ -166,8 +166,9 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
         ('- Call: a(axis="이익 (순)", sub="=").', [("a", [("axis", "이익 (순)"), ("sub", "=")])]),
         ("- Call: a(axis=<axis>, …).", [("a", [("axis", None)])]),
         ("- Call: a(axis=<sub>).", [("a", [])]),
-        ('- Avoid: axis="수익성" without company.', [("a", [("axis", "수익성")])]),
-        ("- Avoid: a without company: 5 of 5 failed.", []),
+        ('- Fails: axis="수익성" without company.', [("a", [("axis", "수익성")])]),
+        ("- Fails: called without company: 5 of 5 calls failed (invalid_argument); with it 0 of 70.", []),
+        ('- Fails: scan() -> a(axis="수익성"): 1 of 18.', [("scan", []), ("a", [("axis", "수익성")])]),
         ('- When: questions on 이익(순) and axis="수익성" (category FIN-x).', []),
         ("- Evidence: 12 of 12 requests (95 % lower bound 0.76).", []),
     ],
@@ -196,7 +197,9 @@ def test_call_that_stood_there_already_still_tells_the_axis(history: History) ->
 
 def test_caveat_that_names_no_axis_gets_none_from_a_guide(history: History) -> None:
     history.add(GUIDE.format("수익성"))
-    history.add("- Avoid: analysis() without company: 5 of 5 calls failed.", phase="F")
+    history.add(
+        "- Fails: called without company: 5 of 5 calls failed (invalid_argument); with it 0 of 70.", phase="F"
+    )
     assert figures(weigh(history))[:2] == [1, 0]
 
 
