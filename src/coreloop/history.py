@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.errors import GitError, NoRepositoryError
+from coreloop.errors import NoRepositoryError
 from coreloop.repository import Commit, Repository
 from coreloop.trailers import read_trailers
 
@@ -75,10 +75,7 @@ def project_keys(folder: Path, *, base: str) -> frozenset[str]:
     except NoRepositoryError:
         return frozenset()
     with repository:
-        if repository.is_shallow():
-            raise GitError(
-                "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
-            )
+        repository.require_history()
         return known_keys(repository, base=base)
 
 

@@ -1,0 +1,42 @@
+"""docs/operations.md names commands, options and gates as they are."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from coreloop.cli import show
+from coreloop.cli.main import COMMANDS, main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+USED = re.findall(r"dartlab-coreloop ([a-z-]+)([^`\n|&]*)", PAGE)
+# In the making; the page has their names from the start.
+COMING = {"judge", "status"}
+
+
+def test_commands_of_the_page_exist() -> None:
+    assert {name for name, _ in USED} - set(COMMANDS) <= COMING
+
+
+@pytest.mark.parametrize(("name", "rest"), [one for one in USED if one[0] in COMMANDS])
+def test_options_of_the_page_exist(name: str, rest: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    if isinstance(command, click.Group):
+        command = command.get_command(click.Context(command), rest.split()[0])
+    assert command is not None
+    known = {option for one in command.params for option in one.opts}
+    assert set(re.findall(r"--[a-z-]+", rest)) <= known
+
+
+@pytest.mark.parametrize(
+    "what", ["recording", "mining", "promoting", "refining", "axis", "sanitizing", "cleanup"]
+)
+def test_everybody_s_part_is_on_the_page(what: str) -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and what in line.split("|")[1]]
+    assert [row.count("|") for row in rows] == [6]
+    assert re.search(r"\bA\b", rows[0].split("|")[2])
+
+
+def test_gates_that_patterns_fall_at_are_all_explained() -> None:
+    assert [gate for gate in show._GATES if f"- `{gate}`:" not in PAGE] == []
