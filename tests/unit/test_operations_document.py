@@ -23,7 +23,7 @@ def test_commands_of_the_page_exist() -> None:
 def test_options_of_the_page_exist(name: str, rest: str) -> None:
     command = main.get_command(click.Context(main), name)
     if isinstance(command, click.Group):
-        command = command.get_command(click.Context(command), rest.split()[0])
+        command = command.get_command(click.Context(command), rest.split(maxsplit=1)[0])
     assert command is not None
     known = {option for one in command.params for option in one.opts}
     assert set(re.findall(r"--[a-z-]+", rest)) <= known
