@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -47,7 +47,9 @@ from coreloop.records import (
 
 _dropped: Counter[str] = Counter()
 _dropped_lock = threading.Lock()
-_current: ContextVar["AuditCollector"] = ContextVar("coreloop_collector")
+# The blocks that are open here, innermost last, and whether each is its collector's outermost. No tokens: one
+# raises when it is used twice or in another context, and blocks may be left in any order.
+_blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _NO_JUDGMENT: Judgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
 _NUMBERS = (int, float)
 _NUMBER_LIMIT = 2**53
@@ -118,7 +120,7 @@ class AuditCollector:
     """Collects what happens during one request and writes it as one record.
 
     Use it as a context manager: `current` then finds it from code deep below, an exception becomes the
-    record's ``error`` (and goes on), and leaving the block flushes what was not flushed.
+    record's ``error`` (and goes on), and leaving the outermost block flushes what was not flushed.
 
     Parameters
     ----------
@@ -148,6 +150,7 @@ class AuditCollector:
 
     __slots__ = (
         "_clock_ns",
+        "_entered",
         "_house",
         "_last_step",
         "_lock",
@@ -155,7 +158,6 @@ class AuditCollector:
         "_pending",
         "_sequence",
         "_started_ns",
-        "_token",
     )
 
     def __init__(
@@ -176,7 +178,7 @@ class AuditCollector:
         self._lock = threading.Lock()
         self._clock_ns = clock_ns
         self._started_ns = time.monotonic_ns()
-        self._token: Token[AuditCollector] | None = None
+        self._entered = False
         self._begin(question, stockCode_hint, provider, model, session_id, data_dir)
 
     @_never_raises
@@ -389,17 +391,27 @@ class AuditCollector:
             _drop(_reason(problem))
 
     def __enter__(self) -> Self:
-        self._token = _current.set(self)
+        outermost = False
+        if not self._off:
+            with self._lock:
+                outermost, self._entered = not self._entered, True
+        _blocks.set((*_blocks.get(), (self, outermost)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            with suppress(ValueError):  # entered in another context, by a generator's first step for example
-                _current.reset(self._token)
-        if self._pending:
+        if self._leave() and self._pending:
             self.flush(error=error)
+
+    def _leave(self) -> bool:
+        """Take the innermost block of this collector off the stack: whether the request ends with it."""
+        blocks = _blocks.get()
+        for place in reversed(range(len(blocks))):
+            if blocks[place][0] is self:
+                _blocks.set(blocks[:place] + blocks[place + 1 :])
+                return blocks[place][1]
+        return True  # entered in another context, by a generator's first step for example
 
 
 def current() -> AuditCollector:
@@ -411,7 +423,8 @@ def current() -> AuditCollector:
         The innermost one entered in this thread's or task's context; outside of any, one that is off.
         `asyncio.to_thread` carries the context along, a bare thread pool needs `contextvars.copy_context`.
     """
-    return _current.get(_OFF)
+    blocks = _blocks.get()
+    return blocks[-1][0] if blocks else _OFF
 
 
 @overload
@@ -600,4 +613,4 @@ def _number(value: Any) -> Any:
 
 
 _OFF = AuditCollector.__new__(AuditCollector)
-_OFF._off, _OFF._pending, _OFF._token = True, [], None
+_OFF._off, _OFF._pending = True, []  # every thread's: nothing writes to it

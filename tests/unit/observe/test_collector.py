@@ -447,6 +447,54 @@ def test_code_deep_below_finds_the_innermost_request(audit, records):
     ]
 
 
+def test_entering_a_request_again_changes_nothing(audit, only):
+    with audit("안쪽") as outer:
+        with current() as inner:
+            assert inner is outer
+        assert current() is outer
+        outer.observe_tool_call("after")
+        with pytest.raises(ZeroDivisionError), outer:
+            raise ZeroDivisionError
+        outer.flush(chunk_len=9)
+    assert [one["name"] for one in only()["tool_calls"]] == ["after"]
+    assert (only()["chunk_len"], only()["error"], dropped()) == (9, None, {})
+    assert current() is not outer
+
+
+def test_a_thread_that_enters_its_parents_request_does_not_end_it(audit, only):
+    def work(request):
+        with request:
+            current().observe_tool_call("work")
+
+    with audit("q") as request:
+        thread = threading.Thread(target=work, args=(request,))
+        thread.start()
+        thread.join()
+        assert current() is request
+        request.observe_tool_call("after")
+    assert [one["name"] for one in only()["tool_calls"]] == ["work", "after"]
+
+
+def test_requests_may_be_left_in_any_order(audit, records):
+    first, second = audit("1"), audit("2")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert current() is second
+    second.__exit__(None, None, None)
+    assert [one["question"] for one in records()] == ["1", "2"]
+    assert not dropped()
+
+
+def test_no_block_writes_to_the_collector_that_is_off():
+    off = current()
+    before = {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)}
+    with current() as outer, current() as inner:
+        assert outer is inner is off
+    assert {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)} == before
+    assert "_entered" not in before
+
+
 def test_outside_of_a_request_nothing_is_recorded():
     nobody = current()
     nobody.observe_tool_call("a")
