@@ -18,6 +18,8 @@ MAX_LINE_BYTES: Final = 4096
 MAX_STRING_CHARS: Final = 500
 UNSPECIFIED: Final = "UNSPECIFIED"
 DEFAULT_SELECTORS: Final = ("axis", "sub")
+OTHER: Final = "<other: a list, an object or a text of over 80 characters, which names no sub-function>"
+"""What is stored for a selector's value that is no name; longer than a name, so that none can be it."""
 
 _PREVIEW_CHARS = 120
 _SELECTOR_CHARS = 80
@@ -146,18 +148,30 @@ def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAU
         JSON string; one that is no name (over 80 characters, a list, an object) as ``<other>``; a null
         counts as absent.
     """
-    chosen = [f"{key}={selector_text(args[key])}" for key in selectors if args.get(key) is not None]
+    chosen = [f"{key}={_selector_text(args[key])}" for key in selectors if args.get(key) is not None]
     return f"{_quoted(name)}({','.join(chosen)})"
 
 
-def selector_text(value: object) -> str:
-    """A selector's value as it stands in a step: NFC and trimmed, so that one axis has one spelling."""
+def selector_value(value: object) -> str:
+    """A selector's value as files store it: NFC and trimmed, so that one axis has one spelling.
+
+    Returns
+    -------
+    str
+        At most 80 characters; `OTHER` for what is no name. `step` makes the same of it as of ``value``.
+    """
     if isinstance(value, str):
         text = unicodedata.normalize("NFC", value).strip()
-        return _quoted(text) if len(text) <= _SELECTOR_CHARS else "<other>"
+        return text if len(text) <= _SELECTOR_CHARS else OTHER
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) and abs(value) < 1e15 else "<other>"
+    return str(value) if isinstance(value, int | float) and abs(value) < 1e15 else OTHER
+
+
+def _selector_text(value: object) -> str:
+    """A selector's value as it stands in a step, where a name may not look like syntax."""
+    text = selector_value(value)
+    return "<other>" if text == OTHER else _quoted(text)
 
 
 def join_steps(steps: Iterable[str]) -> str:
@@ -308,7 +322,7 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
 
 def _outline_selector(value: Any) -> Any:
     """A selector's value, or a list for one that is no name: the step must stay what it was."""
-    return value if value is None or selector_text(value) != "<other>" else ["…"]
+    return value if value is None or selector_value(value) != OTHER else ["…"]
 
 
 def _outline_override(override: OverrideCall) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from coreloop.records import (
     MAX_LINE_BYTES,
+    OTHER,
     canonical_json,
     encode_line,
     hash_args,
@@ -22,6 +23,7 @@ from coreloop.records import (
     join_steps,
     normalize_question,
     plain,
+    selector_value,
     shorten,
     step,
 )
@@ -285,6 +287,35 @@ def test_what_json_cannot_hold_becomes_its_type():
 def test_a_record_that_fits_is_written_as_it_is():
     whole = record(session_hash="session:1", unknown={"kept": [1]})
     assert written(whole) == whole
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        pytest.param("영업이익(OP)", "영업이익(OP)", id="syntax"),
+        pytest.param(" 영업이익 ", "영업이익", id="trimmed"),
+        pytest.param("\u1100\u1161", "가", id="NFC"),
+        pytest.param("<other>", "<other>", id="a name like the mark"),
+        pytest.param('"<other>"', '"<other>"', id="a name like the quoted mark"),
+        pytest.param(True, "true", id="truth"),
+        pytest.param(["x"], OTHER, id="list"),
+        pytest.param("x" * 81, OTHER, id="no name"),
+        pytest.param(float("nan"), OTHER, id="not a number"),
+    ],
+)
+def test_a_selectors_value_is_stored_unquoted(value, stored):
+    assert selector_value(value) == stored
+
+
+@given(UTF8_TEXT | st.integers() | st.floats() | st.booleans() | st.just([]) | st.just(OTHER))
+def test_a_stored_value_gives_the_same_step_again(value):
+    stored = {"axis": selector_value(value)}
+    assert step("a", json.loads(json.dumps(stored))) == step("a", {"axis": value})
+
+
+def test_no_name_is_taken_for_what_is_no_name():
+    taken = {step("a", {"axis": value}) for value in ("<other>", '"<other>"', ["<other>"])}
+    assert len(taken) == 3
 
 
 def test_long_arguments_are_given_up_before_anything_else():

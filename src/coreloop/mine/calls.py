@@ -10,7 +10,7 @@ import polars as pl
 from coreloop.mine.decode import CallFields, Line
 from coreloop.mine.outcome import error_class, is_ok
 from coreloop.mine.signals import template
-from coreloop.records import DEFAULT_SELECTORS, selector_text
+from coreloop.records import DEFAULT_SELECTORS, selector_value
 
 CALL_SCHEMA: Final[Mapping[str, Any]] = {
     "day": pl.Int32,
@@ -72,7 +72,7 @@ class CallCounter:
     def _shape(self, call: CallFields) -> int:
         args = call.args if isinstance(call.args, dict) else {}
         values = call.selected(self._selectors.get(call.name, DEFAULT_SELECTORS))
-        chosen = {key: selector_text(value) for key, value in values.items() if value is not None}
+        chosen = {key: selector_value(value) for key, value in values.items() if value is not None}
         text = orjson.dumps({"selectors": chosen, "arg_keys": sorted(args)}).decode()
         return _remember(self.shapes, text)
 

@@ -31,7 +31,7 @@ from coreloop.records import (
     hash_sequence,
     is_category,
     join_steps,
-    selector_text,
+    selector_value,
     step,
 )
 from coreloop.settings import Settings
@@ -228,7 +228,7 @@ class _RowReader:
     def _step(self, call: CallFields) -> tuple[str, dict[str, Any]]:
         selectors = self._settings.selectors.get(call.name, DEFAULT_SELECTORS)
         values = call.selected(selectors)
-        chosen = {key: selector_text(value) for key, value in values.items() if value is not None}
+        chosen = {key: selector_value(value) for key, value in values.items() if value is not None}
         arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
         return step(call.name, values, selectors), {
             "name": call.name,

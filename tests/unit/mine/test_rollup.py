@@ -1,5 +1,6 @@
 """One file into one rollup: what stands in a row, which sequence a record has, and where its question is."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from coreloop.mine.rollup import (
     roll_up,
     roll_up_lines,
 )
-from coreloop.records import hash_question, hash_sequence
+from coreloop.records import OTHER, hash_question, hash_sequence, join_steps, step
 from coreloop.settings import CategoryRule, Settings, ToolSettings
 from logs import call, failed, line, record, write_log
 
@@ -132,6 +133,21 @@ def test_sequences(calls: list[Any], expected: str):
 
 def test_the_axis_has_one_spelling_composed_or_not():
     assert _sequence(call("a", {"axis": "배당"})) == _sequence(call("a", {"axis": "배당"}))
+
+
+def test_shapes_hold_a_selectors_value_as_it_is_and_the_same_step_comes_of_it():
+    names = ["영업이익(OP)", "<other>", ["x"]]
+    rolled = _rolled(record(tool_calls=_calls(names)))
+    (shape,) = rolled.shapes.values()
+    assert [one["selectors"]["axis"] for one in json.loads(shape)] == ["영업이익(OP)", "<other>", OTHER]
+    steps = [step(one["name"], one["selectors"]) for one in json.loads(shape)]
+    assert set(rolled.sequences.values()) == {join_steps(steps)} == {_sequence(*_calls(names))}
+    stored = [json.loads(text)["selectors"]["axis"] for text in rolled.call_shapes.values()]
+    assert stored == ["영업이익(OP)", "<other>", OTHER]
+
+
+def _calls(names: list[Any]) -> list[dict[str, Any]]:
+    return [call("a", {"axis": name}) for name in names]
 
 
 def test_selectors_can_be_set_per_tool():
