@@ -165,8 +165,8 @@ def _microseconds(text: str) -> int | None:
     """Microseconds since 1970; a time without a zone is UTC."""
     try:
         moment = datetime.fromisoformat(text)
-        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-        passed = moment - _EPOCH
+        zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        passed = zoned.astimezone(UTC) - _EPOCH  # beyond year 1 or 9999 in UTC: no day to count it for
     except (ValueError, OverflowError):
         return None
     return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds

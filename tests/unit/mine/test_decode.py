@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
+from coreloop.mine.window import moment
 from logs import call, line, record
 
 
@@ -84,6 +86,8 @@ def test_times_are_read_as_utc(text: str, seconds: float):
         pytest.param(line(record(chunk_len="400")), "not a record", id="a length that is text"),
         pytest.param(line(record(ts="yesterday")), "no valid time", id="no valid time"),
         pytest.param(line(record(ts="2026-02-30T00:00:00Z")), "no valid time", id="a day that is none"),
+        pytest.param(line(record(ts="9999-12-31T23:59:59-23:00")), "no valid time", id="after the last year"),
+        pytest.param(line(record(ts="0001-01-01T00:00:00+23:00")), "no valid time", id="before the first"),
         pytest.param(line(record(origin="replay")), "replay", id="a replay"),
     ],
 )
@@ -170,3 +174,10 @@ def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
     whole = line(record())[:-1]
     torn = whole[: cut % len(whole)]
     assert isinstance(decode_line(torn + extra.replace(b"}", b"")), Skipped)
+
+
+@pytest.mark.parametrize("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+def test_the_first_and_the_last_moment_are_times(ts: str):
+    read = decode_line(line(record(ts=ts)))
+    assert isinstance(read, Line)
+    assert moment(read.ts_us) == datetime.fromisoformat(ts)
