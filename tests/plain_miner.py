@@ -25,7 +25,8 @@ RECORD_TYPES: Mapping[str, tuple[type, ...]] = {
     "tool_calls": (list, NONE),
     "tool_sequence_hash": TEXT,
     "tool_calls_omitted": (int, NONE),
-    "omitted_failure": (bool,),
+    "omitted_failure": (bool, NONE),
+    "omitted_error": (str, NONE),
     "override_calls": (list, NONE),
     "chunk_len": (int, float, NONE),
     "session_hash": TEXT,
@@ -250,11 +251,16 @@ def success(record: Mapping[str, Any], min_chunk_len: int) -> bool | None:
         return False
     overrides = record.get("override_calls") or []
     calls = calls_of(record)
-    if not all(one.get("succeeded", True) for one in overrides) or flag_is_left(calls, overrides):
+    was_cut = record.get("omitted_failure") is not None
+    if not all(one.get("succeeded", True) for one in overrides):
+        return False
+    if not was_cut and flag_is_left(calls, overrides):
         return False
     troubles = []
     if record.get("error") is not None:
         troubles.append(str(record["error"]))
+    if record.get("tool_calls_omitted") and record.get("omitted_error") is not None:
+        troubles.append(record["omitted_error"])
     if calls and not record.get("tool_calls_omitted") and not call_ok(calls[-1]):
         troubles.append(str(calls[-1].get("error")))
     if troubles:

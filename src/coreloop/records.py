@@ -5,7 +5,7 @@ It imports the standard library and orjson alone, because the collector lives in
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
@@ -85,7 +85,10 @@ class Record(TypedDict):
     session_hash: NotRequired[str]
     tool_calls_omitted: NotRequired[int]
     omitted_failure: NotRequired[bool]
-    """What was omitted for size holds the reason why this record failed."""
+    """Only where calls or overrides were omitted for size: whether any call's flag was left uncleared, or an
+    omitted override failed."""
+    omitted_error: NotRequired[str]
+    """Only where the last call was omitted and failed: its error, up to 120 bytes."""
     origin: NotRequired[str]
 
 
@@ -242,8 +245,8 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
 
     What does not fit is given up in this order: long argument strings, argument values that are not
     selectors, long texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls``
-    (counted in ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` says
-    whether what was omitted holds a reason why the record failed.
+    (counted in ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and
+    ``omitted_error`` keep what the whole says about success.
 
     Parameters
     ----------
@@ -276,18 +279,51 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
     """Keep as many overrides as half a kilobyte holds, then as many calls as the line holds."""
     overrides = [_outline_override(override) for override in record["override_calls"]]
     kept_overrides = overrides[: _count_within(512, overrides)]
-    omission = {"tool_calls_omitted": len(calls), "omitted_failure": False}
-    bare = {**record, "override_calls": kept_overrides, "tool_calls": [], **omission}
+    flagged = has_uncleared_flag(
+        ((call["name"], bool(call["extreme_flags"]), _clears(call)) for call in record["tool_calls"]),
+        {override["tool"] for override in record["override_calls"] if override["succeeded"]},
+    )
+    failed = any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
+    bare = {
+        **record,
+        "override_calls": kept_overrides,
+        "tool_calls": [],
+        "tool_calls_omitted": len(calls),
+        "omitted_failure": flagged or failed,
+    }
+    if calls and not calls[-1]["ok"]:
+        bare["omitted_error"] = calls[-1]["error"] or ""
     kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
     bare["tool_calls"] = calls[:kept]
     bare["tool_calls_omitted"] = len(calls) - kept
-    overridden = {override["tool"] for override in overrides if override["succeeded"]}
-    bare["omitted_failure"] = (
-        any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
-        or any(call["extreme_flags"] and call["name"] not in overridden for call in calls[kept:])
-        or (kept < len(calls) and not calls[-1]["ok"])
-    )
+    if kept == len(calls):
+        bare.pop("omitted_error", None)
     return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def has_uncleared_flag(calls: Iterable[tuple[str, bool, bool]], overridden: Collection[str]) -> bool:
+    """Whether a tool reported an implausible value that no override of it cleared.
+
+    Parameters
+    ----------
+    calls : iterable of (str, bool, bool)
+        In order: the tool, whether it raised a flag, and whether it was called with overrides and was ok. A
+        later call of the last kind that raises none clears the tool.
+    overridden : collection of str
+        Tools of recorded overrides that succeeded. These carry no place among the calls; they are made
+        because of a flag, so after it.
+    """
+    flagged: set[str] = set()
+    for tool, raises, clears in calls:
+        if raises:
+            flagged.add(tool)
+        elif clears:
+            flagged.discard(tool)
+    return bool(flagged.difference(overridden))
+
+
+def _clears(call: ToolCall) -> bool:
+    return bool(call["overrides_used"]) and call["ok"]
 
 
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
@@ -312,7 +348,6 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
     kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
         **call,
-        "name": _cut(call["name"], 80),
         "args": kept,
         "error": _cut(call["error"], 120) if call["error"] else call["error"],
         "overrides_used": _outline_names(call["overrides_used"]),
@@ -328,7 +363,6 @@ def _outline_selector(value: Any) -> Any:
 def _outline_override(override: OverrideCall) -> dict[str, Any]:
     return {
         **override,
-        "tool": _cut(override["tool"], 80),
         "override_keys": _outline_names(override["override_keys"]),
         "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
     }

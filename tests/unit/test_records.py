@@ -358,9 +358,18 @@ def test_dropped_calls_are_the_last_ones_and_are_counted():
 @pytest.mark.parametrize(
     ("changes", "fails"),
     [
-        pytest.param({"tool_calls": [*[call()] * 199, call(ok=False, error="E")]}, True, id="ends failed"),
         pytest.param(
-            {"tool_calls": [*[call()] * 198, call(ok=False, error="E"), call()]}, False, id="recovered"
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 198, call(overrides_used=["wacc"])]},
+            False,
+            id="cleared by an omitted call",
+        ),
+        pytest.param(
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199], "override_calls": [override()]},
+            False,
+            id="cleared by an override",
+        ),
+        pytest.param(
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199]}, True, id="flag of a kept call"
         ),
         pytest.param({"tool_calls": [*[call()] * 199, call(extreme_flags=["wacc"])]}, True, id="flag"),
         pytest.param(
@@ -374,6 +383,22 @@ def test_dropped_calls_are_the_last_ones_and_are_counted():
 )
 def test_an_omitted_reason_of_failure_is_noted(changes, fails):
     assert written(record(**changes))["omitted_failure"] is fails
+
+
+@pytest.mark.parametrize(
+    ("last", "error"),
+    [
+        pytest.param([call(ok=False, error="연결 실패" * 100)], "연결 실패연결 실패", id="ends failed"),
+        pytest.param([call(ok=False)], "", id="ends failed without an error"),
+        pytest.param([call(ok=False, error="E"), call()], None, id="recovered"),
+    ],
+)
+def test_the_error_of_an_omitted_end_is_kept(last, error):
+    read = written(record(tool_calls=[*[call()] * 199, *last]))
+    assert read["omitted_failure"] is False
+    assert (read.get("omitted_error") or "")[:10] == (error or "")
+    assert ("omitted_error" in read) == (error is not None)
+    assert len(read.get("omitted_error", "").encode()) <= 120
 
 
 def test_a_record_of_the_longest_everything_fits():
@@ -439,9 +464,11 @@ def test_any_record_fits_and_tells_what_is_missing(some, times, overrides, text)
         assert (one["error"] is None) == (original["error"] is None)
         assert step(one["name"], one["args"]) == step(original["name"], original["args"])
     failed = not all(one["succeeded"] for one in overrides[len(kept_overrides) :])
-    flagged = any(one["extreme_flags"] for one in calls[len(kept) :])
-    ended_badly = len(kept) < len(calls) and not calls[-1]["ok"]
-    assert read.get("omitted_failure", False) == (failed or flagged or ended_badly)
+    overridden = {one["tool"] for one in overrides if one["succeeded"]}
+    flagged = any(one["extreme_flags"] and one["name"] not in overridden for one in calls)
+    if "tool_calls_omitted" in read:
+        assert read["omitted_failure"] == (failed or flagged)
+    assert ("omitted_error" in read) == (len(kept) < len(calls) and not calls[-1]["ok"])
 
 
 def test_arguments_may_come_as_written_json():

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
-from coreloop.mine.decode import CallFields, OverrideFields, RecordFields
+from coreloop.mine.decode import CallFields, RecordFields
+from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
 TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
@@ -93,12 +94,14 @@ def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len:
         return Outcome.SUCCESS
     if verdict in {"V", "C"}:
         return Outcome.FAILURE
-    if fields.violation is not None or fields.omitted_failure:
+    if fields.violation is not None or _has_uncleared_flag(fields, calls):
         return Outcome.FAILURE
-    if any(not override.succeeded for override in overrides) or _has_uncleared_flag(calls, overrides):
+    if any(not override.succeeded for override in overrides):
         return Outcome.FAILURE
     reasons = [fields.error] if fields.error is not None else []
-    ends_unseen = bool(fields.tool_calls_omitted)  # how it ended, omitted_failure says
+    ends_unseen = bool(fields.tool_calls_omitted)
+    if ends_unseen and fields.omitted_error is not None:
+        reasons.append(fields.omitted_error)
     if calls and not ends_unseen and not is_ok(calls[-1]):
         reasons.append(calls[-1].error)
     if reasons:
@@ -114,16 +117,12 @@ def is_ok(call: CallFields) -> bool:
     return call.error is None if call.ok is None else call.ok
 
 
-def _has_uncleared_flag(calls: Sequence[CallFields], overrides: Sequence[OverrideFields]) -> bool:
-    """Whether a tool reported an implausible value that no override of it cleared.
-
-    Cleared by a later call of the tool with overrides that is ok and raises none, or by a recorded override
-    that succeeded (these carry no place among the calls; they are made because of a flag, so after it).
-    """
-    flagged: set[str] = set()
-    for call in calls:
-        if call.extreme_flags:
-            flagged.add(call.name)
-        elif call.overrides_used and is_ok(call):
-            flagged.discard(call.name)
-    return bool(flagged - {override.tool for override in overrides if override.succeeded})
+def _has_uncleared_flag(fields: RecordFields, calls: Sequence[CallFields]) -> bool:
+    """`coreloop.records.has_uncleared_flag`; of a record that was cut, what that said of the whole."""
+    if fields.omitted_failure is not None:
+        return fields.omitted_failure
+    overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
+    return has_uncleared_flag(
+        ((call.name, bool(call.extreme_flags), bool(call.overrides_used) and is_ok(call)) for call in calls),
+        overridden,
+    )

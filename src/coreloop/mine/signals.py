@@ -37,14 +37,15 @@ def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
     The failure labels of the record, and the classes of its error and of its failed calls' errors.
     """
     failed = [call for call in calls if not is_ok(call)]
-    errors = [str(error) for error in (fields.error, *(call.error for call in failed)) if error is not None]
+    reasons = (fields.error, fields.omitted_error, *(call.error for call in failed))
+    errors = [str(error) for error in reasons if error is not None]
     found = {
         "error": fields.error is not None,
         "violation": fields.violation is not None,
         "chunk_len_low": (fields.chunk_len or 0) < LOW_CHUNK_LEN,
         "extreme_flags": any(call.extreme_flags for call in calls),
         "override_failed": any(not override.succeeded for override in fields.override_calls or ()),
-        "tool_error": bool(failed),
+        "tool_error": bool(failed) or fields.omitted_error is not None,
     }
     names = {name for name, is_there in found.items() if is_there} | {error_class(text) for text in errors}
     return bits_of(names)

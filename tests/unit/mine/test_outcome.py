@@ -1,11 +1,14 @@
 """When a record succeeds, fails, or counts neither way: every clause of the definition, one by one."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coreloop.mine.decode import Line, decode_line
 from coreloop.mine.outcome import Outcome, error_class, outcome
+from coreloop.records import Record, encode_line
 from logs import call, failed, line, override, record
 
 GOOD, BAD, NEITHER = Outcome.SUCCESS, Outcome.FAILURE, Outcome.NEUTRAL
@@ -71,6 +74,21 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         ),
         pytest.param(
             {"tool_calls_omitted": 3, "omitted_failure": True}, BAD, id="failed in the omitted calls"
+        ),
+        pytest.param(
+            {"tool_calls_omitted": 3, "omitted_failure": False, "omitted_error": "KeyError: x"},
+            BAD,
+            id="ended badly in the omitted calls",
+        ),
+        pytest.param(
+            {"tool_calls_omitted": 3, "omitted_failure": False, "omitted_error": "429"},
+            NEITHER,
+            id="ended on a rate limit in the omitted calls",
+        ),
+        pytest.param(
+            {"tool_calls": [call(**FLAG)], "tool_calls_omitted": 3, "omitted_failure": False},
+            GOOD,
+            id="a flag that an omitted call cleared",
         ),
     ],
 )
@@ -187,3 +205,41 @@ def test_a_record_without_a_judgment_is_weighed_like_any_other():
 )
 def test_errors_are_classed(text: str, expected: str):
     assert error_class(text) == expected
+
+
+_LONG = {"arguments": ["가" * 100]}
+_CALLS = st.lists(
+    st.builds(
+        call,
+        st.sampled_from(["a", "b", "도구" * 40 + "1", "도구" * 40 + "2"]),
+        st.sampled_from([{}, {"axis": "수익성"}, _LONG]),
+        ok=st.booleans(),
+        error=st.sampled_from([None, "connection reset", "429", "KeyError: x"]),
+        overrides_used=st.sampled_from([None, [], ["wacc"]]),
+        extreme_flags=st.sampled_from([[], [], [], ["wacc"]]),
+    ),
+    max_size=12,
+)
+_OVERRIDES = st.lists(
+    st.builds(
+        override,
+        st.sampled_from(["a", "b", "도구" * 40 + "1"]),
+        succeeded=st.sampled_from([True] * 9 + [False]),
+    )
+)
+
+
+@settings(max_examples=500)
+@given(_CALLS, _CALLS, st.integers(0, 60), _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]))
+def test_a_record_that_was_cut_has_the_outcome_of_the_whole(
+    first: list[Any], last: list[Any], between: int, overrides: list[Any], error: str | None
+):
+    calls = [*first, *[call("between", {"text": "가" * 80})] * between, *last]
+    whole = {**record(tool_calls=calls, override_calls=overrides, error=error), "tool_sequence_hash": "seq:0"}
+    assert _weighed(encode_line(cast(Record, whole))) == _weighed(line(whole))
+
+
+def _weighed(raw: bytes) -> Outcome:
+    read = decode_line(raw)
+    assert isinstance(read, Line)
+    return outcome(read.fields, read.calls, min_chunk_len=400)
