@@ -125,6 +125,11 @@ class Repository:
         """A commit's whole message."""
         return self._git("log", "-1", "--format=%B", "--end-of-options", sha)
 
+    def changed_files(self, old: str, new: str) -> list[str]:
+        """Paths that differ between two commits."""
+        names = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
+        return [name for name in names.split("\0") if name]
+
     def remote(self) -> str | None:
         """The remote that promotions go to: ``origin``, else the only one."""
         names = self._git("remote").splitlines()

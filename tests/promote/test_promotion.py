@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from coreloop.errors import GitError, RefusedError
+from coreloop.promote import promotion
 from coreloop.promote.asking import ask_again
 from coreloop.promote.forge import Forge
-from coreloop.promote.promotion import Done, Leave, base_commit, carry_out, make_plan
+from coreloop.promote.promotion import Done, Leave
 from coreloop.promote.proposal import read_proposal
 from coreloop.repository import Repository
 from coreloop.settings import Settings
@@ -28,6 +29,7 @@ from promoting import (
     Agent,
     Project,
     candidate,
+    suggested,
     write_candidates,
 )
 
@@ -51,18 +53,17 @@ def settle(project: Project, **settings: Any) -> None:
 def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wanted: str = ID) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
-    settings = workspace.settings
     with Repository(workspace.root) as repository:
-        plan = make_plan(
+        _, done = promotion.promote(
             read_proposal(project.candidates, wanted, Settings()),
             repository,
-            base_commit(repository, settings.forge.base, fetch=True),
+            forge,
             project=workspace.root,
-            settings=settings,
+            settings=workspace.settings,
             ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
             leave=leave,
         )
-        return carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
+    return done
 
 
 def writes(github: GithubStandIn) -> list[str]:
@@ -210,6 +211,63 @@ def test_second_run_finds_the_first_ones_work(project, hub, forge) -> None:
     second = promote(project, forge)
     assert (second.fresh, second.branch, second.pull_request.number) == (False, first.branch, 1)
     assert (project.heads(), len(hub.pulls)) == (heads, 1)
+
+
+@pytest.mark.parametrize("answer", [OTHER, "off"], ids=["another answer", "off"])
+def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, hub, forge, answer) -> None:
+    """Killed after the push; the agent does not answer as well the next time."""
+    with Agent(GOOD) as agent:
+        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        promote(project, None, Leave())
+    with Agent(answer) as agent:
+        settle(project, replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
+        done = promote(project, forge, Leave())
+    assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
+    assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
+
+
+def test_published_branch_is_what_its_pull_request_is_about_although_base_moved_on(
+    project, hub, forge
+) -> None:
+    promote(project, None)
+    project.commit({FILE: SOURCE.replace(b"Which.", b"Which one.")}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    promote(project, forge)
+    assert (len(hub.pulls), sorted(project.heads())) == (1, ["main", BRANCH])
+
+
+def other_night(project: Project) -> None:
+    body = "\n".join(LINES).replace("12 of 12", "20 of 20")
+    other = candidate(id="cand-2026-04-26-001", n_observed=20, suggested_append=suggested(body=body))
+    write_candidates(project.candidates, other, generated_at="2026-04-26T03:00:00+00:00")
+
+
+def other_text(project: Project) -> None:
+    body = "\n".join(LINES).replace("9 distinct", "8 distinct")
+    write_candidates(project.candidates, candidate(suggested_append=suggested(body=body)))
+
+
+def other_file_too(project: Project) -> None:
+    project.git("fetch", "--quiet", "origin")
+    project.git("switch", "--quiet", "--detach", f"origin/{BRANCH}")
+    (project.root / "more.txt").write_text("x")
+    project.git("add", "more.txt")
+    project.git("commit", "--quiet", "--amend", "--no-edit")
+    project.git("push", "--quiet", "--force", "origin", f"HEAD:{BRANCH}")
+
+
+@pytest.mark.parametrize("change", [other_night, other_text, other_file_too])
+@pytest.mark.parametrize("with_forge", [True, False], ids=["forge", "no forge"])
+def test_pull_request_never_describes_what_the_branch_does_not_hold(
+    project, hub, forge, change, with_forge: bool
+) -> None:
+    promote(project, None)
+    change(project)
+    heads = project.heads()
+    wanted = json.loads(project.candidates.read_bytes())["candidates"][0]["id"]
+    with pytest.raises(RefusedError, match=f"branch {BRANCH} holds another text or other figures of {KEY}"):
+        promote(project, forge if with_forge else None, wanted=wanted)
+    assert (writes(hub), project.heads()) == ([], heads)
 
 
 def test_second_run_finds_it_although_max_is_open_and_a_day_has_passed(project, hub, forge) -> None:

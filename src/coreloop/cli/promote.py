@@ -35,7 +35,7 @@ def command(
     from coreloop.cli.show_promotion import show_done, show_plan
     from coreloop.promote.asking import ask_again
     from coreloop.promote.connect import connect_forge, keep_body
-    from coreloop.promote.promotion import Leave, base_commit, carry_out, make_plan
+    from coreloop.promote.promotion import Leave, base_commit, make_plan, promote
     from coreloop.promote.proposal import read_proposal
     from coreloop.repository import Repository
 
@@ -44,19 +44,27 @@ def command(
     proposal = read_proposal(candidate, wanted, settings)
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
     with Repository(workspace.root) as repository:
-        plan = make_plan(
-            proposal,
-            repository,
-            base_commit(repository, settings.forge.base, fetch=confirm),
-            project=workspace.root,
-            settings=settings,
-            ask=lambda one: ask_again(one, workspace, runs=None, confirmed=confirm),
-            leave=leave,
-        )
         if not confirm:
+            plan = make_plan(
+                proposal,
+                repository,
+                base_commit(repository, settings.forge.base, fetch=False),
+                project=workspace.root,
+                settings=settings,
+                ask=lambda one: ask_again(one, workspace, runs=None, confirmed=False),
+                leave=leave,
+            )
             show_plan(plan, as_json=as_json)
             click.get_current_context().exit(1 if plan.obstacles else 0)
         with connect_forge(repository, settings.forge, os.environ) as forge:
-            done = carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
-    note = keep_body(plan, candidate) if done.pull_request is None else None
-    show_done(plan, done, note, as_json=as_json)
+            carried, done = promote(
+                proposal,
+                repository,
+                forge,
+                project=workspace.root,
+                settings=settings,
+                ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
+                leave=leave,
+            )
+    note = keep_body(carried, candidate) if carried is not None and done.pull_request is None else None
+    show_done(carried, done, note, as_json=as_json)

@@ -43,8 +43,8 @@ def show_change(plan: Plan, done: Done, body: Path) -> None:
     click.echo(f"text     {body}")
 
 
-def show_done(plan: Plan, done: Done, body: Path | None, *, as_json: bool) -> None:
-    """Print what a promotion left, and what is left to do."""
+def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool) -> None:
+    """Print what a promotion left, and what is left to do; without a plan the pull request was there."""
     pull = done.pull_request
     if as_json:
         facts = {"branch": done.branch, "pull_request": pull.url if pull else None, "fresh": done.fresh}
@@ -52,7 +52,8 @@ def show_done(plan: Plan, done: Done, body: Path | None, *, as_json: bool) -> No
         return
     click.echo(f"branch        {done.branch}{'' if done.fresh else ' (from an earlier run)'}")
     if pull is not None:
-        click.echo(f"pull request  {pull.url} (draft)")
+        click.echo(f"pull request  {pull.url}{' (draft)' if pull.draft else ''}")
+    if pull is not None or plan is None:
         return
     click.echo(f"text          {body}")
     click.echo("No token, or no repository on GitHub: open the draft yourself, for example with")

@@ -1,14 +1,22 @@
 """Phase R as one flow: from a proposal to a plan that proves itself, from that to a draft pull request."""
 
 import difflib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import ForgeError, GitError, PullRequestExistsError, RefusedError
-from coreloop.history import BRANCH_PREFIX, promotions
+from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
+from coreloop.history import promotions
+from coreloop.promote.branch import (
+    Published,
+    find_published,
+    free_name,
+    refuse_other_evidence,
+    refuse_other_text,
+)
 from coreloop.promote.docstring import Edited, Refused, append_to_section
 from coreloop.promote.forge import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.promote.proposal import Proposal
@@ -18,7 +26,6 @@ from coreloop.promote.replay import Replay, Verdict
 from coreloop.promote.source import read_source
 from coreloop.repository import Repository
 from coreloop.settings import Settings
-from coreloop.trailers import read_trailers
 
 _LOOK_BACK_DAYS: Final = 365
 
@@ -46,6 +53,8 @@ class Plan:
         Why it may not go on; empty when it may.
     notes : tuple of str
         What was allowed although a check did not pass.
+    published : Published, optional
+        What an earlier run published: only the pull request is left to open.
     """
 
     proposal: Proposal
@@ -62,6 +71,7 @@ class Plan:
     body: str
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
+    published: Published | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,48 @@ class Done:
     fresh: bool
 
 
+def promote(
+    proposal: Proposal,
+    repository: Repository,
+    forge: Forge | None,
+    *,
+    project: Path,
+    settings: Settings,
+    ask: Callable[[Proposal], Replay],
+    leave: Leave,
+) -> tuple[Plan | None, Done]:
+    """Promote a proposal, or finish what an earlier run began.
+
+    The pull request of the key is looked for first, then its branch; nothing is asked again for what an
+    earlier run has published. The parameters are those of `make_plan`.
+
+    Returns
+    -------
+    tuple of Plan or None and Done
+        No plan where the pull request was open already.
+
+    Raises
+    ------
+    RefusedError, GitError, ReachError, ForgeError
+        As `make_plan` and `carry_out` do.
+    """
+    existing = _existing(proposal, forge) if forge is not None else None
+    if forge is not None and existing is not None:
+        forge.add_label(existing.number)
+        return None, Done(existing.branch, existing, fresh=False)
+    plan = make_plan(
+        proposal,
+        repository,
+        base_commit(repository, settings.forge.base, fetch=True),
+        project=project,
+        settings=settings,
+        ask=ask,
+        leave=leave,
+        published=find_published(repository, proposal.key),
+    )
+    return plan, carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
+
+
 def make_plan(
     proposal: Proposal,
     repository: Repository,
@@ -82,6 +134,7 @@ def make_plan(
     settings: Settings,
     ask: Callable[[Proposal], Replay],
     leave: Leave,
+    published: Published | None = None,
 ) -> Plan:
     """Work out a promotion; reads only.
 
@@ -101,19 +154,29 @@ def make_plan(
         Replays the proposal.
     leave : Leave
         What is allowed.
+    published : Published, optional
+        What an earlier run published, from `find_published`: its verdict stands, and what was allowed then
+        is allowed now.
 
     Raises
     ------
     RefusedError
-        The docstring cannot be edited with proof, has the lines already, or the key is on the base branch.
+        The docstring cannot be edited with proof, has the lines already, the key is on the base branch, or
+        what was published is not this edit.
     GitError, ReachError
         The base branch or the file is missing; the schema command failed.
     """
     path = _repository_path(repository, project, proposal.file)
     _refuse_known(repository, base_sha, proposal)
+    if published is not None:
+        refuse_other_evidence(published, proposal)
+        base_sha = published.base_sha
+        leave = replace(leave, unreached=True, unverified=True)
     edited = _edit(repository, base_sha, path, proposal)
+    if published is not None:
+        refuse_other_text(published, proposal, repository, path=path, edited=edited)
     reach = _reach(repository, base_sha, path, edited, proposal, settings)
-    replay = ask(proposal)
+    replay = published.replay if published is not None else ask(proposal)
     obstacles, notes = _weigh(reach, replay, leave)
     return Plan(
         proposal=proposal,
@@ -124,12 +187,13 @@ def make_plan(
         diff=diff_of(edited, path),
         reach=reach,
         replay=replay,
-        branch=branch_name(proposal, settings.axis_slugs),
+        branch=published.branch if published is not None else branch_name(proposal, settings.axis_slugs),
         title=title(proposal),
         message=commit_message(proposal, replay),
         body=body(proposal, reach, replay, notes=notes),
         obstacles=obstacles,
         notes=notes,
+        published=published,
     )
 
 
@@ -164,40 +228,45 @@ def base_commit(repository: Repository, base: str, *, fetch: bool) -> str:
 def carry_out(
     plan: Plan, repository: Repository, forge: Forge | None, *, max_open: int, leave: Leave
 ) -> Done:
-    """Commit, push and open the draft; run again after any interruption, it ends in the same place.
+    """Commit, push and open the draft, or only the last of these where a branch is published.
 
     Raises
     ------
     RefusedError
-        The base branch asks for no review, too many promotions are open, or this one was closed unmerged.
+        The base branch asks for no review, or too many promotions are open.
     GitError, ForgeError
         Git or GitHub said no; the message names the branch where one stays.
     """
     if plan.obstacles:
         raise RefusedError("; ".join(plan.obstacles))
-    notes = plan.notes
-    if forge is not None:
-        existing = _existing(plan, forge)
-        if existing is not None:
-            forge.add_label(existing.number)
-            return Done(existing.branch, existing, fresh=False)
-        notes += _preflight(plan, forge, max_open=max_open, leave=leave)
-    remote = repository.remote()
-    branch = _published(repository, remote, plan.proposal.key)
-    fresh = branch is None
-    if branch is None:
-        branch = _free_name(repository, remote, plan.branch)
-        sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
-        repository.publish(sha, branch, remote=remote)
+    published = plan.published
+    with _naming(published.branch if published is not None else None):
+        allowed = _preflight(plan, forge, max_open=max_open, leave=leave) if forge is not None else ()
+    branch = published.branch if published is not None else _publish(plan, repository)
     if forge is None:
-        return Done(branch, None, fresh)
-    try:
-        pull = _open_draft(plan, forge, branch, notes)
+        return Done(branch, None, fresh=published is None)
+    with _naming(branch):
+        pull = _open_draft(plan, forge, branch, (*plan.notes, *allowed))
         forge.add_label(pull.number)
-    except ForgeError as error:
-        error.add_note(f"branch {branch} is pushed; the same command goes on from there")
-        raise
     return Done(branch, pull, fresh=True)
+
+
+def _publish(plan: Plan, repository: Repository) -> str:
+    branch = free_name(repository, plan.proposal.key, plan.branch)
+    sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
+    repository.publish(sha, branch, remote=repository.remote())
+    return branch
+
+
+@contextmanager
+def _naming(branch: str | None) -> Iterator[None]:
+    """Name the branch that stays when what comes after it fails."""
+    try:
+        yield
+    except CoreloopError as error:
+        if branch is not None:
+            error.add_note(f"branch {branch} is pushed; the same command goes on from there")
+        raise
 
 
 def diff_of(edited: Edited, path: str) -> str:
@@ -291,15 +360,15 @@ def _unreached(reach: Reach) -> str:
     return f"{cap.provider} reads {cap.limit:,} characters, which cuts {len(cap.lost)} of the appended lines"
 
 
-def _existing(plan: Plan, forge: Forge) -> PullRequest | None:
+def _existing(proposal: Proposal, forge: Forge) -> PullRequest | None:
     """The candidate's pull request if it is open already; one that has ended stays so."""
-    since = datetime.combine(plan.proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
-    existing = forge.find_pull_request(plan.proposal.key, since=since)
+    since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
+    existing = forge.find_pull_request(proposal.key, since=since)
     if existing is not None and existing.state == "open":
         return existing
     if existing is not None:
         ended = "merged" if existing.merged else "closed without a merge"
-        raise RefusedError(f"{plan.proposal.id} was {ended}: {existing.url}")
+        raise RefusedError(f"{proposal.id} was {ended}: {existing.url}")
     return None
 
 
@@ -330,27 +399,3 @@ def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -
         if found is None:
             raise
         return found
-
-
-def _published(repository: Repository, remote: str | None, key: str) -> str | None:
-    """The branch that an earlier run made for this candidate, whatever its day."""
-    for name, sha in sorted(repository.heads(remote).items()):
-        if name.startswith(BRANCH_PREFIX) and _key_at(repository, remote, name, sha) == key:
-            return name
-    return None
-
-
-def _free_name(repository: Repository, remote: str | None, wanted: str) -> str:
-    heads = repository.heads(remote)
-    for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 100))):
-        if name not in heads:
-            return name
-        if _key_at(repository, remote, name, heads[name]) is None:
-            raise GitError(f"branch {name} exists and is not coreloop's; rename or delete it first")
-    raise GitError(f"there are a hundred branches {wanted}-…; delete some")
-
-
-def _key_at(repository: Repository, remote: str | None, branch: str, sha: str) -> str | None:
-    if repository.resolve(sha) is None and remote is not None:
-        repository.fetch(remote, branch)
-    return read_trailers(repository.message(sha)).get("Candidate-Key")
