@@ -8,9 +8,8 @@ from pathlib import Path
 
 from coreloop.errors import NoRepositoryError
 from coreloop.repository import Commit, Repository
-from coreloop.trailers import read_trailers
+from coreloop.trailers import BRANCH_PREFIX, read_trailers
 
-BRANCH_PREFIX = "skill/"
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
 

@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+BRANCH_PREFIX: Final = "skill/"
+"""Every promotion's branch begins so."""
+
 NAMES: Final = (
     "Phase",
     "Candidate-Id",

@@ -25,6 +25,8 @@ class Pull:
     state: str = "open"
     merged_at: datetime | None = None
     labels: list[str] = field(default_factory=list)
+    fork: str | None = None
+    """Repository of the branch where that is another one; "" is a fork that was deleted."""
 
 
 def error(message: str, *, status: int, errors: list[Json] | None = None) -> Json:
@@ -137,7 +139,7 @@ def pull_simple(api: str, full_name: str, pull: Pull) -> Json:
         "closed_at": merged_at or (_time(pull.created_at) if pull.state == "closed" else None),
         "merged_at": merged_at,
         "merge_commit_sha": None,
-        "head": _side(api, full_name, pull.branch, pull.head_sha),
+        "head": _side(api, full_name if pull.fork is None else pull.fork, pull.branch, pull.head_sha),
         "base": _side(api, full_name, pull.base, pull.base_sha),
         "_links": {name: {"href": url} for name, url in (urls | {"self": here}).items()},
         "author_association": "MEMBER",
@@ -219,13 +221,13 @@ def rules(full_name: str, *, approvals: int | None) -> list[Json]:
 
 
 def _side(api: str, full_name: str, ref: str, sha: str) -> Json:
-    owner = full_name.split("/", 1)[0]
+    owner = full_name.split("/", 1)[0] or "ghost"
     return {
         "label": f"{owner}:{ref}",
         "ref": ref,
         "sha": sha,
         "user": user(api, owner),
-        "repo": repository(api, full_name),
+        "repo": repository(api, full_name) if full_name else None,
     }
 
 

@@ -121,6 +121,7 @@ class GithubStandIn:
         base: str = "main",
         draft: bool = True,
         state: Literal["open", "closed", "merged"] = "open",
+        fork: str | None = None,
     ) -> bodies.Pull:
         """Put a pull request there, as somebody else would have; each a minute younger than the last."""
         with self._lock:
@@ -128,7 +129,7 @@ class GithubStandIn:
             at = FIRST_DAY + timedelta(minutes=number)
             shas = {"head_sha": self.sha_of(branch) or "", "base_sha": self.sha_of(base) or ""}
             pull = bodies.Pull(
-                number, title, body, branch, base, created_at=at, draft=draft, labels=[], **shas
+                number, title, body, branch, base, created_at=at, draft=draft, labels=[], fork=fork, **shas
             )
             pull.state = "open" if state == "open" else "closed"
             pull.merged_at = at if state == "merged" else None
@@ -216,7 +217,11 @@ class GithubStandIn:
             return {"field": "head" if head is None else "base", "code": "invalid"}
         if head == base:
             return {"code": "custom", "message": f"No commits between {asked['base']} and {asked['head']}"}
-        same = [pull for pull in self.pulls if pull.state == "open" and pull.branch == asked["head"]]
+        same = [
+            pull
+            for pull in self.pulls
+            if pull.state == "open" and pull.fork is None and pull.branch == asked["head"]
+        ]
         if any(pull.base == asked["base"] for pull in same):
             return {"code": "custom", "message": f"A pull request already exists for {self._label(same[0])}."}
         return None

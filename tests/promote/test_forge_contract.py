@@ -36,6 +36,7 @@ def test_draft_is_opened_with_all_that_was_given(github: GithubStandIn, forge: G
         branch=BRANCH,
         base="main",
         head_sha=sha_of_name(BRANCH) or "",
+        same_repo=True,
         merged=False,
         created_at=FIRST_DAY + timedelta(minutes=1),
         body=BODY,
@@ -84,6 +85,12 @@ def test_key_is_found_in_every_state(github: GithubStandIn, forge: GithubForge, 
     found = forge.find_pull_request("5f3e")
     assert found is not None
     assert (found.state, found.merged) == ("open" if state == "open" else "closed", state == "merged")
+
+
+@pytest.mark.parametrize("fork", ["mallory/tools", ""], ids=["a fork", "a fork that was deleted"])
+def test_pull_request_from_a_fork_is_nobodys_promotion(github, forge, fork: str) -> None:
+    github.add_pull(branch=BRANCH, title=TITLE, body=BODY, fork=fork)
+    assert (forge.find_pull_request("5f3e"), forge.open_pull_requests()) == (None, ())
 
 
 def test_newest_pull_request_of_a_key_counts(github: GithubStandIn, forge: GithubForge) -> None:

@@ -290,11 +290,21 @@ def test_reviewers_commit_on_the_branch_does_not_make_a_second_pull_request(proj
 
 @pytest.mark.parametrize(("state", "word"), [("merged", "merged"), ("closed", "closed without a merge")])
 def test_candidate_whose_pull_request_ended_is_not_opened_again(project, hub, forge, state, word) -> None:
-    project.git("push", "--quiet", "origin", "main:gone")
-    hub.add_pull(branch="gone", body=f"Candidate-Key: {KEY}\n", state=state)
+    project.git("push", "--quiet", "origin", "main:skill/gone")
+    hub.add_pull(branch="skill/gone", body=f"Candidate-Key: {KEY}\n", state=state)
     with pytest.raises(RefusedError, match=f"{ID} was {word}: https://"):
         promote(project, forge)
     assert writes(hub) == []
+
+
+@pytest.mark.parametrize("fork", ["mallory/tools", None], ids=["a fork", "a member's branch"])
+@pytest.mark.parametrize("state", ["open", "closed"])
+def test_copied_trailers_neither_capture_nor_block_a_promotion(project, hub, forge, fork, state) -> None:
+    branch = BRANCH if fork else "feature"
+    project.git("push", "--quiet", "origin", "main:feature")
+    hub.add_pull(branch=branch, body=f"Candidate-Key: {KEY}\n", state=state, fork=fork)
+    done = promote(project, forge)
+    assert (done.fresh, done.pull_request.number, hub.pulls[0].labels) == (True, 2, [])
 
 
 def test_other_candidate_with_that_branch_name_gets_a_number(project, hub, forge) -> None:

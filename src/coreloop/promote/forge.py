@@ -4,15 +4,14 @@ There is no operation that merges, turns on auto-merge or marks ready for review
 human does that, on the forge.
 """
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-BRANCH_PREFIX = "skill/"
+from coreloop.trailers import BRANCH_PREFIX, read_trailers
+
 TITLE_MARK = "[CORELOOP-"
 LABEL = "coreloop"
-KEY_TRAILER = "Candidate-Key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +26,8 @@ class PullRequest:
         Names of the branch with the change and of the one it is for.
     head_sha : str
         Commit at the head of `branch`.
+    same_repo : bool
+        Whether `branch` is in the forge's own repository; anybody may open one from a fork.
     merged : bool
         A merged pull request is also ``"closed"``.
     """
@@ -39,20 +40,24 @@ class PullRequest:
     branch: str
     base: str
     head_sha: str
+    same_repo: bool
     merged: bool
     created_at: datetime
     body: str = field(repr=False)
 
     @property
     def is_coreloop(self) -> bool:
-        """Whether branch or title says that coreloop opened it."""
-        return self.branch.startswith(BRANCH_PREFIX) or self.title.startswith(TITLE_MARK)
+        """Whether coreloop opened it, as branch or title say; never from a fork."""
+        return self.same_repo and (self.branch.startswith(BRANCH_PREFIX) or self.title.startswith(TITLE_MARK))
 
     def has_key(self, key: str) -> bool:
-        """Whether the body carries the trailer ``Candidate-Key: key``, in any paragraph."""
-        # \r: the forge's own editor sends CRLF
-        line = rf"^{KEY_TRAILER}:[ \t]*{re.escape(key)}[ \t\r]*$"
-        return re.search(line, self.body, re.MULTILINE | re.IGNORECASE) is not None
+        """Whether it is the promotion of a candidate.
+
+        The body carries the trailer ``Candidate-Key: key``, in any paragraph, and the branch has coreloop's
+        prefix: a body is copied easily, and a title edited.
+        """
+        mine = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
+        return mine and read_trailers(self.body).get("Candidate-Key") == key
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class _Repo(msgspec.Struct):
 class _Head(msgspec.Struct):
     ref: str
     sha: str
+    repo: _Repo | None  # a fork that was deleted
 
 
 class _Base(msgspec.Struct):
@@ -112,7 +113,7 @@ class GithubForge:
         return tuple({pull.number: pull for pull in found if pull.is_coreloop}.values())
 
     def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
-        """The newest pull request, in any state, that carries the candidate's `key`.
+        """The newest pull request, in any state, that carries the candidate's `key`; see `PullRequest.has_key`.
 
         Reads the list, since GitHub's search knows a new pull request only after a while; newest first, so
         that what is opened meanwhile makes pages overlap and never leaves one out.
@@ -227,6 +228,8 @@ def _pull_request(pull: _Pull) -> PullRequest:
         branch=pull.head.ref,
         base=pull.base.ref,
         head_sha=pull.head.sha,
+        same_repo=pull.head.repo is not None
+        and pull.head.repo.full_name.lower() == pull.base.repo.full_name.lower(),
         merged=pull.merged_at is not None,
         created_at=pull.created_at,
         body=pull.body or "",

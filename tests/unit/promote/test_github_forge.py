@@ -90,7 +90,8 @@ def test_pull_request_is_not_opened_in_a_renamed_repository(
             "text\r\n\r\nCandidate-Key: 5f3e\r\nTarget: x\r\n", True, id="CRLF from the forge's editor"
         ),
         pytest.param("Candidate-Key: 5f3e\n\nSigned-off-by: A\n", True, id="not the last paragraph"),
-        pytest.param("candidate-key:5f3e  ", True, id="as git reads trailers"),
+        pytest.param("Candidate-Key:5f3e  ", True, id="other spaces"),
+        pytest.param("candidate-key: 5f3e", False, id="other capitals: the rule of trailers.py"),
         pytest.param("Candidate-Key: 5f3e0", False, id="longer key"),
         pytest.param("Candidate-Key: 05f3e", False, id="key that ends so"),
         pytest.param("see Candidate-Key: 5f3e", False, id="mentioned"),
