@@ -113,7 +113,13 @@ class Repository:
     def log(self, revision: str) -> Iterator[Commit]:
         """Commits that are reachable from a revision, newest first; a child before its parents always."""
         text = self._output(
-            "log", "-z", "--topo-order", "--format=%H %ct %P%n%B", "--end-of-options", revision
+            "log",
+            "-z",
+            "--no-show-signature",
+            "--topo-order",
+            "--format=%H %ct %P%n%B",
+            "--end-of-options",
+            revision,
         )
         for part in text.decode("utf-8", "replace").split("\0"):
             head, _, message = part.partition("\n")
@@ -123,7 +129,7 @@ class Repository:
 
     def message(self, sha: str) -> str:
         """A commit's whole message."""
-        return self._git("log", "-1", "--format=%B", "--end-of-options", sha)
+        return self._git("log", "-1", "--no-show-signature", "--format=%B", "--end-of-options", sha)
 
     def changed_files(self, old: str, new: str) -> list[str]:
         """Paths that differ between two commits."""
@@ -205,7 +211,9 @@ class Repository:
             self._git("update-ref", f"refs/heads/{branch}", sha, "0" * 40)
             return
         unborn = f"--force-with-lease=refs/heads/{branch}:"  # no force: the expected old value is "none"
-        self._git("push", "--quiet", unborn, "--", remote, f"{sha}:refs/heads/{branch}")
+        # one branch and nothing else, whatever push.followTags and push.recurseSubmodules say
+        alone = ("--no-follow-tags", "--recurse-submodules=no")
+        self._git("push", "--quiet", *alone, unborn, "--", remote, f"{sha}:refs/heads/{branch}")
 
     def export(self, revision: str, folder: Path) -> None:
         """Write the files of a revision into a folder."""

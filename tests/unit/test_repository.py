@@ -150,6 +150,31 @@ def test_branch_is_pushed_to_a_path_without_a_local_branch(project: Project, rep
     assert list(repository.heads(None)) == ["main"]
 
 
+def test_nothing_but_the_branch_is_pushed(project: Project, repository: Repository) -> None:
+    project.git("config", "push.followTags", "true")
+    project.git("tag", "-a", "private", "-m", "mine")
+    published(project, repository)
+    assert run_git(project.remote, "tag") == ""
+
+
+def test_signatures_are_not_read_as_messages(project: Project, repository: Repository, tmp_path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    allowed = tmp_path / "allowed"
+    allowed.write_text(f"tester@example.org {key.with_suffix('.pub').read_text()}")
+    for name, value in {
+        "gpg.format": "ssh",
+        "gpg.ssh.allowedSignersFile": str(allowed),
+        "user.signingKey": str(key),
+        "log.showSignature": "true",
+    }.items():
+        project.git("config", name, value)
+    project.git("commit", "--quiet", "--allow-empty", "-S", "-m", MESSAGE)
+    assert "Good" in project.git("log", "-1")
+    assert repository.message("HEAD") == MESSAGE.rstrip("\n")
+    assert next(one.sha for one in repository.log("HEAD")) == head(project)
+
+
 def test_branch_without_a_remote_is_made_here(project: Project, repository: Repository) -> None:
     project.git("remote", "remove", "origin")
     assert repository.remote() is None

@@ -113,7 +113,7 @@ class GithubForge:
         return tuple({pull.number: pull for pull in found if pull.is_coreloop}.values())
 
     def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
-        """The newest pull request, in any state, that carries the candidate's `key`; see `PullRequest.has_key`.
+        """The newest pull request, in any state, that has the candidate's `key`; see `PullRequest.has_key`.
 
         Reads the list, since GitHub's search knows a new pull request only after a while; newest first, so
         that what is opened meanwhile makes pages overlap and never leaves one out.
