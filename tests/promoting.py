@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from github_stand_in import Reply
 
+ADDRESS = "https://github.com/octo/tools.git"
 KEY = "0123456789abcdef"
 ID = "cand-2026-04-25-001"
 BRANCH = "skill/docstring-analysis-profitability-20260425"
@@ -102,7 +103,7 @@ def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) ->
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A work tree whose ``origin`` is a bare repository beside it."""
+    """A work tree whose ``origin`` is on GitHub by name, while git talks to a bare repository beside it."""
 
     root: Path
     remote: Path
@@ -169,7 +170,8 @@ def make_project(folder: Path) -> Project:
     project.root.mkdir()
     run_git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
     project.git("init", "--quiet", "--initial-branch=main")
-    project.git("remote", "add", "origin", str(project.remote))
+    project.git("remote", "add", "origin", ADDRESS)
+    project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
     files = {FILE: SOURCE, ".gitignore": b"data/\n", "coreloop.yaml": b"forge: {repo: octo/tools}\n"}
     project.commit(dict(files), "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")

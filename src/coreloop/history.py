@@ -86,13 +86,14 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     repository : Repository
         Only what this clone knows is read: nothing is fetched.
     base : str
-        Name of the base branch; its remote-tracking branch counts too.
+        Name of the base branch; its remote-tracking branches count too, of whatever remote.
     """
-    remote = repository.remote()
-    names = [base, *([f"{remote}/{base}"] if remote else [])]
+    remotes = repository.remotes()
+    names = [base, *(f"{remote}/{base}" for remote in remotes)]
     bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
     merged = {one.key for sha in bases for one in promotions(repository.log(sha))}
-    return frozenset(merged | open_keys(repository, remote=remote).keys())
+    here = (None, *remotes)
+    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in here)))
 
 
 def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:

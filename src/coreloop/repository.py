@@ -2,7 +2,6 @@
 
 import os
 import re
-import tarfile
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -136,14 +135,28 @@ class Repository:
         names = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
         return [name for name in names.split("\0") if name]
 
+    def remotes(self) -> list[str]:
+        """Names of all remotes."""
+        return self._git("remote").splitlines()
+
     def remote(self) -> str | None:
-        """The remote that promotions go to: ``origin``, else the only one."""
-        names = self._git("remote").splitlines()
-        return "origin" if "origin" in names else names[0] if len(names) == 1 else None
+        """The remote that promotions go to: ``origin``, else the only one; None when there is none.
+
+        Raises
+        ------
+        GitError
+            There are several, and none is ``origin``.
+        """
+        names = self.remotes()
+        if "origin" in names or not names:
+            return "origin" if names else None
+        if len(names) > 1:
+            raise GitError(f"there are the remotes {', '.join(names)} and none is called origin; rename one")
+        return names[0]
 
     def remote_url(self, remote: str) -> str:
-        """Address of a remote; it may hold a password, so it is not for a screen."""
-        return self._git("remote", "get-url", "--", remote)
+        """Address of a remote as configured, before ``insteadOf``; it may hold a password."""
+        return self._git("config", "--get-all", f"remote.{remote}.url", ok={0, 1}).partition("\n")[0]
 
     def heads(self, remote: str | None) -> dict[str, str]:
         """Branch names and their commits; of a remote as it has them now, which fetches nothing."""
@@ -216,21 +229,15 @@ class Repository:
         self._git("push", "--quiet", *alone, unborn, "--", remote, f"{sha}:refs/heads/{branch}")
 
     def export(self, revision: str, folder: Path) -> None:
-        """Write the files of a revision into a folder."""
-        with tempfile.TemporaryDirectory(prefix="coreloop-archive-") as scratch:
-            archive = Path(scratch, "files.tar")
-            self._git("archive", "--format=tar", f"--output={archive}", revision)
-            try:
-                with tarfile.open(archive) as files:
-                    files.extractall(folder, filter="data")
-            except (OSError, tarfile.TarError) as error:
-                raise GitError(
-                    f"the files of {revision[:12]} cannot be written to {folder}: {error}"
-                ) from error
+        """Write all files of a revision into an empty folder, as a checkout would.
 
-    def author(self) -> str:
-        """Name and address that a commit of this clone carries."""
-        return self._git("var", "GIT_AUTHOR_IDENT").rpartition(">")[0] + ">"
+        With an index of its own instead of ``git archive``, which leaves out what is marked export-ignore.
+        """
+        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as scratch:
+            index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
+            self._git("read-tree", revision, env=index)
+            whole = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")
+            self._git(*whole, f"--prefix={folder.resolve()}{os.sep}", env=index)
 
     def _entry(self, revision: str, path: str) -> tuple[str, str] | None:
         """Mode and blob of a regular file."""
@@ -254,7 +261,7 @@ class Repository:
         except git.GitCommandNotFound as error:
             raise GitError("git is not installed, or not in PATH") from error
         if status not in ok:
-            raise GitError(f"git {words[0]}: {_last_line(stderr)}")
+            raise GitError(f"git {_verb(words)}: {_last_line(stderr)}")
         return stdout
 
 
@@ -263,6 +270,10 @@ def github_repo(repository: Repository) -> str | None:
     remote = repository.remote()
     found = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
     return found["repo"] if found else None
+
+
+def _verb(words: tuple[str, ...]) -> str:
+    return words[2] if words[0] == "-c" else words[0]
 
 
 def _last_line(stderr: str | bytes) -> str:

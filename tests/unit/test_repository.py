@@ -133,7 +133,8 @@ def test_commit_without_an_author_is_refused(project, repository, monkeypatch: p
     assert str(caught.value).isprintable()
     project.git("config", "user.name", "Someone")
     project.git("config", "user.email", "someone@example.org")
-    assert repository.author() == "Someone <someone@example.org>"
+    sha = repository.commit_file(head(project), FILE, b"x", MESSAGE)
+    assert project.git("log", "-1", "--format=%an <%ae>", sha) == "Someone <someone@example.org>"
 
 
 def published(project: Project, repository: Repository, remote: str | None = "origin") -> str:
@@ -184,13 +185,21 @@ def test_branch_without_a_remote_is_made_here(project: Project, repository: Repo
 
 @pytest.mark.parametrize(
     ("names", "chosen"),
-    [(["up"], "up"), (["up", "origin"], "origin"), (["up", "mine"], None), ([], None)],
+    [(["up"], "up"), (["up", "origin"], "origin"), ([], None)],
 )
 def test_remote_is_origin_or_the_only_one(project, repository, names: list[str], chosen: str | None) -> None:
     project.git("remote", "remove", "origin")
     for name in names:
         project.git("remote", "add", name, str(project.remote))
     assert repository.remote() == chosen
+
+
+def test_several_remotes_without_an_origin_are_named(project: Project, repository: Repository) -> None:
+    for name in ("mine", "up"):
+        project.git("remote", "add", name, str(project.remote))
+    project.git("remote", "remove", "origin")
+    with pytest.raises(GitError, match="the remotes mine, up and none is called origin; rename one"):
+        repository.remote()
 
 
 @pytest.mark.parametrize("remote", ["origin", None])
@@ -283,11 +292,17 @@ def test_files_of_a_revision_are_exported(project: Project, repository: Reposito
     assert os.access(folder / "run.sh", os.X_OK)
 
 
-def test_exported_link_cannot_lead_out(project: Project, repository: Repository, tmp_path: Path) -> None:
+def test_export_is_whole_whatever_attributes_and_links_say(project, repository, tmp_path: Path) -> None:
     (project.root / "out").symlink_to("/etc")
     project.git("add", "out")
-    sha = project.commit({})
+    project.git("config", "core.sparseCheckout", "true")
+    sha = project.commit(
+        {".gitattributes": "tools/ export-ignore\n*.txt export-subst\n", "a.txt": "$Format:%H$"}
+    )
     folder = tmp_path / "out"
     folder.mkdir()
-    with pytest.raises(GitError, match=f"the files of {sha[:12]} cannot be written"):
-        repository.export(sha, folder)
+    repository.export(sha, folder)
+    assert (folder / FILE).read_bytes() == SOURCE
+    assert (folder / "a.txt").read_text() == "$Format:%H$"
+    assert (folder / "out").readlink() == Path("/etc")
+    assert project.git("status", "--porcelain", "--untracked-files=no") == ""

@@ -1,5 +1,6 @@
 """Which forge a promotion goes to, if any; and where the pull request's text goes when there is none."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,18 @@ from coreloop.repository import Repository, github_repo
 from coreloop.settings import ForgeSettings
 from coreloop.workspace import write_private
 
+# As git tells them apart: a scheme, or a colon before the first slash; one letter before it is a drive.
+_HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
+
 
 @contextmanager
 def connect_forge(
     repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
 ) -> Iterator[Forge | None]:
     """The forge of a repository; None without a token, or where the remote is no GitHub repository.
+
+    A remote that is a folder (a path, ``file://``) has no forge, whatever coreloop.yaml says: a branch that
+    is pushed there is on no server. The address is taken as configured, before git's ``insteadOf``.
 
     Parameters
     ----------
@@ -27,7 +34,7 @@ def connect_forge(
         The token is in GITHUB_TOKEN or GH_TOKEN, another server's address in GITHUB_API_URL.
     """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
-    repo = settings.repo or github_repo(repository)
+    repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None
     if not token or repo is None:
         yield None
         return
@@ -37,6 +44,11 @@ def connect_forge(
     url = environ.get("GITHUB_API_URL") or Connection().base_url
     with GithubForge(repo, token=token, connection=Connection(base_url=url, retry=patient())) as forge:
         yield forge
+
+
+def _has_host(repository: Repository) -> bool:
+    remote = repository.remote()
+    return remote is not None and _HOST.match(repository.remote_url(remote)) is not None
 
 
 def keep_body(plan: Plan, candidates: Path) -> Path:

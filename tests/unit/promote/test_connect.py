@@ -40,7 +40,7 @@ def test_repository_is_read_from_the_address(project: Project, address: str, rep
         ("octo/tools", {"GH_TOKEN": "t"}, True),
         ("octo/tools", {}, False),
         ("octo/tools", {"GITHUB_TOKEN": "", "GH_TOKEN": ""}, False),
-        (None, {"GITHUB_TOKEN": "t"}, False),
+        (None, {"GITHUB_TOKEN": "t"}, True),
     ],
 )
 def test_forge_needs_a_token_and_a_repository(project, repo: str | None, environ, is_one: bool) -> None:
@@ -49,3 +49,27 @@ def test_forge_needs_a_token_and_a_repository(project, repo: str | None, environ
         connect_forge(repository, ForgeSettings(repo=repo), environ) as forge,
     ):
         assert (forge is not None) == is_one
+
+
+@pytest.mark.parametrize(
+    "address", ["/srv/tools.git", "../tools.git", "file:///srv/tools.git", "C:/tools.git", None]
+)
+def test_remote_that_is_a_folder_has_no_forge(project: Project, address: str | None) -> None:
+    project.git("remote", "remove", "origin")
+    if address is not None:
+        project.git("remote", "add", "origin", address)
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
+    ):
+        assert forge is None
+
+
+@pytest.mark.parametrize("address", ["https://ghe.example/octo/tools.git", "git@ghe.example:octo/tools.git"])
+def test_remote_on_another_host_has_the_forge_of_the_settings(project: Project, address: str) -> None:
+    project.git("remote", "set-url", "origin", address)
+    with (
+        Repository(project.root) as repository,
+        connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
+    ):
+        assert forge is not None
