@@ -243,7 +243,7 @@ def other_night(project: Project) -> None:
 
 
 def other_text(project: Project) -> None:
-    body = "\n".join(LINES).replace("9 distinct", "8 distinct")
+    body = "\n".join(LINES).replace("analysis(company, ", "analysis(")
     write_candidates(project.candidates, candidate(suggested_append=suggested(body=body)))
 
 
