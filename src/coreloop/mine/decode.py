@@ -1,6 +1,6 @@
 """One JSONL line -> the fields that mining needs; one file -> its lines, read or skipped for a reason."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.records import SCHEMA_VERSION
+from coreloop.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -138,6 +138,12 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
         return Skipped("no valid time", offset)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in fields.tool_calls or ()]
     return Line(fields, calls, offset, ts_us)
+
+
+def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
+    """The step of a call that was read from JSON; ``selectors`` only of the tools that have their own."""
+    chosen = selectors.get(call.name, DEFAULT_SELECTORS)
+    return step(call.name, call.selected(chosen), chosen)
 
 
 def _selector(raw: msgspec.Raw) -> Any:

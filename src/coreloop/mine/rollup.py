@@ -237,12 +237,6 @@ class _RowReader:
         }
 
 
-def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
-    """The step of a call that was read from JSON; ``selectors`` only of the tools that have their own."""
-    chosen = selectors.get(call.name, DEFAULT_SELECTORS)
-    return step(call.name, call.selected(chosen), chosen)
-
-
 def _collapsed(steps: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
     """Immediate repeats count once, as in `records.join_steps`; the first one's arguments stand for all."""
     kept: list[tuple[str, dict[str, Any]]] = []

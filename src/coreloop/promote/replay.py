@@ -13,9 +13,8 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from coreloop.mine.decode import CallFields, Line, read_lines
+from coreloop.mine.decode import CallFields, Line, call_step, read_lines
 from coreloop.mine.outcome import is_ok
-from coreloop.mine.rollup import call_step
 from coreloop.records import hash_sequence
 
 _POLL_S: Final = 0.2

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -181,3 +183,8 @@ def test_the_first_and_the_last_moment_are_times(ts: str):
     read = decode_line(line(record(ts=ts)))
     assert isinstance(read, Line)
     assert moment(read.ts_us) == datetime.fromisoformat(ts)
+
+
+def test_comparing_a_replay_needs_no_polars():
+    script = "import sys, coreloop.promote.asking; sys.exit('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
