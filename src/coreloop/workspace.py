@@ -47,6 +47,18 @@ class Workspace:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"
 
+    def keep_private(self, folder: Path) -> None:
+        """Close a folder of coreloop's own to other users, as a clone or an older version left it.
+
+        Nothing happens to a folder that is not below `audit_dir`, or is another user's.
+        """
+        if self.audit_dir.resolve() not in folder.resolve().parents or not hasattr(os, "geteuid"):
+            return
+        with suppress(OSError):  # not there yet, or a file system without modes
+            status = folder.stat()
+            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+                folder.chmod(0o700)
+
     def replayed(self) -> frozenset[str]:
         """The ids in the replays file."""
         try:

@@ -60,6 +60,20 @@ def test_written_files_are_for_their_owner_alone(tmp_path):
     assert (mode(path), mode(path.parent)) == (0o600, 0o700)
 
 
+def test_a_folder_of_coreloops_own_is_closed_to_others(tmp_path):
+    workspace = Workspace(tmp_path, Settings())
+    others = [tmp_path / "out", workspace.audit_dir, tmp_path]
+    for folder in (workspace.candidates_dir, *others):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o755)
+        workspace.keep_private(folder)
+    workspace.keep_private(workspace.audit_dir / ".." / ".." / "out")
+    assert mode(workspace.candidates_dir) == 0o700
+    assert [mode(folder) for folder in others] == [0o755] * 3
+    workspace.keep_private(workspace.counterexamples_dir)
+    assert not workspace.counterexamples_dir.exists()
+
+
 def test_a_second_write_replaces_the_first_and_leaves_nothing_beside_it(tmp_path):
     path = tmp_path / "x.json"
     path.write_bytes(b"old")

@@ -76,12 +76,9 @@ def command(
     rollups = roll_up_folder(in_dir or workspace.records_dir, settings)
     known = project_keys(workspace.root, base=workspace.settings.forge.base)
     proposals = propose(rollups, days, gate, workspace=workspace, known=known)
-    document, paths = write_proposals(
-        proposals,
-        out or workspace.candidates_dir,
-        now=now,
-        sanitized=sanitize,
-    )
+    folder = out or workspace.candidates_dir
+    workspace.keep_private(folder)
+    document, paths = write_proposals(proposals, folder, now=now, sanitized=sanitize)
     show_proposals(proposals, document, paths, as_json=as_json)
     keep_days = workspace.settings.retention_days
     if keep_days is not None and in_dir is None:

@@ -54,5 +54,6 @@ def command(
         known=project_keys(workspace.root, base=settings.forge.base),
     )
     folder = out or workspace.counterexamples_dir
+    workspace.keep_private(folder)
     document, paths = write_refined(refined, folder, now=now, sanitized=sanitize)
     show_refined(refined, document, paths, as_json=as_json)

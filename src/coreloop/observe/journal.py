@@ -22,7 +22,8 @@ class Journal:
     Parameters
     ----------
     folder : Path
-        Made on the first line, mode 0700; the files are 0600.
+        Made on the first line, mode 0700; one that was there (a clone brings it) becomes 0700 if it is this
+        user's. The files are 0600.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -69,6 +70,7 @@ class Journal:
             return
         self.close()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _close_to_others(self._folder)
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
@@ -90,6 +92,15 @@ class Journal:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _close_to_others(folder: Path) -> None:
+    if not hasattr(os, "geteuid"):
+        return
+    with suppress(OSError):  # a file system without modes; the files themselves are 0600
+        status = folder.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            folder.chmod(0o700)
 
 
 def _is_open_as(path: Path, fd: int) -> bool:

@@ -479,3 +479,18 @@ def test_raw_files_are_kept_without_retention_days(run: Run, log: Path):
     old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
     assert "removed" not in run("pattern").stderr
     assert old.exists()
+
+
+@pytest.mark.parametrize("name", ["pattern", "refine"])
+def test_a_proposals_folder_is_closed_to_others_and_a_named_one_is_left(
+    run: Run, log: Path, tmp_path: Path, name: str
+):
+    own = tmp_path / "data" / "audit" / {"pattern": "candidates", "refine": "counterexamples"}[name]
+    named = tmp_path / "named"
+    for folder in (own, named):
+        folder.mkdir(parents=True)
+        folder.chmod(0o755)
+    run(name, "--since", "2026-04-01")
+    run(name, "--since", "2026-04-01", "--out", str(named))
+    assert own.stat().st_mode & 0o777 == 0o700
+    assert named.stat().st_mode & 0o777 == 0o755

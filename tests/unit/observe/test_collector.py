@@ -386,6 +386,15 @@ def test_only_the_owner_may_read(audit, tmp_path):
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
 
 
+def test_a_folder_that_a_clone_brought_is_closed_to_others(audit, tmp_path):
+    folder = tmp_path / "audit" / "ai-ask"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    audit().flush()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not dropped()
+
+
 @pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
 def test_it_can_be_turned_off(tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, "1")
