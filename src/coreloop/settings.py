@@ -50,7 +50,7 @@ class ReplaySettings:
 
     url: str | None = None
     runs: int = field(default=3, metadata=_AT_LEAST_ONE)
-    timeout_s: float = field(default=60.0, metadata={"least": 0})
+    timeout_s: float = field(default=60.0, metadata={"least": 0, "most": 3600})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ class Settings:
     """All of coreloop.yaml; without the file, these defaults."""
 
     data_dir: str = "data"
-    retention_days: int | None = field(default=None, metadata=_AT_LEAST_ONE)
+    retention_days: int | None = field(default=None, metadata={"least": 1, "most": 36_500})
     categories: tuple[CategoryRule, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
     axis_slugs: Mapping[str, str] = field(default_factory=dict)

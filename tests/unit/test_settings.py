@@ -205,3 +205,22 @@ def test_an_override_hides_no_mistake_beside_it(load):
 def test_a_rule_without_words_or_with_an_empty_one_is_refused(load):
     with pytest.raises(SettingsError, match=r"coreloop.yaml:1"):
         load("categories: [{label: A, any: ['']}]\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("retention_days: 3000000\n", id="a century is enough"),
+        pytest.param("replay: {timeout_s: .inf}\n", id="no end"),
+        pytest.param("replay: {timeout_s: .nan}\n", id="no number"),
+        pytest.param("replay: {timeout_s: 3601}\n", id="an hour is enough"),
+    ],
+)
+def test_a_number_too_large_for_its_use_is_refused(load, text):
+    with pytest.raises(SettingsError, match=r"coreloop.yaml:1: .*at most"):
+        load(text)
+
+
+def test_the_largest_numbers_are_accepted(load):
+    settings = load("retention_days: 36500\nreplay: {timeout_s: 3600}\n")
+    assert (settings.retention_days, settings.replay.timeout_s) == (36_500, 3600.0)

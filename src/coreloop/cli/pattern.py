@@ -31,7 +31,7 @@ _Number = TypeVar("_Number", int, float)
     "--dry-run",
     is_flag=True,
     expose_value=False,
-    help="Always so: pattern proposes, and opens no pull request.",
+    help="Always so: pattern proposes, and opens no pull request; retention_days holds.",
 )
 @json_option
 def command(
@@ -48,8 +48,8 @@ def command(
 ) -> None:
     """Find tool sequences that keep succeeding (Phase P).
 
-    Writes {day}-candidates.json and {day}-draft.md; changes nothing else. The defaults of the gates can be
-    set in coreloop.yaml.
+    Writes {day}-candidates.json and {day}-draft.md. Where coreloop.yaml sets retention_days, files of older
+    records are removed and named; nothing else changes. The defaults of the gates can be set there too.
     """
     from coreloop.cli.show import show_proposals
     from coreloop.history import project_keys

@@ -494,3 +494,7 @@ def test_a_proposals_folder_is_closed_to_others_and_a_named_one_is_left(
     run(name, "--since", "2026-04-01", "--out", str(named))
     assert own.stat().st_mode & 0o777 == 0o700
     assert named.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_help_of_pattern_tells_of_what_it_removes(run: Run):
+    assert "retention_days" in run("pattern", "--help").stdout
