@@ -31,7 +31,7 @@ class Tool:
     file : str
         Path below the project's folder, with ``/``.
     qualname : str
-        ``Class.method`` or ``function``.
+        ``Class.method`` or ``function``; ``function:LINE`` where the target names a line.
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
@@ -88,8 +88,20 @@ def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
     tree = _parse(root / file)
     if tree is None:
         return Unresolved(name, f"{file} is no readable Python")
-    tools = [_tool(name, file, qualname, node, tree) for path, node in _definitions(tree) if path == qualname]
-    return tools[0] if tools else Unresolved(name, f"{file} has no {qualname}")
+    bare, _, line = qualname.partition(":")
+    found = [node for path, node in _definitions(tree) if path == bare]
+    if line:
+        found = [node for node in found if line in map(str, _own_lines(node))]
+    if not found:
+        return Unresolved(name, f"{file} has no {qualname}")
+    return _tool(name, file, qualname, found[0], tree)
+
+
+def _own_lines(node: _Definition) -> Iterator[int]:
+    """The lines of a definition by which a target may name it: its ``def`` and its decorators."""
+    yield node.lineno
+    for decorator in node.decorator_list:
+        yield decorator.lineno
 
 
 def _unique(name: str, tools: list[Tool]) -> Tool | Unresolved:

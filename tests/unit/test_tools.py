@@ -213,3 +213,26 @@ def test_nothing_is_imported(project):
     root = project(mod="raise SystemExit\ndef tool(): ...\n")
     assert place(resolve(root, "tool")) == "mod.py::tool"
     assert "mod" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("line", "parameters"),
+    [
+        pytest.param(2, ("one",), id="first"),
+        pytest.param(6, ("two",), id="second"),
+        pytest.param(4, ("two",), id="decorator"),
+        pytest.param(5, ("two",), id="another decorator"),
+    ],
+)
+def test_a_target_may_name_the_line_of_a_definition(project, line, parameters):
+    source = "if x:\n    def tool(one): ...\nelse:\n    @a\n    @b\n    def tool(two): ...\n"
+    found = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
+    assert place(found) == f"mod.py::tool:{line}"
+    assert found.parameters == parameters
+
+
+@pytest.mark.parametrize("line", ["3", "x", "02", "1:1"])
+def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
+    root = project(mod="\ndef tool(one): ...\ndef other(): ...\n")
+    found = resolve(root, "tool", f"mod.py::tool:{line}")
+    assert found == Unresolved("tool", f"mod.py has no tool:{line}")
