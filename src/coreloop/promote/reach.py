@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +42,8 @@ class Reach:
     measured : bool
         Whether the project's own schema command said so; else it is the whole docstring, by assumption.
     missing : tuple of str
-        Appended lines that are not in ``after`` at all.
+        Appended lines that are not in ``after`` at all; all of them where the edit changed nothing and
+        nobody can tell which files the command read.
     caps : tuple of Cap
         One per provider of coreloop.yaml.
     """
@@ -145,11 +146,11 @@ def command_reach(
         before = _described(settings.command, folder, tool)
         (folder / file).write_bytes(edited.source)
         after = _described(settings.command, folder, tool)
-        if before == after:
-            _check_origin(settings.command, folder, file)
-    return compare_descriptions(
+        verified = before != after or _check_origin(settings.command, folder, file)
+    found = compare_descriptions(
         before, after, edited.appended, providers=providers, caps=settings.caps, measured=True
     )
+    return found if verified else replace(found, missing=edited.appended)
 
 
 def find_description(schema: object, tool: str) -> str | None:
@@ -225,18 +226,21 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [kept.get("PYTHONPATH")])])}
 
 
-def _check_origin(command: Sequence[str], folder: Path, file: str) -> None:
+def _check_origin(command: Sequence[str], folder: Path, file: str) -> bool:
     """When the edit changed nothing, tell a schema that leaves it out from a command that reads other files.
 
-    An edit that shows in the description is its own proof: those words are nowhere but in the exported tree.
+    False where nobody can tell: such a command (``uv run``, a script) may have read a checkout that holds the
+    lines already, so they prove nothing. An edit that shows in the description is its own proof: those
+    words are nowhere but in the exported tree.
     """
     module = Path(file).with_suffix("")
     parts = [part for part in module.parts if part != "src"]
     name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     if not all(part.isidentifier() for part in parts) or "python" not in Path(command[0]).name:
-        return
+        return False
     probe = f"import importlib.util; print(importlib.util.find_spec({name!r}).origin)"
     said = _run([command[0], "-c", probe], folder).decode("utf-8", "replace")
     origin = (said.strip().splitlines() or [""])[-1]  # a package may print something when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
         raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")
+    return True

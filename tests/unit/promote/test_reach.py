@@ -186,6 +186,19 @@ def test_other_code_that_is_read_instead_is_detected(project: Project, tmp_path:
     assert str(caught.value) == f"reach: tools.finance was read from {decoy}, not from the exported files"
 
 
+def test_lines_that_a_script_reads_from_the_checkout_prove_nothing(project: Project, tmp_path: Path) -> None:
+    """The user's dirty checkout holds the lines, and nobody knows what the script read."""
+    (project.root / FILE).write_bytes(EDITED.source)
+    script = tmp_path / "schemas"
+    inner = (
+        f"import sys; sys.path.insert(0, {str(project.root)!r}); {PRELUDE} print(json.dumps({SHAPES['MCP']}))"
+    )
+    script.write_text(f"#!{sys.executable}\n{inner}\n")
+    script.chmod(0o755)
+    found = reach(project, (str(script),))
+    assert (found.before == found.after, found.missing, found.ok) == (True, LINES, False)
+
+
 def test_package_that_prints_is_not_taken_for_a_decoy(project: Project) -> None:
     project.commit({"tools/__init__.py": "print('hello')\n"})
     found = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
