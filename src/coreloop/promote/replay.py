@@ -1,8 +1,9 @@
 """Asking the example questions again, and comparing what the agent does with the pattern. Fails closed."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
@@ -13,11 +14,14 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from coreloop.mine.decode import CallFields, Line, call_step, read_lines
+from coreloop.mine.decode import CallFields, Skipped, call_step, decode_line
 from coreloop.mine.outcome import is_ok
 from coreloop.records import hash_sequence
 
+_LEAST_AGREED: Final = 2  # one run that agrees can be luck
 _POLL_S: Final = 0.2
+_NO_RECORD: Final = "the request's record did not appear in the audit log in time"
+_OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
 
 
@@ -140,34 +144,62 @@ def _no_answer() -> Iterator[None]:
         raise UnusableError(f"the connection failed ({type(error).__name__})") from error
 
 
-@dataclass(frozen=True, slots=True)
 class AuditLog:
-    """Where the answered requests are recorded, for endpoints that return only a request's id."""
+    """Where the answered requests are recorded, for endpoints that return only a request's id.
 
-    folder: Path
-    timeout_s: float
+    Each file is read once and then only what it grew by.
+    """
+
+    def __init__(self, folder: Path, timeout_s: float) -> None:
+        self._folder = folder
+        self._timeout_s = timeout_s
+        self._read_to: dict[Path, int] = {}
+        self._seen: dict[str, AnswerFields] = {}
 
     def steps(self, request_id: str) -> AnswerFields:
         """Wait until the record of a request is there."""
-        deadline = time.monotonic() + self.timeout_s
+        deadline = time.monotonic() + self._timeout_s
         while True:
-            found = self._find(request_id)
-            if found is not None:
-                return found
+            for path in self._newest_first():
+                self._read_on(path, deadline)
+                if request_id in self._seen:
+                    return self._seen[request_id]
             if time.monotonic() > deadline:
-                raise UnusableError("the request's record did not appear in the audit log in time")
+                raise UnusableError(_NO_RECORD)
             time.sleep(_POLL_S)  # another process writes the file; there is nothing to wait on
 
-    def _find(self, request_id: str) -> AnswerFields | None:
-        newest = sorted(self.folder.glob("*.jsonl"))[-2:]
-        for path in reversed(newest):
-            for line in read_lines(path, replays=True):
-                if isinstance(line, Line) and line.fields.request_id == request_id:
-                    one = line.fields
-                    return AnswerFields(
-                        one.tool_calls or [], one.tool_sequence_hash, request_id, one.tool_calls_omitted
-                    )
-        return None
+    def _newest_first(self) -> list[Path]:
+        """Files by the time of their last change: the one that the server writes need not be last by name."""
+        found: list[tuple[float, Path]] = []
+        for path in self._folder.glob("*.jsonl"):
+            with suppress(OSError):  # it went away
+                if path.is_file():
+                    found.append((path.stat().st_mtime, path))
+        return [path for _, path in sorted(found, reverse=True)]
+
+    def _read_on(self, path: Path, deadline: float) -> None:
+        try:
+            with path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                start = self._read_to.get(path, 0)
+                file.seek(start if start <= size else 0)  # shorter: another file of that name
+                for line in iter(file.readline, b""):
+                    if time.monotonic() > deadline:
+                        raise UnusableError(_NO_RECORD)
+                    if not line.endswith(b"\n"):
+                        break  # still being written
+                    self._read_to[path] = file.tell()
+                    self._note(line)
+        except OSError:
+            return  # not for this user's eyes: the record does not appear
+
+    def _note(self, line: bytes) -> None:
+        decoded = decode_line(line, replays=True)
+        if not isinstance(decoded, Skipped) and (request_id := decoded.fields.request_id):
+            one = decoded.fields
+            self._seen[request_id] = AnswerFields(
+                one.tool_calls or [], one.tool_sequence_hash, request_id, one.tool_calls_omitted
+            )
 
 
 def replay(
@@ -216,12 +248,12 @@ def replay(
 def weigh(runs: Sequence[Run]) -> Verdict:
     """The verdict on some runs.
 
-    Most agree: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most runs gave a usable
+    Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most runs gave a usable
     answer; with fewer usable answers nobody knows, so inconclusive; with none, unavailable.
     """
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)
-    if 2 * agreed > len(runs):
+    if agreed >= _LEAST_AGREED and 2 * agreed > len(runs):
         return Verdict.REPRODUCED
     if not usable:
         return Verdict.UNAVAILABLE
@@ -243,16 +275,21 @@ def _compare(
     selectors: Mapping[str, Sequence[str]],
     audit_log: AuditLog | None,
 ) -> Run:
-    if answer.tool_calls is None and answer.tool_sequence_hash is None:
+    expected = hash_sequence(">".join(steps))
+    if answer.tool_calls is None and answer.tool_sequence_hash == expected:
+        return Run(True, "")
+    if answer.tool_calls is None:
         if answer.request_id is None or audit_log is None:
-            raise UnusableError("the answer names no tool calls")
+            # other steps may stand between the pattern's, which a hash does not tell
+            differs = answer.tool_sequence_hash is not None
+            raise UnusableError(_OTHER_HASH if differs else "the answer names no tool calls")
         answer = audit_log.steps(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
     agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
-    if not agrees and (answer.tool_calls is None or answer.tool_calls_omitted):
-        agrees = answer.tool_sequence_hash == hash_sequence(">".join(steps))
     if not agrees and answer.tool_calls_omitted:
-        raise UnusableError("the request's record does not hold all of its calls")
+        if answer.tool_sequence_hash != expected:
+            raise UnusableError("the request's record does not hold all of its calls")
+        agrees = True
     return Run(agrees, "" if agrees else "the agent took other steps")
 
 

@@ -1,6 +1,7 @@
 """Asking again: a real endpoint on this machine, in every state that an endpoint can be in."""
 
 import json
+import os
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -164,7 +165,7 @@ def test_every_question_is_marked_and_they_take_turns(ask: ASK) -> None:
 
 def test_runs_can_be_given(ask: ASK) -> None:
     with Agent(GOOD) as agent:
-        assert ask(agent, runs=1).summary == "reproduced (1 of 1 runs agree)"
+        assert ask(agent, runs=1).summary == "inconclusive (1 of 1 runs agree)"
 
 
 @pytest.mark.parametrize("questions", [[], ["[REDACTED 12]"]])
@@ -187,7 +188,7 @@ COMPARED = [
     pytest.param({"tool_calls": [{**STEPS[0], "ok": None, "error": "x"}, STEPS[1]]}, False,
                  id="one with an error"),
     pytest.param({"tool_sequence_hash": HASH}, True, id="hash only"),
-    pytest.param({"tool_sequence_hash": "seq:0"}, False, id="another hash"),
+    pytest.param({"tool_sequence_hash": "seq:0"}, None, id="another hash: steps may stand in between"),
     pytest.param({"tool_sequence_hash": "seq:0", "tool_calls": STEPS}, True, id="calls before hash"),
 ]  # fmt: skip
 
@@ -234,7 +235,41 @@ def test_record_that_comes_later_is_waited_for(ask: ASK, tmp_path: Path) -> None
             return reply
 
     with Late({"request_id": "r-1"}) as agent:
-        assert ask(agent, runs=1).verdict is Verdict.REPRODUCED
+        assert ask(agent, runs=1).runs[0].agrees is True
+
+
+def test_record_is_found_beside_imported_files_and_what_cannot_be_read(ask: ASK, tmp_path: Path) -> None:
+    path = logged(tmp_path, record(request_id="r-1", tool_calls=CALLS))
+    for name in ("imported-a.jsonl", "imported-b.jsonl"):
+        os.utime(write_log(path.with_name(name), [record(request_id="other")]), (1, 1))
+    path.with_name("z.jsonl").mkdir()
+    path.with_name("y.jsonl").symlink_to(tmp_path / "nowhere")
+    with Agent({"request_id": "r-1"}) as agent:
+        assert ask(agent, runs=1, timeout_s=5).runs[0].agrees is True
+
+
+def test_differing_hash_is_looked_up_by_the_request(ask: ASK, tmp_path: Path) -> None:
+    logged(tmp_path, record(request_id="r-1", tool_calls=[CALLS[0], call("scan"), CALLS[1]]))
+    with Agent({"request_id": "r-1", "tool_sequence_hash": "seq:0"}) as agent:
+        assert ask(agent, runs=1).runs[0].agrees is True
+
+
+def test_log_is_read_on_from_where_it_ended(tmp_path: Path) -> None:
+    path = logged(tmp_path, record(request_id="r-1", tool_calls=CALLS))
+    log = AuditLog(path.parent, 5)
+    assert log.steps("r-1").tool_calls
+    more = write_log(tmp_path / "more", [record(request_id="r-2", tool_calls=CALLS)])
+    with path.open("ab") as file:
+        file.write(more.read_bytes())
+    assert log.steps("r-2").request_id == "r-2"
+    write_log(path, [record(request_id="r-3", tool_calls=[])])  # a new file of that name
+    assert log.steps("r-3").tool_calls == []
+
+
+def test_deadline_counts_while_a_long_log_is_read(tmp_path: Path) -> None:
+    path = logged(tmp_path, *[record(request_id="other")] * 1000, record(request_id="r-1"))
+    with pytest.raises(UnusableError, match="in time"):
+        AuditLog(path.parent, 0).steps("r-1")
 
 
 def test_record_that_never_comes_is_of_no_use(tmp_path: Path) -> None:
@@ -291,7 +326,7 @@ def test_most_must_agree() -> None:
         for yes, no, none in [(1, 0, 0), (2, 2, 0), (3, 2, 0), (0, 1, 1), (0, 2, 1), (0, 0, 3), (1, 0, 2)]
     }
     assert [verdict.value for verdict in table.values()] == [
-        "reproduced", "inconclusive", "reproduced", "inconclusive", "not_reproduced", "unavailable",
+        "inconclusive", "inconclusive", "reproduced", "inconclusive", "not_reproduced", "unavailable",
         "inconclusive",
     ]  # fmt: skip
 
