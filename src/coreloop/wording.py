@@ -98,6 +98,12 @@ class Vocabulary:
         named = {*self.parameters(tool), *selectors}
         return tuple(unless(key in named, key) for key in arg_keys)
 
+    def redacted_providers(self, providers: Mapping[str, int]) -> dict[str, int]:
+        """Counts of the providers that coreloop.yaml knows, and of all others together."""
+        known = {name: n for name, n in providers.items() if name in self.settings.reach.caps}
+        others = sum(providers.values()) - sum(known.values())
+        return {**known, "[REDACTED]": others} if others else known
+
     def refuse(self, steps: Iterable[Step], *, target: str) -> str | None:
         """Why the names of some steps may not be written, or None.
 

@@ -14,6 +14,7 @@ from coreloop.records import DEFAULT_SELECTORS, selector_value
 
 CALL_SCHEMA: Final[Mapping[str, Any]] = {
     "day": pl.Int32,
+    "provider": pl.String,
     "tool": pl.String,
     "shape": pl.UInt64,
     "error_class": pl.String,  # empty: the call was ok
@@ -24,7 +25,7 @@ CALL_SCHEMA: Final[Mapping[str, Any]] = {
     "last_us": pl.Int64,
     "offset": pl.UInt64,
 }
-_Key = tuple[int, str, int, str, int]
+_Key = tuple[int, str, str, int, str, int]
 
 
 class CallCounter:
@@ -51,6 +52,7 @@ class CallCounter:
             text = str(call.error) if failed else ""
             key = (
                 day,
+                line.fields.provider or "",
                 call.name,
                 self._shape(call),
                 error_class(text) if failed else "",

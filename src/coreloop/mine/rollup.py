@@ -101,7 +101,7 @@ class Rollup:
     sequences : dict of int to str
         Sequence hash -> text; a sequence of which only the hash was recorded is missing.
     calls : polars.DataFrame
-        `coreloop.mine.calls.CALL_SCHEMA`: a row per tool, shape of the arguments and error.
+        `coreloop.mine.calls.CALL_SCHEMA`: a row per day, provider, tool, shape of the arguments and error.
     call_shapes, templates : dict of int to str
         What the hashes in ``calls`` stand for.
     skipped : dict of str to int

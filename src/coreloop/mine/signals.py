@@ -22,11 +22,19 @@ CLASSES: Final = (
 _BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
 _MAX_TEMPLATE_CHARS: Final = 200
 
-# In order: what is left of one may look like the next.
+# In order: what is left of one may look like the next. A quote that nothing closes runs to the end, as logs
+# cut texts anywhere; an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
 _REPLACED: Final = (
     (re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
     (re.compile(r"\S*[\\/]\S*"), "<path>"),
-    (re.compile(r"(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"|`[^`]*`|“[^”]*”"), "<value>"),
+    (
+        re.compile(
+            r"(?<![A-Za-z0-9_])[bfruBFRU]{0,2}'(?:[^']|'(?=[A-Za-z0-9_]))*(?:'|$)|"
+            r"\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|“[^”]*(?:”|$)|‘[^’]*(?:’|$)|"
+            r"「[^」]*(?:」|$)|『[^』]*(?:』|$)|«[^»]*(?:»|$)"
+        ),
+        "<value>",
+    ),
     (re.compile(r"[#\w.-]*\d[\w.-]*"), "<n>"),
 )
 
@@ -86,7 +94,14 @@ def template(text: str) -> str:
     str
         At most 200 characters, one line; applying it again changes nothing.
     """
-    folded = " ".join(unicodedata.normalize("NFKC", text[:2000]).split())
+    found, folded = text[:2000], None
+    while found != folded:  # what one replacement leaves may be a quote, or melt into another letter
+        found, folded = _replaced(found), found
+    return found
+
+
+def _replaced(text: str) -> str:
+    folded = " ".join(unicodedata.normalize("NFKC", text).split())
     for pattern, instead in _REPLACED:
         folded = pattern.sub(instead, folded)
     return folded if len(folded) <= _MAX_TEMPLATE_CHARS else _cut(folded)

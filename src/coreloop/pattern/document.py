@@ -1,6 +1,5 @@
 """The two files of a night: candidates.json for promote, and the draft that a person reads."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -55,15 +54,8 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
         tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
         example_questions=tuple(unless(False, text) for text in candidate.example_questions),
-        providers=_redact_providers(candidate.providers, words),
+        providers=words.redacted_providers(candidate.providers),
     )
-
-
-def _redact_providers(providers: Mapping[str, int], words: Vocabulary) -> dict[str, int]:
-    """Counts of the providers that coreloop.yaml knows, and of all others together."""
-    known = {name: n for name, n in providers.items() if name in words.settings.reach.caps}
-    others = sum(providers.values()) - sum(known.values())
-    return {**known, "[REDACTED]": others} if others else known
 
 
 def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:

@@ -84,6 +84,7 @@ class CounterexampleFields(msgspec.Struct, frozen=True):
     last_seen: datetime
     suggested_append: SuggestedFields | None
     refused: str | None = None
+    providers: dict[str, int] = {}
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -257,6 +258,7 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
         section="Caveats",
         lines=lines,
         day=day,
+        providers=tuple(found.providers),
         evidence=f"{failed} failed, lower bound {found.harm_low:.2f}",
         observed=str(found.n_calls),
         unique_questions="not-applicable",

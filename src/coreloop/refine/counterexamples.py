@@ -1,6 +1,7 @@
 """From a window's calls and groups to counterexamples: what fails, how often, and what sets it apart."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -58,6 +59,8 @@ class Counterexample:
         Lower bound (Wilson, 95 %) of the share of calls that fail.
     wasted_ms : float
         Time of the failed calls.
+    providers : dict of str to int
+        Failed calls, of a sequence failed requests, by provider; none for records without one.
     error_template, examples
         Local only.
     """
@@ -80,6 +83,7 @@ class Counterexample:
     wasted_ms: float
     first_seen: datetime
     last_seen: datetime
+    providers: dict[str, int]
     examples: tuple[Example, ...] = ()
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
@@ -157,6 +161,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
             places=pl.struct("file", "offset").head(MAX_EXAMPLES),
+            providers=pl.struct("provider", "n"),
         )
         .collect()
     )
@@ -180,6 +185,7 @@ def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]
         else:
             longer["n_failures"] += row["n_failures"]
             longer["wasted_ms"] += row["wasted_ms"]
+            longer["providers"] += row["providers"]
             longer["first_us"] = min(longer["first_us"], row["first_us"])
             longer["last_us"] = max(longer["last_us"], row["last_us"])
     return [row for alike in whole.values() for row in alike]
@@ -234,6 +240,7 @@ def _call(row: Mapping[str, Any], window: Window, others: _Others) -> Counterexa
         wasted_ms=row["wasted_ms"],
         first_seen=moment(row["first_us"]),
         last_seen=moment(row["last_us"]),
+        providers=_by_provider(row["providers"]),
     )
 
 
@@ -254,6 +261,7 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
             last_us=pl.col("last_us").filter(failing).max(),
             shape=pl.col("shape").filter(pl.col("shape") != 0).first(),
             places=pl.struct("file", "offset").filter(failing).head(MAX_EXAMPLES),
+            providers=pl.struct("provider", n="n_failure").filter(failing),
         )
         .filter(2 * pl.col("n_failures") > pl.col("n_calls"), pl.col("shape").is_not_null())
         .collect()
@@ -287,7 +295,16 @@ def _sequence(row: Mapping[str, Any], window: Window) -> Counterexample:
         wasted_ms=0.0,
         first_seen=moment(row["first_us"]),
         last_seen=moment(row["last_us"]),
+        providers=_by_provider(row["providers"]),
     )
+
+
+def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Failures by provider, most first; a record without one counts for none."""
+    total: Counter[str] = Counter()
+    for one in counts:
+        total[one["provider"]] += one["n"]
+    return {name: n for name, n in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
 def _examples(places: _Places, window: Window) -> tuple[Example, ...]:

@@ -42,6 +42,7 @@ def redact(one: Counterexample, words: Vocabulary) -> Counterexample:
         steps=tuple(words.redacted_step(step) for step in one.steps),
         n_without=replace(one.n_without, arg_keys=words.redacted_keys(one.tool, one.n_without.arg_keys)),
         error_template=None,
+        providers=words.redacted_providers(one.providers),
         examples=(),
         suggested_append=None if withheld else one.suggested_append,
         refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
