@@ -1,0 +1,225 @@
+"""The counts of calls, against a plain loop over the records, whole and in parts."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.mine.calls import CALL_SCHEMA
+from coreloop.mine.decode import Line, decode_line
+from coreloop.mine.outcome import error_class
+from coreloop.mine.rollup import MineSettings, Rollup, roll_up_lines
+from coreloop.mine.signals import template
+from coreloop.mine.window import moment
+from logs import call, failed, line, record
+
+SETTINGS = MineSettings(selectors={"gather": ("target",), "bare": ()})
+DAYS = ("2026-04-24", "2026-04-25")
+_Key = tuple[str, str, str, str, str, str]
+
+ARGS = st.one_of(
+    st.none(),
+    st.sampled_from(["text", ["a", "list"], 7]),
+    st.dictionaries(
+        st.sampled_from(["axis", "sub", "target", "company", "years"]),
+        st.sampled_from(["수익성", " 수익성 ", "배당", None, 3, True, ["x"], "가" * 81]),
+        max_size=4,
+    ),
+)
+CALLS = st.builds(
+    lambda name, args, ok, error, wasted: {
+        **call(name, ok=ok, error=error, duration_ms=wasted),
+        "args": args,
+    },
+    st.sampled_from(["analysis", "gather", "bare", "a\nb"]),
+    ARGS,
+    st.sampled_from([True, False, None]),
+    st.sampled_from([None, "", "KeyError: 'a'", "KeyError: 'b'", "timed out after 3 s", "boom", {"code": 4}]),
+    st.sampled_from([None, 0, 0.5, 1200]),
+)
+TIMES = st.builds(lambda day, second: f"{day}T00:00:{second:02}Z", st.sampled_from(DAYS), st.integers(0, 5))
+RECORDS = st.lists(
+    st.builds(
+        lambda ts, provider, calls: record(ts=ts, provider=provider, tool_calls=calls),
+        TIMES,
+        st.sampled_from([None, "openai", "google"]),
+        st.lists(st.one_of(CALLS, st.just("only_a_name")), max_size=4),
+    ),
+    max_size=8,
+)
+
+
+def _lines(records: Iterable[dict[str, Any]]) -> list[Line]:
+    """The records as lines of one file, each at its offset."""
+    found, offset = [], 0
+    for one in records:
+        decoded = decode_line(line(one), offset)
+        assert isinstance(decoded, Line)
+        found.append(decoded)
+        offset += len(line(one))
+    return found
+
+
+def _roll_up(lines: list[Line]) -> Rollup:
+    return roll_up_lines(lines, SETTINGS, path=Path("a.jsonl"))
+
+
+def _counted(*rollups: Rollup) -> dict[_Key, list[Any]]:
+    """Rows of several rollups by what their hashes stand for: n, wasted, first, last, offset of the first."""
+    found: dict[_Key, list[Any]] = {}
+    for rollup in rollups:
+        for row in rollup.calls.iter_rows(named=True):
+            text = rollup.templates[row["template"]] if row["template"] else ""
+            key = (
+                f"{moment(row['first_us']):%Y-%m-%d}",
+                row["provider"],
+                row["tool"],
+                rollup.call_shapes[row["shape"]],
+                row["error_class"],
+                text,
+            )
+            total = found.setdefault(key, [0, 0.0, row["first_us"], row["last_us"], row["offset"]])
+            if row["first_us"] < total[2]:
+                total[2], total[4] = row["first_us"], row["offset"]
+            total[0] += row["n"]
+            total[1] += row["wasted_ms"]
+            total[3] = max(total[3], row["last_us"])
+    return found
+
+
+def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
+    """The same in the plainest of ways: sort all calls into lists, then count each list."""
+    lists: dict[_Key, list[tuple[int, int, float]]] = {}
+    offset = 0
+    for one in records:
+        (decoded,) = _lines([one])
+        for recorded in one["tool_calls"]:
+            made = {"name": recorded} if isinstance(recorded, str) else recorded
+            ok = made.get("error") is None if made.get("ok") is None else made["ok"]
+            text = str(made.get("error"))
+            key = (
+                one["ts"][:10],
+                one["provider"] or "",
+                made["name"],
+                _shape(made["name"], made.get("args")),
+                "" if ok else error_class(text),
+                "" if ok else template(text),
+            )
+            wasted = 0.0 if ok else made.get("duration_ms") or 0.0
+            lists.setdefault(key, []).append((decoded.ts_us, offset, wasted))
+        offset += len(line(one))
+    return {
+        key: [
+            len(made),
+            sum(wasted for _, _, wasted in made),
+            min(made)[0],
+            max(made)[0],
+            min(made)[1],
+        ]
+        for key, made in lists.items()
+    }
+
+
+def _shape(name: str, args: Any) -> str:
+    args = args if isinstance(args, dict) else {}
+    selectors = {"gather": ["target"], "bare": []}.get(name, ["axis", "sub"])
+    chosen = {key: _selected(args[key]) for key in selectors if args.get(key) is not None}
+    written = {"selectors": chosen, "arg_keys": sorted(args)}
+    return json.dumps(written, ensure_ascii=False, separators=(",", ":"))
+
+
+def _selected(value: Any) -> str:
+    if value is True:
+        return "true"
+    text = str(value).strip()
+    return "<other>" if isinstance(value, list) or len(text) > 80 else text
+
+
+@given(RECORDS)
+def test_counts_are_those_of_a_plain_loop(records: list[dict[str, Any]]) -> None:
+    assert _counted(_roll_up(_lines(records))) == _plainly(records)
+
+
+@given(RECORDS, st.lists(st.integers(0, 8), max_size=2).map(sorted))
+def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts: list[int]) -> None:
+    lines = _lines(records)
+    bounds = [0, *cuts, len(lines)]
+    parts = [_roll_up(lines[start:end]) for start, end in pairwise(bounds)]
+    assert _counted(*parts) == _counted(_roll_up(lines))
+
+
+@given(RECORDS)
+def test_every_call_is_counted_once_in_a_frame_of_the_schema(records: list[dict[str, Any]]) -> None:
+    calls = _roll_up(_lines(records)).calls
+    assert calls.schema == pl.Schema(CALL_SCHEMA)
+    assert calls["n"].sum() == sum(len(one["tool_calls"]) for one in records)
+
+
+def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
+    return _roll_up(_lines([record(tool_calls=list(calls), **changes)])).calls.to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(failed("a", {"x": 1}), failed("a", {"y": 1}), id="argument names"),
+        pytest.param(failed("a", {"axis": "수익성"}), failed("a", {"axis": "배당"}), id="a selector's value"),
+        pytest.param(failed("a"), failed("b"), id="tools"),
+        pytest.param(failed("a", error="no such page"), failed("a", error="no such book"), id="texts"),
+        pytest.param(failed("a"), call("a"), id="ok or not"),
+    ],
+)
+def test_calls_that_differ_in_this_are_counted_apart(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> None:
+    assert [row["n"] for row in _rows(one, other, one)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(failed("a", {"x": 1}), failed("a", {"x": 2}), id="an argument's value"),
+        pytest.param(failed("a", {"x": 1, "y": 2}), failed("a", {"y": 1, "x": 2}), id="their order"),
+        pytest.param(failed("a", error="no page 1"), failed("a", error="no page 22"), id="numbers in texts"),
+        pytest.param(failed("a", {}), failed("a", "not an object"), id="no arguments"),
+    ],
+)
+def test_calls_that_differ_only_in_this_are_counted_together(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> None:
+    assert [row["n"] for row in _rows(one, other)] == [2]
+
+
+def test_only_failed_calls_waste_time() -> None:
+    slow = {"duration_ms": 300.0}
+    rows = _rows(call("a", **slow), {**failed("a"), **slow}, {**failed("a"), **slow}, failed("a"))
+    assert [(row["error_class"], row["n"], row["wasted_ms"]) for row in rows] == [
+        ("", 1, 0.0),
+        ("invalid_argument", 3, 600.0),
+    ]
+
+
+def test_a_count_stands_at_the_earliest_line_whatever_their_order() -> None:
+    times = ["2026-04-25T10:00:00Z", "2026-04-25T08:00:00Z", "2026-04-25T09:00:00Z"]
+    lines = _lines([record(ts=ts, tool_calls=[failed("a")]) for ts in times])
+    (row,) = _roll_up(lines).calls.to_dicts()
+    assert row["offset"] == lines[1].offset > 0
+    assert f"{moment(row['first_us']):%H} {moment(row['last_us']):%H}" == "08 10"
+
+
+def test_templates_hold_failed_calls_texts_and_no_others() -> None:
+    rollup = _roll_up(
+        _lines([record(tool_calls=[failed("a", error="page 3 is gone"), call("b", error="x")])])
+    )
+    assert set(rollup.templates.values()) == {"page <n> is gone"}
+
+
+def test_nothing_gives_an_empty_frame_of_the_same_schema() -> None:
+    assert _roll_up([]).calls.schema == pl.Schema(CALL_SCHEMA)
+    assert _roll_up([]).calls.is_empty()
