@@ -43,6 +43,10 @@ class Workspace:
         return self.audit_dir / "counterexamples"
 
     @property
+    def judgments_dir(self) -> Path:
+        return self.audit_dir / "judgments"
+
+    @property
     def replays_file(self) -> Path:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"

@@ -68,7 +68,9 @@ def error_class(text: str) -> str:
     return next((name for name, pattern in _CLASSES if pattern.search(head)), "other")
 
 
-def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len: int) -> Outcome:
+def outcome(
+    fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len: int, verdict: str | None = None
+) -> Outcome:
     """Weigh a whole record.
 
     Parameters
@@ -80,6 +82,8 @@ def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len:
     min_chunk_len : int
         An answer of this many characters is whole. One below ``min(200, min_chunk_len)`` fails, in between
         it counts neither way.
+    verdict : str, optional
+        One that was given later; outweighs the one in the record.
 
     Returns
     -------
@@ -87,7 +91,8 @@ def outcome(fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len:
         A failed call is no failure of the record when the agent recovered; ending on one is. What failed
         only for a transient reason (network, rate limit) counts neither way.
     """
-    verdict = fields.judgment.verdict if fields.judgment is not None else None
+    if verdict is None and fields.judgment is not None:
+        verdict = fields.judgment.verdict
     overrides = fields.override_calls or ()
     chunk_len = fields.chunk_len or 0
     if verdict in {"P", "T"}:

@@ -1,7 +1,7 @@
 """One day file -> one rollup: counts that merge with any other rollup's by plain addition."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
@@ -74,14 +74,20 @@ class MineSettings:
     min_chunk_len: int = 400
     replayed: frozenset[str] = frozenset()
     """Ids of requests that coreloop made itself, for servers that do not pass the mark on."""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Request id -> a human's newest verdict, which outweighs what the record says of itself."""
 
 
 def mine_settings(
-    settings: Settings, min_chunk_len: int, *, replayed: frozenset[str] = frozenset()
+    settings: Settings,
+    min_chunk_len: int,
+    *,
+    replayed: frozenset[str] = frozenset(),
+    verdicts: Mapping[str, str] | None = None,
 ) -> MineSettings:
     """The part of coreloop.yaml, and of the workspace, that changes how a record counts."""
     rules = Categories((rule.label, rule.any) for rule in settings.categories)
-    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed)
+    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed, verdicts or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,14 @@ def roll_up_lines(lines: Iterable[Line | Skipped], settings: MineSettings, *, pa
     )
 
 
+def read_rows(path: Path, settings: MineSettings) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """Every record of a file that is mined, with its `COLUMNS`: for who must name single requests."""
+    reader = _RowReader(settings)
+    for line in read_lines(path):
+        if isinstance(line, Line) and line.fields.request_id not in settings.replayed:
+            yield line, dict(zip(COLUMNS, reader.row(line), strict=True))
+
+
 def question_at(lines: BinaryIO, offset: int, expected: int) -> str | None:
     """Text of the question in the line at ``offset``; None when that is no longer the ``expected`` one."""
     lines.seek(offset)
@@ -189,7 +203,7 @@ class _RowReader:
     def row(self, line: Line) -> tuple[Any, ...]:
         fields = line.fields
         sequence, shape = self._sequence(fields, line.calls)
-        weighed = outcome(fields, line.calls, min_chunk_len=self._settings.min_chunk_len)
+        weighed = self._outcome(line)
         return (
             line.ts_us // _DAY_US,
             self._category(fields),
@@ -204,6 +218,10 @@ class _RowReader:
             line.ts_us,
             line.offset,
         )
+
+    def _outcome(self, line: Line) -> Outcome:
+        verdict = self._settings.verdicts.get(line.fields.request_id or "")
+        return outcome(line.fields, line.calls, min_chunk_len=self._settings.min_chunk_len, verdict=verdict)
 
     def _category(self, fields: RecordFields) -> str:
         """The recorded label; by today's rules where there is none, so a rule added later counts too."""
