@@ -51,8 +51,9 @@ def command(
     Writes {day}-candidates.json and {day}-draft.md. Where coreloop.yaml sets retention_days, files of older
     records are removed and named; nothing else changes. The defaults of the gates can be set there too.
     """
-    from coreloop.cli.show import show_proposals
+    from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.history import project_keys
+    from coreloop.judge import read_judgments
     from coreloop.mine.folder import expired, remove, roll_up_folder
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
@@ -68,18 +69,22 @@ def command(
         min_unique_questions=_chosen(min_unique_questions, gates.min_unique_questions),
         min_success_rate=_chosen(min_success_rate, gates.min_success_rate),
     )
+    judgments = read_judgments(workspace.judgments_dir)
     settings = mine_settings(
         workspace.settings,
         _chosen(min_chunk_len, gates.min_chunk_len),
         replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
     )
     rollups = roll_up_folder(in_dir or workspace.records_dir, settings)
     known = project_keys(workspace.root, base=workspace.settings.forge.base)
+    known |= judgments.rejected()
     proposals = propose(rollups, days, gate, workspace=workspace, known=known)
     folder = out or workspace.candidates_dir
     workspace.keep_private(folder)
     document, paths = write_proposals(proposals, folder, now=now, sanitized=sanitize)
     show_proposals(proposals, document, paths, as_json=as_json)
+    warn_of_skipped(judgments.skipped, "judgments")
     keep_days = workspace.settings.retention_days
     if keep_days is not None and in_dir is None:
         for path in expired(rollups, before=now.date() - timedelta(days=keep_days)):

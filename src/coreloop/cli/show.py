@@ -77,6 +77,12 @@ def show_skipped(skipped: Mapping[str, int]) -> None:
         click.echo(f"  {counted(number, 'line')} skipped: {reason}")
 
 
+def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
+    """Say on stderr how many lines were passed over, by reason."""
+    for reason, count in sorted(skipped.items()):
+        click.echo(f"{count} lines of {what} skipped: {reason}", err=True)
+
+
 def _is_homeless(candidate: Candidate) -> bool:
     return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
 
