@@ -276,6 +276,16 @@ def _verb(words: tuple[str, ...]) -> str:
     return words[2] if words[0] == "-c" else words[0]
 
 
+def user_name(folder: Path) -> str | None:
+    """What git's ``user.name`` says in a folder, in a repository or not; None when it says nothing."""
+    try:
+        asked = ["git", "config", "--get", "user.name"]
+        _, stdout, _ = git.cmd.Git(folder).execute(asked, with_extended_output=True, with_exceptions=False)
+    except git.GitCommandNotFound:
+        return None
+    return str(stdout).strip() or None
+
+
 def _last_line(stderr: str | bytes) -> str:
     """What git said last, without the password that an address may hold."""
     text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr

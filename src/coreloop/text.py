@@ -5,6 +5,8 @@ The lines that coreloop proposes are built from closed vocabularies; this is the
 
 import re
 import unicodedata
+from bisect import bisect_right
+from itertools import accumulate
 from typing import Final
 
 MAX_LINE_CHARS: Final = 400
@@ -68,6 +70,22 @@ def indented_block(section: str, body: str) -> str:
     """Docstring lines as a Markdown code block, under their heading."""
     lines = [section, "-" * len(section), *body.splitlines()]
     return "\n".join("    " + line for line in lines)
+
+
+def fitted(text: str, columns: int) -> str:
+    """The beginning of a line that fits on a terminal, with ``…`` where it was cut.
+
+    Parameters
+    ----------
+    text : str
+        Printable; a wide letter (Hangul, Han, kana) takes two columns.
+    columns : int
+        At least 1.
+    """
+    ends = list(accumulate(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text))
+    if not ends or ends[-1] <= columns:
+        return text
+    return text[: bisect_right(ends, columns - 1)] + "…"
 
 
 def _is_plain(char: str) -> bool:

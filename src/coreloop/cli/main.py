@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
     "pattern": "Find tool sequences that keep succeeding (Phase P).",
     "refine": "Find failures that repeat (Phase F).",
+    "judge": "Give a verdict, or see where one would matter most.",
     "verify": "Ask a candidate's questions again and compare (part of Phase R).",
     "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
     "propose-axis": "Write what speaks for a new axis of an engine (Phase A).",

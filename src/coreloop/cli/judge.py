@@ -1,0 +1,154 @@
+"""``dartlab-coreloop judge``."""
+
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from coreloop.cli.options import json_option
+from coreloop.errors import UsageError
+from coreloop.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.judge import Judgment, Judgments
+    from coreloop.judge_queue import Waiting
+
+_VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
+_WINDOW: Final = timedelta(days=30)
+_MAX_SHOWN: Final = 10
+
+
+@click.command()
+@click.option("--id", "wanted", metavar="ID", help="A candidate, a counterexample or a request.")
+@click.option(
+    "--verdict",
+    type=click.Choice(list(_VERDICTS), case_sensitive=False),
+    help="P pass, T tolerable, C caveat, V violation.",
+)
+@click.option("--cause", metavar="TEXT", help="Why.")
+@click.option("--by", metavar="NAME", help="Who says so.  [default: git's user.name, or the login name]")
+@json_option
+def command(
+    wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
+) -> None:
+    """Give a verdict, or see where one would matter most.
+
+    On a request, V and C make it count as failed, P and T as succeeded. On a candidate or a counterexample,
+    V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without
+    options: the queue, of the last 30 days' requests and of all candidates.
+    """
+    from coreloop.judge import Verdict, judge, read_judgments
+
+    now = datetime.now(UTC)
+    workspace = open_workspace(Path.cwd())
+    if wanted is None and verdict is None:
+        if cause is not None or by is not None:
+            raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
+        judgments = read_judgments(workspace.judgments_dir)
+        _show_queue(_find_queue(workspace, judgments, now), judgments, as_json=as_json)
+        return
+    if wanted is None or verdict is None:
+        raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
+    who = _who(by, workspace.root)
+    judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=who, now=now)
+    _show_judgment(judgment, path, as_json=as_json)
+
+
+def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> "list[Waiting]":
+    """Mine as ``pattern`` does when it gets no options."""
+    from coreloop.history import project_keys
+    from coreloop.judge import read_proposed
+    from coreloop.judge_queue import find_waiting
+    from coreloop.mine.folder import roll_up_folder
+    from coreloop.mine.rollup import mine_settings
+    from coreloop.mine.window import Days, merge
+    from coreloop.pattern.success import Gate
+
+    gates = workspace.settings.gates
+    settings = mine_settings(
+        workspace.settings,
+        gates.min_chunk_len,
+        replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
+    )
+    is_recorded = workspace.records_dir.is_dir()
+    if not is_recorded:
+        click.echo(f"no requests to judge: {workspace.records_dir} is missing", err=True)
+    rollups = roll_up_folder(workspace.records_dir, settings) if is_recorded else []
+    return find_waiting(
+        merge(rollups, Days(now.date() - _WINDOW, now.date())),
+        Gate(
+            min_repeat=gates.min_repeat,
+            min_unique_questions=gates.min_unique_questions,
+            min_success_rate=gates.min_success_rate,
+        ),
+        settings,
+        judgments=judgments,
+        proposed=read_proposed(workspace),
+        known=project_keys(workspace.root, base=workspace.settings.forge.base),
+        today=now.date(),
+    )
+
+
+def _who(by: str | None, folder: Path) -> str:
+    import getpass
+
+    from coreloop.repository import user_name
+
+    named = " ".join((by or "").split()) or user_name(folder)
+    try:
+        return named or getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
+        raise UsageError("who says so? name yourself with --by, or set git's user.name") from error
+
+
+def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
+    import orjson
+
+    from coreloop.text import printable
+
+    if as_json:
+        click.echo(orjson.dumps(judgment, option=orjson.OPT_INDENT_2))
+    else:
+        said = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
+        click.echo(f"{printable(judgment.id)}: {said}; {_effect(judgment)}")
+    click.echo(f"appended to {path}", err=True)
+
+
+def _effect(judgment: "Judgment") -> str:
+    passes = judgment.verdict.passes
+    if judgment.key is None:
+        return f"the request counts as {'succeeded' if passes else 'failed'}"
+    return "it can be proposed and promoted" if passes else "it is not proposed again"
+
+
+def _show_queue(waiting: "Sequence[Waiting]", judgments: "Judgments", *, as_json: bool) -> None:
+    import orjson
+
+    from coreloop.cli.show import warn_of_skipped
+    from coreloop.text import fitted, printable
+
+    warn_of_skipped(judgments.skipped, "judgments")
+    if as_json:
+        facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}
+        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+        return
+    columns = shutil.get_terminal_size().columns
+    for kind, group in groupby(waiting, key=lambda one: one.kind):
+        ones = list(group)
+        click.echo(f"{kind}: {len(ones)}")
+        for one in ones[:_MAX_SHOWN]:
+            for line in (f"  {one.id}  {one.text}".rstrip(), f"      {one.reason}"):
+                click.echo(fitted(printable(line), columns))
+        if len(ones) > _MAX_SHOWN:
+            click.echo(f"  … and {len(ones) - _MAX_SHOWN} more; --json lists all")
+    click.echo(
+        "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT"
+        if waiting
+        else "nothing waits for a verdict",
+        err=bool(waiting),
+    )

@@ -1,0 +1,248 @@
+"""What waits for a verdict, where one would matter most: near the gate, long pending, conflicting."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from enum import StrEnum
+from typing import Any, Final
+
+import polars as pl
+
+from coreloop.judge import Judgments, Proposed
+from coreloop.mine.outcome import Outcome
+from coreloop.mine.rollup import NO_SEQUENCE, MineSettings, read_rows
+from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns
+from coreloop.pattern.candidates import Candidate, find_candidates
+from coreloop.pattern.success import Gate
+from coreloop.records import hash_question
+
+MOST_MISSING: Final = 2
+"""Successes that a pattern near the gate lacks at most."""
+_REQUESTS_SHOWN: Final = 3
+_QUESTION: Final = ("sequence", "question")
+_NO_QUESTION: Final = int(hash_question("").rpartition(":")[2], 16)
+
+
+class Kind(StrEnum):
+    """Why a thing is in the queue."""
+
+    NEAR = "near the gate"
+    PENDING = "long pending"
+    CONFLICT = "conflicting"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A thing to judge: ``text`` is a request's question, or a candidate's steps."""
+
+    kind: Kind
+    id: str
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    """A failed request that nobody has judged."""
+
+    id: str
+    text: str
+    category: str
+    sequence: int
+    question: int
+    ts_us: int
+
+
+def find_waiting(
+    window: Window,
+    gate: Gate,
+    settings: MineSettings,
+    *,
+    judgments: Judgments,
+    proposed: Sequence[Proposed],
+    known: frozenset[str],
+    today: date,
+) -> list[Waiting]:
+    """List what a verdict would matter for most.
+
+    Parameters
+    ----------
+    window : Window
+        Mined with ``settings``; the files in which a listed request failed are read once more.
+    gate : Gate
+        What ``pattern`` would ask for.
+    settings : MineSettings
+        With the verdicts on requests.
+    judgments : Judgments
+        What was judged is not asked for again, but where people disagree.
+    proposed : sequence of Proposed
+        Of all days.
+    known : frozenset of str
+        Keys that are promoted or in an open pull request.
+    today : date
+        What is proposed today is not long pending.
+
+    Returns
+    -------
+    list of Waiting
+        Near the gate (the fewest missing successes first), then long pending (the oldest first), then
+        conflicting. An id stands once, for its first reason.
+    """
+    decided = known | judgments.newest().keys()
+    nearly = _nearly_passed(window, gate, known | judgments.rejected())
+    both = _conflicting(window)
+    failing = list(_find_failing(window, settings, [_pattern(one) for one in nearly], both.keys()))
+    pending = [one for one in _by_key(proposed) if one.last.key not in decided]
+    waiting = [
+        *_near_requests(nearly, failing, gate),
+        *_just_passed(find_candidates(window, gate, known=decided).candidates, pending, gate, today),
+        *(_long_pending(one, today) for one in pending if one.first.day < today),
+        *_same_questions(failing, both, window.sequences),
+        *_disagreements(judgments),
+    ]
+    return list({one.id: one for one in reversed(waiting)}.values())[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    first: Proposed
+    last: Proposed
+
+    def age(self, today: date) -> str:
+        return f"proposed {_counted((today - self.first.day).days, 'day')} ago"
+
+
+def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
+    """First and last proposal of each key, the oldest first."""
+    first: dict[str, Proposed] = {}
+    for one in proposed:
+        first.setdefault(one.key, one)
+    last = {one.key: one for one in proposed}
+    return [_Pending(one, last[key]) for key, one in first.items()]
+
+
+def _nearly_passed(window: Window, gate: Gate, known: frozenset[str]) -> list[Candidate]:
+    """Patterns that only lack one or two successes, the fewest first."""
+    reachable = (pl.col("n_success") + MOST_MISSING) / pl.col("n_observed") >= gate.min_success_rate
+    near = count_patterns(window.rows).filter(pl.col("success_rate") < gate.min_success_rate, reachable)
+    narrowed = replace(window, rows=window.rows.join(near, on=PATTERN_KEYS, how="semi"))
+    found = find_candidates(narrowed, replace(gate, min_success_rate=0.0), known=known)
+    return sorted(found.candidates, key=lambda one: (_missing(one, gate), -one.n_observed, one.key))
+
+
+def _missing(candidate: Candidate, gate: Gate) -> int:
+    """Least number of failures that must turn into successes."""
+    rates = ((_successes(candidate) + more) / candidate.n_observed for more in range(1, MOST_MISSING + 1))
+    return 1 + sum(rate < gate.min_success_rate for rate in rates)
+
+
+def _conflicting(window: Window) -> dict[tuple[int, int], tuple[int, int]]:
+    """Successes and failures by sequence and question, where there are both."""
+    rows = (
+        window.rows.filter(pl.col("sequence") != NO_SEQUENCE, pl.col("question") != _NO_QUESTION)
+        .group_by(_QUESTION)
+        .agg(pl.col("n_success", "n_failure").sum())
+        .filter(pl.col("n_success") > 0, pl.col("n_failure") > 0)
+        .collect()
+    )
+    return {(sequence, question): (good, bad) for sequence, question, good, bad in rows.iter_rows()}
+
+
+def _find_failing(
+    window: Window,
+    settings: MineSettings,
+    patterns: Sequence[tuple[str, int]],
+    questions: Iterable[tuple[int, int]],
+) -> Iterator[_Failing]:
+    """Failed requests of some patterns, and of some questions with some sequences."""
+    keys = ("file", "day", *PATTERN_KEYS, "question")
+    schema = window.rows.collect_schema()
+    wanted = [
+        pl.LazyFrame(list(values), schema={name: schema[name] for name in on}, orient="row")
+        for on, values in ((PATTERN_KEYS, patterns), (_QUESTION, questions))
+    ]
+    failed = window.rows.filter(pl.col("n_failure") > 0)
+    found = [failed.join(frame, on=frame.collect_schema().names(), how="semi") for frame in wanted]
+    places = pl.concat(found).select(keys).unique().sort(keys).collect()
+    for (file,), part in places.partition_by("file", as_dict=True, include_key=False).items():
+        here = set(part.iter_rows())
+        for line, row in read_rows(window.paths[file], settings):
+            if row["outcome"] == Outcome.FAILURE and tuple(row[name] for name in keys[1:]) in here:
+                one = line.fields
+                judged = one.judgment is not None and one.judgment.verdict is not None
+                if one.request_id and not judged and one.request_id not in settings.verdicts:
+                    yield _Failing(one.request_id, one.question or "", *_where(row))
+
+
+def _where(row: Mapping[str, Any]) -> tuple[str, int, int, int]:
+    return row["category"], row["sequence"], row["question"], row["ts_us"]
+
+
+def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: Gate) -> Iterator[Waiting]:
+    for candidate in nearly:
+        own = [one for one in failing if (one.category, one.sequence) == _pattern(candidate)]
+        missing = _missing(candidate, gate)
+        if len(own) < missing:  # the others are judged already, or have no id
+            continue
+        reason = (
+            f"failed; {_successes(candidate)} of {candidate.n_observed} succeeded, {missing} more would pass "
+            f"the gate: {_steps(candidate)}"
+        )
+        for one in sorted(own, key=lambda one: -one.ts_us)[:_REQUESTS_SHOWN]:
+            yield Waiting(Kind.NEAR, one.id, reason, one.text)
+
+
+def _just_passed(
+    candidates: Iterable[Candidate], pending: Iterable[_Pending], gate: Gate, today: date
+) -> Iterator[Waiting]:
+    """Pending candidates that one request or one question less would keep out."""
+    by_key = {one.last.key: one for one in pending}
+    for one in sorted(candidates, key=lambda one: (one.n_observed, one.n_unique_questions)):
+        enough = (one.n_observed > gate.min_repeat, one.n_unique_questions > gate.min_unique_questions)
+        if one.key in by_key and not all(enough):
+            figures = f"{one.n_observed} requests, {one.n_unique_questions} different questions"
+            reason = f"only just passed: {figures}; {by_key[one.key].age(today)}"
+            yield Waiting(Kind.NEAR, by_key[one.key].last.id, reason, _steps(one))
+
+
+def _long_pending(one: _Pending, today: date) -> Waiting:
+    return Waiting(Kind.PENDING, one.last.id, f"{one.age(today)}, never judged", one.last.text)
+
+
+def _same_questions(
+    failing: Iterable[_Failing],
+    both: Mapping[tuple[int, int], tuple[int, int]],
+    sequences: Mapping[int, str],
+) -> Iterator[Waiting]:
+    """Of each question that succeeded and failed with the same steps, the newest failure."""
+    newest = {(one.sequence, one.question): one for one in sorted(failing, key=lambda one: one.ts_us)}
+    for pair, one in newest.items():
+        if pair not in both:
+            continue
+        good, bad = both[pair]
+        counts = f"succeeded {_counted(good, 'time')} and failed {_counted(bad, 'time')}"
+        steps = sequences.get(pair[0], "steps that were cut off")
+        reason = f"failed; the same question with the same steps {counts}: {steps}"
+        yield Waiting(Kind.CONFLICT, one.id, reason, one.text)
+
+
+def _disagreements(judgments: Judgments) -> Iterator[Waiting]:
+    for newest, other in judgments.disagreements():
+        said = " but ".join(f"{one.judged_by} said {one.verdict}" for one in (other, newest))
+        yield Waiting(Kind.CONFLICT, newest.id, f"{said}; the newest counts", newest.cause or "")
+
+
+def _pattern(candidate: Candidate) -> tuple[str, int]:
+    return candidate.cat_hash, int(candidate.seq_hash.rpartition(":")[2], 16)
+
+
+def _successes(candidate: Candidate) -> int:
+    return round(candidate.success_rate * candidate.n_observed)
+
+
+def _steps(candidate: Candidate) -> str:
+    return " > ".join(map(str, candidate.tool_pattern))
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
