@@ -247,7 +247,7 @@ def _key_of(wanted: str, workspace: Workspace) -> str | None:
             return keys[wanted]
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
     else:
-        if _occurs(wanted, workspace.records_dir):
+        if wanted and _occurs(wanted, workspace.records_dir):
             return None
         places = f"{workspace.records_dir}"
     raise UsageError(f"no {printable(wanted)} in {places}; copy an id from there or from the queue")

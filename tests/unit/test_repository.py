@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import GitError
-from coreloop.repository import Repository
+from coreloop.repository import Repository, user_name
 from promoting import BRANCH, FILE, SOURCE, Project, run_git
 
 MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
@@ -306,3 +306,18 @@ def test_export_is_whole_whatever_attributes_and_links_say(project, repository, 
     assert (folder / "a.txt").read_text() == "$Format:%H$"
     assert (folder / "out").readlink() == Path("/etc")
     assert project.git("status", "--porcelain", "--untracked-files=no") == ""
+
+
+    with pytest.raises(GitError, match=f"the files of {sha[:12]} cannot be written"):
+        repository.export(sha, folder)
+
+
+def test_the_user_s_name_is_git_s_in_a_repository_and_outside(tmp_path, project, monkeypatch):
+    project.git("config", "user.name", "김 Ann")
+    assert user_name(project.root) == "김 Ann"
+    assert user_name(tmp_path) is None
+    (tmp_path / "config").write_text("[user]\nname = Global\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
+    assert user_name(tmp_path) == "Global"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert user_name(project.root) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.text import is_tool_name, printable, refuse_line
+from coreloop.text import fitted, is_tool_name, printable, refuse_line
 
 
 @pytest.mark.parametrize(
@@ -149,3 +149,19 @@ def test_printable_text_is_one_encodable_line(text):
     assert printable(text).isprintable()
     assert printable(text).encode().decode() == printable(text)
     assert len(printable(text).splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "expected"),
+    [
+        ("", 1, ""),
+        ("abc", 3, "abc"),
+        ("abcd", 3, "ab…"),
+        ("한국", 4, "한국"),
+        ("한국어", 4, "한…"),
+        ("한국어", 5, "한국…"),
+        ("한", 1, "…"),
+    ],
+)
+def test_a_line_is_cut_to_the_columns_of_a_terminal(text: str, columns: int, expected: str):
+    assert fitted(text, columns) == expected

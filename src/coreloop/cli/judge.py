@@ -26,7 +26,7 @@ _MAX_SHOWN: Final = 10
 @click.option("--id", "wanted", metavar="ID", help="A candidate, a counterexample or a request.")
 @click.option(
     "--verdict",
-    type=click.Choice(list(_VERDICTS), case_sensitive=False),
+    type=click.Choice(list(_VERDICTS)),
     help="P pass, T tolerable, C caveat, V violation.",
 )
 @click.option("--cause", metavar="TEXT", help="Why.")

@@ -220,7 +220,8 @@ class _RowReader:
         )
 
     def _outcome(self, line: Line) -> Outcome:
-        verdict = self._settings.verdicts.get(line.fields.request_id or "")
+        request_id = line.fields.request_id
+        verdict = self._settings.verdicts.get(request_id) if request_id else None
         return outcome(line.fields, line.calls, min_chunk_len=self._settings.min_chunk_len, verdict=verdict)
 
     def _category(self, fields: RecordFields) -> str:

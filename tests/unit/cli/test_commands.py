@@ -251,6 +251,20 @@ def test_without_a_command_the_help_is_shown(run: Run):
         pytest.param(
             ["pattern", "--min-chunk-len", "long"], ["--min-chunk-len"], id="a length that is no number"
         ),
+        pytest.param(["judge", "--verdict", "P"], ["both --id and --verdict"], id="a verdict on nothing"),
+        pytest.param(["judge", "--id", "req-1"], ["both --id and --verdict"], id="an id without a verdict"),
+        pytest.param(["judge", "--cause", "x"], ["--id and --verdict"], id="a cause without a verdict"),
+        pytest.param(
+            ["judge", "--id", "req-1", "--verdict", "X"], ["'X'", "'P', 'T', 'C', 'V'"], id="no verdict"
+        ),
+        pytest.param(
+            ["judge", "--id", "req-1", "--verdict", "P"], ["no req-1", "ai-ask"], id="an unknown request"
+        ),
+        pytest.param(
+            ["judge", "--id", "ce-1\x1b[2J", "--verdict", "P"],
+            ["no ce-1\\u{1b}[2J in", "counterexamples"],
+            id="an unknown counterexample",
+        ),
         pytest.param(["demo", "--seed", "x"], ["--seed"], id="a seed that is no number"),
         pytest.param(["demo", "--out", "."], ["not empty"], id="a demo over something"),
     ],

@@ -138,7 +138,7 @@ def _selected(value: Any) -> str:
     if value is True:
         return "true"
     text = str(value).strip()
-    return "<other>" if isinstance(value, list) or len(text) > 80 else text
+    return OTHER if isinstance(value, list) or len(text) > 80 else text
 
 
 @given(RECORDS)

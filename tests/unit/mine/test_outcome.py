@@ -173,6 +173,14 @@ def test_a_verdict_outweighs_everything(
     assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
 
 
+@pytest.mark.parametrize(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
+@pytest.mark.parametrize("recorded", ["P", "V", None])
+def test_a_later_verdict_outweighs_the_recorded_one(recorded: str | None, later: str, expected: Outcome):
+    read = decode_line(line(record(error="429", **_judged(recorded))))
+    assert isinstance(read, Line)
+    assert outcome(read.fields, read.calls, min_chunk_len=400, verdict=later) is expected
+
+
 def test_a_record_without_a_judgment_is_weighed_like_any_other():
     assert _outcome(judgment=None) is GOOD
 

@@ -17,6 +17,7 @@ from coreloop.mine.rollup import (
     Rollup,
     mine_settings,
     question_at,
+    read_rows,
     roll_up,
     roll_up_lines,
 )
@@ -246,3 +247,18 @@ def test_a_line_that_changed_since_has_no_question(now: bytes, tmp_path: Path):
     path.write_bytes(now)
     with path.open("rb") as lines:
         assert question_at(lines, 0, _int(hash_question("하나"))) is None
+
+
+def test_a_verdict_changes_what_its_request_counts_as():
+    records = [record(), record(request_id="req-2"), record(request_id=None)]
+    counts = _rolled(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"})).groups
+    assert counts.select("n_success", "n_failure").rows() == [(2, 1)]
+
+
+def test_rows_of_a_file_are_those_that_are_counted(tmp_path: Path):
+    records = [record(request_id=f"req-{number}", ts=f"2026-04-2{number}") for number in range(4)]
+    path = write_log(tmp_path / "a.jsonl", [*records, record(origin="replay")])
+    settings = MineSettings(replayed=frozenset({"req-0"}), verdicts={"req-2": "C"})
+    rows = [(one.fields.request_id, row) for one, row in read_rows(path, settings)]
+    assert [(id, row["outcome"]) for id, row in rows] == [("req-1", 1), ("req-2", 0), ("req-3", 1)]
+    assert [row["day"] for _, row in rows] == roll_up(path, settings).groups["day"].to_list()

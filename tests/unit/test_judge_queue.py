@@ -1,0 +1,276 @@
+"""What waits for a verdict: near the gate, long pending, conflicting, and what does not wait any more."""
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.judge import Judgment, Judgments, Proposed, Verdict
+from coreloop.judge_queue import Kind, Waiting, find_waiting
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.window import Days, merge
+from coreloop.pattern.candidates import SECTION, candidate_key
+from coreloop.pattern.success import Gate
+from logs import call, failed, record, repeated, write_log
+
+TODAY = date(2026, 4, 26)
+DAYS = Days(date(2026, 4, 20), TODAY)
+NOON = datetime.fromisoformat("2026-04-26T12:00:00+00:00")
+KEY = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", SECTION)
+BAD = {"error": "ValueError: no"}
+
+
+def failures(count: int, **changes: Any) -> list[dict[str, Any]]:
+    return [
+        record(**{**BAD, "request_id": f"req-bad-{index}", "question": f"나쁜{index} 것{index}", **changes})
+        for index in range(count)
+    ]
+
+
+def said(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -> Judgment:
+    return Judgment(
+        id="cand-x" if is_key else thing,
+        key=thing if is_key else None,
+        verdict=Verdict(verdict),
+        cause="because",
+        judged_at=NOON,
+        judged_by=by,
+    )
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Any:
+    def waiting(
+        records: list[dict[str, Any]],
+        *judgments: Judgment,
+        gate: Gate | None = None,
+        proposed: tuple[Proposed, ...] = (),
+        known: frozenset[str] = frozenset(),
+    ) -> list[Waiting]:
+        write_log(tmp_path / "a.jsonl", records)
+        given = Judgments(judgments)
+        settings = MineSettings(verdicts=given.of_requests())
+        return find_waiting(
+            merge(roll_up_folder(tmp_path, settings), DAYS),
+            gate or Gate(),
+            settings,
+            judgments=given,
+            proposed=proposed,
+            known=known,
+            today=TODAY,
+        )
+
+    return waiting
+
+
+# --- near the gate ---------------------------------------------------------------------------------
+
+
+def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any):
+    assert waiting(repeated(8) + failures(1)) == [
+        Waiting(
+            Kind.NEAR,
+            "req-bad-0",
+            "failed; 8 of 9 succeeded, 1 more would pass the gate: analysis(axis=수익성)",
+            "나쁜0 것0",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "gate", "expected"),
+    [
+        pytest.param(8, 0, Gate(), 0, id="passed"),
+        pytest.param(8, 1, Gate(), 1, id="one short"),
+        pytest.param(8, 2, Gate(), 2, id="two short"),
+        pytest.param(8, 3, Gate(), 0, id="three short"),
+        pytest.param(1, 1, Gate(), 0, id="too few requests anyhow"),
+        pytest.param(0, 2, Gate(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
+        pytest.param(8, 2, Gate(min_success_rate=0.9), 2, id="one short of 0.9: either would do"),
+        pytest.param(8, 2, Gate(min_success_rate=0.8), 0, id="0.8 is enough"),
+        pytest.param(80, 12, Gate(min_success_rate=0.9), 0, id="three short of 0.9"),
+        pytest.param(80, 11, Gate(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
+    ],
+)
+def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gate, expected: int, waiting: Any):
+    found = waiting(repeated(good) + failures(bad), gate=gate)
+    assert len(found) == expected
+    assert {one.kind for one in found} <= {Kind.NEAR}
+
+
+def test_the_fewest_missing_successes_come_first(waiting: Any):
+    other = {"tool_calls": [call("show")]}
+    two = repeated(9, **other) + failures(2, **other)
+    one = repeated(4) + failures(1, request_id="req-first")
+    assert waiting(two + one)[0].id == "req-first"
+
+
+def test_a_promoted_or_rejected_pattern_is_not_asked_about(waiting: Any):
+    records = repeated(8) + failures(1)
+    assert waiting(records, known=frozenset({KEY})) == []
+    assert waiting(records, said(KEY, "V", is_key=True)) == []
+
+
+@pytest.mark.parametrize("verdict", ["V", "C"])
+def test_a_failure_that_was_judged_is_not_asked_again_nor_one_that_alone_cannot_help(
+    verdict: str, waiting: Any
+):
+    assert waiting(repeated(8) + failures(1), said("req-bad-0", verdict)) == []
+    assert waiting(repeated(8) + failures(2), said("req-bad-0", verdict)) == []
+    assert waiting(repeated(8) + failures(1, judgment={"verdict": verdict})) == []
+
+
+def test_a_pass_brings_a_pattern_nearer(waiting: Any):
+    (left,) = waiting(repeated(8) + failures(2), said("req-bad-0", "T"))
+    assert (left.id, left.reason.split(":")[0]) == (
+        "req-bad-1",
+        "failed; 9 of 10 succeeded, 1 more would pass the gate",
+    )
+
+
+@pytest.mark.parametrize("request_id", [None, ""])
+def test_a_failure_without_an_id_cannot_be_judged(request_id: str | None, waiting: Any):
+    assert waiting(repeated(8) + failures(1, request_id=request_id)) == []
+
+
+def test_days_outside_of_the_window_do_not_count(waiting: Any):
+    old = failures(1, ts="2026-04-01T00:00:00+00:00", request_id="req-old")
+    assert [one.id for one in waiting(repeated(8) + failures(1) + old)] == ["req-bad-0"]
+
+
+def test_a_recovered_failure_and_another_pattern_s_failure_are_not_shown(waiting: Any):
+    recovered = record(request_id="req-recovered", tool_calls=[failed(), call(args={"axis": "수익성"})])
+    other = failures(1, request_id="req-other", tool_calls=[call("show")])
+    assert [one.id for one in waiting(repeated(8) + failures(1) + [recovered] + other)] == ["req-bad-0"]
+
+
+@pytest.mark.parametrize(
+    ("n", "is_near"), [pytest.param(3, True, id="as many as needed"), pytest.param(4, False, id="more")]
+)
+def test_a_candidate_that_only_just_passed_is_near(n: int, is_near: bool, waiting: Any):
+    proposed = (Proposed("cand-1", KEY, TODAY, "steps"),)
+    expected = Waiting(
+        Kind.NEAR,
+        "cand-1",
+        "only just passed: 3 requests, 3 different questions; proposed 0 days ago",
+        "analysis(axis=수익성)",
+    )
+    assert waiting(repeated(n), proposed=proposed) == ([expected] if is_near else [])
+
+
+def test_a_judged_candidate_is_not_near(waiting: Any):
+    proposed = (Proposed("cand-1", KEY, TODAY),)
+    assert waiting(repeated(3), said(KEY, "P", is_key=True), proposed=proposed) == []
+
+
+# --- long pending ----------------------------------------------------------------------------------
+
+
+def test_pending_candidates_are_listed_oldest_first_with_their_newest_id(waiting: Any):
+    ago = [TODAY - timedelta(days=days) for days in (12, 5, 1)]
+    proposed = (
+        Proposed("cand-12-001", "a", ago[0], "a steps"),
+        Proposed("cand-5-001", "a", ago[1], "a steps"),
+        Proposed("ce-5-001", "b", ago[1]),
+        Proposed("cand-1-001", "c", ago[2]),
+        Proposed("cand-today", "d", TODAY),
+    )
+    assert waiting([], proposed=proposed) == [
+        Waiting(Kind.PENDING, "cand-5-001", "proposed 12 days ago, never judged", "a steps"),
+        Waiting(Kind.PENDING, "ce-5-001", "proposed 5 days ago, never judged", ""),
+        Waiting(Kind.PENDING, "cand-1-001", "proposed 1 day ago, never judged", ""),
+    ]
+
+
+@pytest.mark.parametrize("verdict", "PTCV")
+def test_what_was_judged_is_not_pending(verdict: str, waiting: Any):
+    proposed = (Proposed("cand-1", "a", date(2026, 4, 1)),)
+    assert waiting([], said("a", verdict, is_key=True), proposed=proposed) == []
+
+
+def test_what_was_promoted_is_not_pending(waiting: Any):
+    proposed = (Proposed("cand-1", "a", date(2026, 4, 1)),)
+    assert waiting([], proposed=proposed, known=frozenset({"a"})) == []
+
+
+def test_an_id_stands_once_for_its_first_reason(waiting: Any):
+    (one,) = waiting(repeated(3), proposed=(Proposed("cand-1", KEY, date(2026, 4, 1)),))
+    assert one.kind is Kind.NEAR
+    assert one.reason.endswith("proposed 25 days ago")
+
+
+# --- conflicting -----------------------------------------------------------------------------------
+
+
+def asked_again(**changes: Any) -> list[dict[str, Any]]:
+    """One question three times, spelt twice: it succeeded, it failed, it failed again."""
+    bad = {**BAD, "question": "삼성전자  수익성, 분석해줘!"}
+    return [
+        record(),
+        record(**bad, request_id="req-newest", ts="2026-04-25T11:00:00Z"),
+        record(**{**bad, "request_id": "req-bad", **changes}),
+    ]
+
+
+def test_a_question_that_succeeded_and_failed_with_the_same_steps_is_conflicting(waiting: Any):
+    assert waiting(asked_again()) == [
+        Waiting(
+            Kind.CONFLICT,
+            "req-newest",
+            "failed; the same question with the same steps succeeded 1 time and failed 2 times: "
+            "analysis(axis=수익성)",
+            "삼성전자  수익성, 분석해줘!",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        pytest.param([record(), record(**BAD, question="다른 질문")], id="another question"),
+        pytest.param([record(), record(**BAD, tool_calls=[call("show")])], id="other steps"),
+        pytest.param([record(tool_calls=[]), record(**BAD, tool_calls=[])], id="no steps"),
+        pytest.param([record(question=None), record(**BAD, question=None)], id="questions not recorded"),
+        pytest.param([record(), record(error="429")], id="a rate limit"),
+        pytest.param([record(), record(**BAD, judgment={"verdict": "V"})], id="judged where it was recorded"),
+    ],
+)
+def test_no_conflict(records: list[dict[str, Any]], waiting: Any):
+    assert waiting(records) == []
+
+
+def test_a_conflict_ends_when_its_failures_are_judged(waiting: Any):
+    judged = said("req-newest", "V")
+    assert [one.id for one in waiting(asked_again(), judged)] == ["req-bad"]
+    assert waiting(asked_again(), judged, said("req-bad", "T")) == []
+
+
+def test_people_who_disagree_are_conflicting(waiting: Any):
+    assert waiting([], said("req-1", "V"), said("req-1", "P", by="Bob")) == [
+        Waiting(Kind.CONFLICT, "req-1", "Ann said V but Bob said P; the newest counts", "because")
+    ]
+
+
+def test_nothing_at_all_waits_for_nothing(waiting: Any):
+    assert waiting([]) == []
+
+
+def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
+    waiting: Any, tau_log: Path, tmp_path
+):
+    (tmp_path / "tau.jsonl").write_bytes(tau_log.read_bytes())
+    settings = MineSettings(min_chunk_len=0)
+    found = find_waiting(
+        merge(roll_up_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
+        Gate(),
+        settings,
+        judgments=Judgments(),
+        proposed=(),
+        known=frozenset(),
+        today=TODAY,
+    )
+    assert found[0].id == "req-tau-retail-l1-4o-t027-27-0027"
+    assert "38 of 39 succeeded" in found[0].reason
+    assert [one.id for one in found if one.kind is Kind.CONFLICT] == ["req-tau-retail-l0-4o-t063-63-0063"]
