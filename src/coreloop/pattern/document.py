@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
+import msgspec
 import orjson
 
+from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate
 from coreloop.proposals import SCHEMA_VERSION
@@ -29,6 +32,25 @@ class CandidatesFile:
     window: Days
     candidates: tuple[Candidate, ...]
     ids: dict[str, str] = field(default_factory=dict)
+
+
+def read_document(path: Path) -> CandidatesFile:
+    """Read a candidates file.
+
+    Raises
+    ------
+    WorkspaceError
+        It is not there, or not one that this version can read.
+    """
+    try:
+        document = msgspec.json.decode(path.read_bytes(), type=CandidatesFile)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WorkspaceError(f"is damaged ({error}); move it away", path=path) from error
+    if document.schema_version > SCHEMA_VERSION:
+        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
+    return document
 
 
 def to_json(document: CandidatesFile) -> bytes:

@@ -248,8 +248,8 @@ def replay(
 def weigh(runs: Sequence[Run]) -> Verdict:
     """The verdict on some runs.
 
-    Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most runs gave a usable
-    answer; with fewer usable answers nobody knows, so inconclusive; with none, unavailable.
+    Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most
+    runs gave a usable answer; with fewer usable answers nobody knows, so inconclusive; with none, unavailable.
     """
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)

@@ -17,6 +17,7 @@ from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings, Rollup, roll_up_lines
 from coreloop.mine.signals import template
 from coreloop.mine.window import moment
+from coreloop.records import OTHER
 from logs import call, failed, line, record
 
 SETTINGS = MineSettings(selectors={"gather": ("target",), "bare": ()})
