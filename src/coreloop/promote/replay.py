@@ -249,7 +249,7 @@ def weigh(runs: Sequence[Run]) -> Verdict:
     """The verdict on some runs.
 
     Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most
-    runs gave a usable answer; with fewer usable answers nobody knows, so inconclusive; with none, unavailable.
+    runs gave a usable answer; with fewer nobody knows, so inconclusive; with none at all, unavailable.
     """
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)
