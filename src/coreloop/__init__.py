@@ -6,9 +6,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coreloop.observe import AuditCollector, current, dropped, observed_tool
+    from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
 
-__all__ = ["AuditCollector", "current", "dropped", "observed_tool"]
+__all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]
 __version__ = "0.1.0"
 
 

@@ -1,5 +1,5 @@
 """Phase O: an agent's requests become lines of the audit log."""
 
-from coreloop.observe.collector import AuditCollector, current, dropped, observed_tool
+from coreloop.observe.collector import AuditCollector, current, dropped, observed_tool, warm_up
 
-__all__ = ["AuditCollector", "current", "dropped", "observed_tool"]
+__all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]

@@ -286,6 +286,40 @@ def test_a_broken_coreloop_yaml_costs_only_the_settings(tmp_path, records, broke
     assert dropped() == {"settings": 1}
 
 
+FIRST_REQUEST = """
+import sys
+import coreloop
+import coreloop.observe
+
+if sys.argv[2] == "warm":
+    coreloop.warm_up(sys.argv[1])
+before = set(sys.modules)
+coreloop.AuditCollector("q", data_dir=sys.argv[1]).flush()
+print(len({name for name in set(sys.modules) - before if name.partition(".")[0] in {"yaml", "coreloop"}}))
+assert not coreloop.dropped()
+"""
+
+
+@pytest.mark.parametrize(("start", "imports_nothing"), [("warm", True), ("cold", False)])
+def test_after_a_warm_up_the_first_request_imports_nothing(tmp_path, start, imports_nothing):
+    (tmp_path / "coreloop.yaml").write_text("categories: [{label: A, any: [a]}]\n")
+    script = [sys.executable, "-c", FIRST_REQUEST, str(tmp_path / "data"), start]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert (int(done.stdout) == 0) is imports_nothing
+
+
+def test_a_warm_up_never_raises_and_writes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
+    collector.warm_up(tmp_path / "data")
+    collector.warm_up("\0")
+    assert dropped()["settings"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["coreloop.yaml"]
+    monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
+    before = dropped()
+    collector.warm_up(tmp_path / "other")
+    assert dropped() == before
+
+
 def test_a_deployed_server_may_lack_the_sources(tmp_path, records):
     (tmp_path / "coreloop.yaml").write_text("tools: {a: {target: 'gone.py::a', selectors: [x]}}\n")
     request = AuditCollector(data_dir=tmp_path / "data")
