@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
@@ -452,6 +452,9 @@ def observed_tool(
 ) -> Callable[..., Any]:
     """Time every call of a tool, sync or async, and record it with the `current` collector.
 
+    A generator, sync or async, is recorded when its iteration ends, is given up or raises; its time is from
+    the first step to then, the waiting of whoever iterates included.
+
     Parameters
     ----------
     tool : callable
@@ -483,9 +486,15 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     names = _positional_names(tool)
 
-    def record(started_ns: int, args: Any, kwargs: Any, outcome: Any, error: BaseException | None) -> None:
-        audit = current()
-        audit.observe_tool_call(
+    def record(
+        started_ns: int,
+        args: Any,
+        kwargs: Any,
+        outcome: Any,
+        error: BaseException | None,
+        audit: AuditCollector | None = None,
+    ) -> None:
+        (audit or current()).observe_tool_call(
             name,
             {key: value for key, value in zip(names, args, strict=False) if key not in {"self", "cls"}}
             | kwargs,
@@ -516,7 +525,58 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         record(started_ns, args, kwargs, result, None)
         return result
 
+    if inspect.isgeneratorfunction(tool):
+        return _observed_generator(tool, record)
+    if inspect.isasyncgenfunction(tool):
+        return _observed_async_generator(tool, record)
     return call_async if inspect.iscoroutinefunction(tool) else call
+
+
+def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
+    @wraps(tool)
+    def call_generator(*args: Any, **kwargs: Any) -> Any:
+        audit, started_ns = current(), time.monotonic_ns()  # the last step may run in another context
+        try:
+            result = yield from tool(*args, **kwargs)
+        except GeneratorExit:  # whoever iterates has enough: the tool did not fail
+            record(started_ns, args, kwargs, None, None, audit)
+            raise
+        except BaseException as error:
+            record(started_ns, args, kwargs, None, error, audit)
+            raise
+        record(started_ns, args, kwargs, None, None, audit)
+        return result
+
+    return call_generator
+
+
+def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
+    @wraps(tool)
+    async def call_async_generator(*args: Any, **kwargs: Any) -> Any:
+        audit, started_ns = current(), time.monotonic_ns()
+        try:
+            async with aclosing(tool(*args, **kwargs)) as generator:
+                step_on = generator.asend(None)
+                while True:  # as `yield from`, which async generators lack
+                    try:
+                        item = await step_on
+                    except StopAsyncIteration:
+                        break
+                    try:
+                        step_on = generator.asend((yield item))
+                    except GeneratorExit:
+                        raise
+                    except BaseException as thrown:
+                        step_on = generator.athrow(thrown)
+        except GeneratorExit:
+            record(started_ns, args, kwargs, None, None, audit)
+            raise
+        except BaseException as error:
+            record(started_ns, args, kwargs, None, error, audit)
+            raise
+        record(started_ns, args, kwargs, None, None, audit)
+
+    return call_async_generator
 
 
 def _positional_names(tool: Callable[..., Any]) -> list[str]:

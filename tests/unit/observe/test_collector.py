@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import functools
+import inspect
 import json
 import logging
 import os
@@ -673,6 +674,97 @@ def test_an_observed_coroutine_is_timed_until_it_ends(audit, only):
     (call,) = only()["tool_calls"]
     assert (call["name"], call["args"]) == ("fin.show", {"topic": "IS"})
     assert call["duration_ms"] >= 20
+
+
+def test_an_observed_generator_is_recorded_when_its_iteration_ends(audit, only):
+    @observed_tool
+    def tool(axis):
+        got = yield axis
+        yield got
+        return "done"
+
+    assert inspect.isgeneratorfunction(tool)
+    with audit() as request:
+        iteration = tool("배당")
+        assert next(iteration) == "배당"
+        assert not request._pending[0]["tool_calls"]
+        assert iteration.send("sent") == "sent"
+        with pytest.raises(StopIteration, match="done"):
+            next(iteration)
+    (call,) = only()["tool_calls"]
+    assert (call["name"], call["args"], call["ok"]) == ("tool", {"axis": "배당"}, True)
+
+
+def test_a_generator_that_raises_or_is_given_up(audit, only):
+    @observed_tool
+    def tool(fails):
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+        if fails:
+            raise ValueError("no")
+
+    with audit():
+        with pytest.raises(ValueError, match="no"):
+            list(tool(True))
+        given_up = tool(True)
+        next(given_up)
+        given_up.close()
+        thrown = tool(False)
+        next(thrown)
+        assert thrown.throw(KeyError()) == 2
+        assert list(thrown) == []
+        tool(True)  # nobody iterates: nothing ran
+    calls = only()["tool_calls"]
+    assert [(one["ok"], one["error"]) for one in calls] == [
+        (False, "ValueError: no"),
+        (True, None),
+        (True, None),
+    ]
+
+
+def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, only):
+    closed = []
+
+    @observed_tool
+    async def tool(fails):
+        try:
+            try:
+                got = yield 1
+                yield got
+            except KeyError:
+                yield 2
+            await asyncio.to_thread(int)
+            if fails:
+                raise ValueError("no")
+        finally:
+            closed.append(fails)
+
+    async def main():
+        whole = tool(False)
+        assert await whole.asend(None) == 1
+        assert not current()._pending[0]["tool_calls"]
+        assert await whole.asend("sent") == "sent"
+        assert [one async for one in whole] == []
+        with pytest.raises(ValueError, match="no"):
+            [one async for one in tool(True)]
+        given_up = tool(True)
+        await anext(given_up)
+        await given_up.aclose()
+        thrown = tool(False)
+        await anext(thrown)
+        assert await thrown.athrow(KeyError()) == 2
+        assert [one async for one in thrown] == []
+
+    assert inspect.isasyncgenfunction(tool)
+    with audit():
+        asyncio.run(main())
+    calls = only()["tool_calls"]
+    assert [one["ok"] for one in calls] == [True, False, True, True]
+    assert closed == [False, True, True, False]
+    assert calls[1]["error"] == "ValueError: no"
+    assert not dropped()
 
 
 def test_an_observed_exception_is_recorded_and_goes_on(audit, only):
