@@ -1,26 +1,36 @@
 """The demo's last step: its first candidate becomes a branch of a scratch repository."""
 
+import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+# repository.py comes first: it lets git's import pass where there is no git
+from coreloop.repository import Repository  # isort: skip
 import git
 
 from coreloop.demo.agent import answer
 from coreloop.demo.plan import Request
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import load_tools
+from coreloop.errors import GitError
 from coreloop.mine.decode import Skipped, decode_line
 from coreloop.observe import AuditCollector
 from coreloop.promote.connect import keep_body
 from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import AnswerFields, Replay, UnusableError, replay
-from coreloop.repository import Repository
+from coreloop.text import printable
 from coreloop.workspace import open_workspace
 
 _NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
 _IGNORED = "data/\n__pycache__/\n"
+_CONFIG = (
+    ("user", "name", "coreloop demo"),
+    ("user", "email", "demo@example.invalid"),
+    ("commit", "gpgsign", "false"),
+    ("core", "hooksPath", os.devnull),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +82,18 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
 
 def _make_repository(folder: Path) -> None:
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
-    with git.Repo.init(folder, initial_branch="main") as repo:
-        with repo.config_writer() as config:
-            config.set_value("user", "name", "coreloop demo")
-            config.set_value("user", "email", "demo@example.invalid")
-        repo.git.add(all=True)
-        repo.git.commit("--quiet", "--no-gpg-sign", "--no-verify", "-m", "docs: a small finance package")
+    try:
+        with git.Repo.init(folder, initial_branch="main") as repo:
+            with repo.config_writer() as config:
+                # a scratch repository is nobody's work: no key and no hook of the user's
+                for section, name, value in _CONFIG:
+                    config.set_value(section, name, value)
+            repo.git.add(all=True)
+            repo.git.commit("--quiet", "--no-verify", "-m", "docs: a small finance package")
+    except git.GitCommandNotFound as error:
+        raise GitError("git is not installed, or not in PATH") from error
+    except git.GitCommandError as error:
+        raise GitError(f"the scratch repository cannot be made: {printable(str(error.stderr))}") from error
 
 
 class _Agent:

@@ -147,6 +147,24 @@ def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
     assert "observe  300 requests" in done.stderr
 
 
+def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path, monkeypatch):
+    config = tmp_path / "gitconfig"
+    config.write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = /nowhere/gpg\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
+    promotion = json.loads(done.stdout)["promotion"]
+    assert (promotion["verdict"], promotion["branch"][:6]) == ("reproduced", "skill/")
+    assert Path(promotion["body"]).is_file()
+
+
+def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = run("demo", "--out", str(tmp_path / "scratch"))
+    assert done.returncode == 2
+    assert "cand-2026-04-25-001" in done.stdout
+    assert "git is not installed, or not in PATH; the candidates are there, only the prom" in done.stderr
+
+
 def test_the_demo_shows_candidates_text_and_what_to_do_next(run: Run, tmp_path: Path):
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 0
