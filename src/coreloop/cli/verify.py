@@ -11,11 +11,13 @@ from coreloop.workspace import open_workspace
 @click.command()
 @candidate_options
 @click.option("--runs", type=click.IntRange(1), help="How often to ask.  [default: 3]")
+@click.option("--confirm", is_flag=True, help="Send the questions to another machine, too.")
 @json_option
-def command(candidate: Path, wanted: str, runs: int | None, as_json: bool) -> None:
+def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_json: bool) -> None:
     """Ask a candidate's questions again and compare (part of Phase R).
 
-    Asks the endpoint of coreloop.yaml. Exits 0 only when the verdict is reproduced.
+    Asks the endpoint of coreloop.yaml; questions are private, so another machine only with --confirm.
+    Exits 0 only when the verdict is reproduced.
     """
     import orjson
 
@@ -25,7 +27,7 @@ def command(candidate: Path, wanted: str, runs: int | None, as_json: bool) -> No
 
     workspace = open_workspace(Path.cwd())
     replayed = ask_again(
-        read_proposal(candidate, wanted, workspace.settings), workspace, runs=runs, confirmed=True
+        read_proposal(candidate, wanted, workspace.settings), workspace, runs=runs, confirmed=confirm
     )
     if as_json:
         facts = {"id": wanted, "verdict": replayed.verdict, "runs": replayed.runs}

@@ -343,3 +343,17 @@ def test_verify_exits_0_only_when_reproduced(ask: ASK, tmp_path, monkeypatch, an
         done = CliRunner().invoke(main, ["verify", "--candidate", "c.json", "--id", ID, "--json"])
     assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (code, verdict.value)
     assert "질문" not in done.output
+
+
+def test_verify_sends_questions_to_another_machine_only_when_told_to(ask: ASK, tmp_path, monkeypatch) -> None:
+    from click.testing import CliRunner
+
+    from coreloop.cli.main import main
+
+    ask("http://agent.invalid/api/ask", confirmed=False)
+    monkeypatch.chdir(tmp_path)
+    words = ["verify", "--candidate", "c.json", "--id", ID]
+    done, told = (CliRunner().invoke(main, [*words, *more]) for more in ([], ["--confirm"]))
+    assert (done.exit_code, told.exit_code) == (1, 1)
+    assert "without --confirm only a loopback address is asked" in done.output
+    assert "the endpoint cannot be reached" in told.output
