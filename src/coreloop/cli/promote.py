@@ -45,6 +45,7 @@ def command(
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
     with Repository(workspace.root) as repository:
         if not confirm:
+            replayed = workspace.replayed()
             plan = make_plan(
                 proposal,
                 repository,
@@ -54,6 +55,10 @@ def command(
                 ask=lambda one: ask_again(one, workspace, runs=None, confirmed=False),
                 leave=leave,
             )
+            new = workspace.replayed() - replayed
+            if new:
+                kept = f"kept the ids of {len(new)} replayed requests in {workspace.replays_file}"
+                click.echo(f"{kept}: they are never mined", err=True)
             show_plan(plan, as_json=as_json)
             click.get_current_context().exit(1 if plan.obstacles else 0)
         with connect_forge(repository, settings.forge, os.environ) as forge:

@@ -29,7 +29,9 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     for obstacle in plan.obstacles:
         click.echo(f"stops    {obstacle}")
     if not plan.obstacles:
-        click.echo("Nothing was changed; --confirm pushes the branch and opens the draft.")
+        click.echo(
+            "No branch and no file of the project changed; --confirm pushes the branch and opens the draft."
+        )
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:

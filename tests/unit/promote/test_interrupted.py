@@ -198,6 +198,14 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
     assert "첫째 질문" not in out
 
 
+def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
+    with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
+        (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
+        code, _, err = run(project)
+    kept = project.root / "data/audit/replays.txt"
+    assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: they are never mined\n")
+
+
 def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
     before = project.fingerprint()
     code, out, _ = run(project)
