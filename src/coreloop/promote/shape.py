@@ -18,18 +18,9 @@ from coreloop.promote.source import (
     is_shadowed,
     read_source,
 )
+from coreloop.settings import DocstringSettings
 
-SECTIONS = (
-    "Summary",
-    "Description",
-    "Parameters",
-    "Returns",
-    "Raises",
-    "Examples",
-    "Notes",
-    "Guide",
-    "See Also",
-)
+SECTIONS = DocstringSettings().sections
 """What a report asks for unless told otherwise."""
 
 OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
