@@ -22,9 +22,12 @@ def command() -> None:
 @click.argument("target", metavar="FILE::QUALNAME")
 @click.option("--section", required=True, help="Heading; made at the end when it is missing.")
 @click.option("--line", "lines", multiple=True, required=True, help="A line to append; can be repeated.")
+@click.option("--create", is_flag=True, help="Make a docstring where there is none.")
 @click.option("--write", is_flag=True, help="Write the file; without it only the diff is printed.")
 @json_option
-def append(target: str, section: str, lines: tuple[str, ...], write: bool, as_json: bool) -> None:
+def append(
+    target: str, section: str, lines: tuple[str, ...], create: bool, write: bool, as_json: bool
+) -> None:
     """Append lines to a section of one docstring, as one proven insertion.
 
     FILE::QUALNAME:LINE names one of several definitions of a name. Exits 1 when the edit is refused.
@@ -34,7 +37,8 @@ def append(target: str, section: str, lines: tuple[str, ...], write: bool, as_js
     from coreloop.promote.promotion import diff_of
 
     path, qualname, at = split_target(target)
-    outcome = append_to_section(read_source_file(path), qualname, section, lines, line=at)
+    source = read_source_file(path)
+    outcome = append_to_section(source, qualname, section, lines, line=at, create_docstring=create)
     diff = diff_of(outcome, path.as_posix()) if isinstance(outcome, Edited) else ""
     if write and isinstance(outcome, Edited):
         write_source_file(path, outcome.source)

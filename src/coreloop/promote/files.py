@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coreloop.errors import GitError, UsageError, WorkspaceError
 from coreloop.promote.docstring import Refused
-from coreloop.promote.shape import Loss, Shape, lost_sections, shapes
+from coreloop.promote.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 from coreloop.repository import Repository
 
 
@@ -83,12 +83,16 @@ def check_files(paths: Sequence[Path], *, base: str | None, sections: Sequence[s
         sha = repository.resolve(base)
         if sha is None:
             raise GitError(f"there is no revision {base}")
-        root = repository.root.resolve()
-        return [
-            _report(path, repository.read(sha, path.resolve().relative_to(root).as_posix()), sections)
-            for path in _python_files(paths)
-            if path.resolve().is_relative_to(root)
-        ]
+        return [_compared(path, repository, sha, sections) for path in _python_files(paths)]
+
+
+def _compared(path: Path, repository: Repository, sha: str, sections: Sequence[str]) -> FileReport:
+    root = repository.root.resolve()
+    if not path.resolve().is_relative_to(root):
+        return FileReport(
+            path, unreadable="it is outside of the repository: there is nothing to compare with"
+        )
+    return _report(path, repository.read(sha, path.resolve().relative_to(root).as_posix()), sections)
 
 
 def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
@@ -96,7 +100,8 @@ def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileRepor
     found = shapes(source, sections=sections)
     if isinstance(found, Refused):
         return FileReport(path, unreadable=found.reason)
-    lost = lost_sections(old, source) if old is not None else ()
+    known = (*sections, *(name for name in OTHER_SECTIONS if name not in sections))
+    lost = lost_sections(old, source, sections=known) if old is not None else ()
     if isinstance(lost, Refused):
         return FileReport(path, found, unreadable=f"at the other revision: {lost.reason}")
     return FileReport(path, found, lost)
