@@ -26,11 +26,20 @@ _Places = list[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """The same tool called otherwise: failures of calls, and the arguments that most of its calls have."""
+    """The same tool called otherwise: failures of calls, and what sets those calls apart.
+
+    Attributes
+    ----------
+    arg_keys : tuple of str
+        Arguments that all of them have.
+    any_arg_keys : tuple of str
+        Arguments that at least one of them has.
+    """
 
     n_failures: int
     n_calls: int
     arg_keys: tuple[str, ...]
+    any_arg_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +205,7 @@ def _begins(text: str, head: str) -> bool:
 
 
 class _Others:
-    """How the other calls of each tool went, and which arguments those that succeed have."""
+    """How the other calls of each tool went, and which arguments they have."""
 
     def __init__(self, window: Window) -> None:
         failed = pl.col("error_class") != ""
@@ -210,10 +219,13 @@ class _Others:
 
     def than(self, tool: str, shape: int) -> Without:
         rows = [row for row in self._by_tool[tool] if row["shape"] != shape]
-        succeeded = [(row["n"] - row["n_failed"], row["shape"]) for row in rows]
-        best = max(succeeded, default=(0, 0))
-        arg_keys = _shape(self._window, best[1]).arg_keys if best[0] else ()
-        return Without(sum(row["n_failed"] for row in rows), sum(row["n"] for row in rows), arg_keys)
+        named = [set(_shape(self._window, row["shape"]).arg_keys) for row in rows]
+        return Without(
+            n_failures=sum(row["n_failed"] for row in rows),
+            n_calls=sum(row["n"] for row in rows),
+            arg_keys=tuple(sorted(set.intersection(*named))) if named else (),
+            any_arg_keys=tuple(sorted(set().union(*named))),
+        )
 
 
 def _shape(window: Window, shape: int) -> _Shape:

@@ -40,7 +40,11 @@ def redact(one: Counterexample, words: Vocabulary) -> Counterexample:
         selectors=words.redacted(one.tool, one.selectors),
         arg_keys=words.redacted_keys(one.tool, one.arg_keys, one.selectors),
         steps=tuple(words.redacted_step(step) for step in one.steps),
-        n_without=replace(one.n_without, arg_keys=words.redacted_keys(one.tool, one.n_without.arg_keys)),
+        n_without=replace(
+            one.n_without,
+            arg_keys=words.redacted_keys(one.tool, one.n_without.arg_keys),
+            any_arg_keys=words.redacted_keys(one.tool, one.n_without.any_arg_keys),
+        ),
         error_template=None,
         providers=words.redacted_providers(one.providers),
         examples=(),

@@ -54,13 +54,13 @@ def _caveat(one: Counterexample, words: Vocabulary) -> str:
 
 
 def _apart(one: Counterexample, words: Vocabulary) -> tuple[list[str], list[str]]:
-    """Arguments of the signature that the failing calls lack, or have, against those that succeed."""
-    usual = one.n_without.arg_keys
-    if not one.n_without.n_calls or one.n_without.n_failures == one.n_without.n_calls:
+    """Arguments of the signature that all other calls have and these lack, or these have and no other."""
+    without = one.n_without
+    if not without.n_calls or without.n_failures == without.n_calls:
         return [], []
     named = words.parameters(one.tool)
-    lacking = [name for name in named if name in usual and name not in one.arg_keys]
-    return lacking, [name for name in named if name in one.arg_keys and name not in usual]
+    lacking = [name for name in named if name in without.arg_keys and name not in one.arg_keys]
+    return lacking, [name for name in named if name in one.arg_keys and name not in without.any_arg_keys]
 
 
 def _listed(names: list[str]) -> str:
