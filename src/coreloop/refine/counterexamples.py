@@ -160,7 +160,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     failed = pl.col("error_class") != ""
     rows = (
         window.calls.with_columns(n_calls=of_shape)
-        .filter(failed & ~pl.col("error_class").is_in(list(excluded)))
+        .filter(failed)
         .sort("first_us", "file", "offset")
         .group_by(*_SHAPE, "error_class", "template", maintain_order=True)
         .agg(
@@ -176,7 +176,8 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     )
     others = _Others(window)
     for row in _without_torn_texts(rows.to_dicts(), window.templates):
-        yield _call(row, window, others), row["places"]
+        if row["error_class"] not in excluded:
+            yield _call(row, window, others), row["places"]
 
 
 def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
