@@ -12,7 +12,7 @@ from coreloop.mine.signals import CLASSES
 from coreloop.wording import Step
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
-_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]+"|=<{_NAME}>)?|…)'
+_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|…)'
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
 _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _NAMES: Final = rf"{_NAME}(?:(?:, {_NAME})* and {_NAME})?"
@@ -89,13 +89,13 @@ def is_failing_sequence(line: str, steps: Sequence[Step], *, succeeded: int, req
 
 
 def _are_steps(written: str, steps: Sequence[Step]) -> bool:
-    calls = written.split(" -> ")
+    calls = re.findall(_CALL, written)  # a value may hold an arrow or a comma
     return len(calls) == len(steps) and all(map(_is_step, calls, steps))
 
 
 def _is_step(written: str, step: Step) -> bool:
     name, _, rest = written.partition("(")
-    arguments = rest.removesuffix(")").split(", ") if rest != ")" else []
+    arguments = re.findall(_ARGUMENT, rest.removesuffix(")"))
     return name == step.name and all(_is_argument(one, step) for one in arguments)
 
 

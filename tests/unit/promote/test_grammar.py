@@ -73,3 +73,11 @@ def test_a_failing_call_has_the_figures_and_names_of_the_entry(line: str, sound:
 )
 def test_a_failing_sequence_has_the_steps_and_figures_of_the_entry(line: str, sound: bool) -> None:
     assert is_failing_sequence(line, (ANALYSIS, SHOW), succeeded=1, requests=18) is sound
+
+
+@pytest.mark.parametrize("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
+def test_a_declared_value_may_look_like_syntax(value: str) -> None:
+    step = Step("analysis", {"axis": value}, ("axis", "company"))
+    assert is_call(f'- Call: analysis(company, axis="{value}") -> show(topic).', (step, SHOW))
+    assert not is_call(f'- Call: analysis(company, axis="{value}.") -> show(topic).', (step, SHOW))
+    assert not is_call(f'- Call: analysis(secret, axis="{value}") -> show(topic).', (step, SHOW))
