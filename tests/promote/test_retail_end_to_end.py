@@ -1,8 +1,6 @@
 """Real requests of a shop's agent, mined, and promoted into the example shop: real processes, real git."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,8 +13,8 @@ import pytest
 from coreloop.promote.shape import SECTIONS, docstring_sections
 from coreloop.settings import load_settings
 from coreloop.tools import Tool, resolve_tools
+from retail_shop import SHOP, descriptions, git, output, run, shop_with_records
 
-SHOP = Path(__file__).parents[2] / "examples" / "retail"
 # Of the many that are mined, the best one for each of these tools.
 ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
 ALLOWED = ("--confirm", "--allow-unverified", "--allow-unreached")
@@ -65,37 +63,6 @@ class Shop:
         return {"files": files, "branches": self.branches(), "refs": git(self.remote, "show-ref")}
 
 
-def environment() -> Mapping[str, str]:
-    """No token, nobody's git settings; `python` is the one that runs the tests, and leaves no bytecode."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GIT", "GH_", "PYTHON"))
-    }
-    path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
-    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    return {**kept, **quiet, "PATH": path, "PYTHONUTF8": "1"}
-
-
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, encoding="utf-8", check=False
-    )
-
-
-def output(command: list[str], folder: Path) -> str:
-    done = run(command, folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def git(folder: Path, *words: str) -> str:
-    return output(["git", *words], folder)
-
-
-def descriptions(folder: Path) -> dict[str, str]:
-    schema = json.loads(output(["python", "-m", "retail.schema"], folder))
-    return {tool["function"]["name"]: tool["function"]["description"] for tool in schema}
-
-
 def doctests(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(output(["python", "-c", DOCTESTS], folder).splitlines()[-1])
     return found
@@ -110,20 +77,7 @@ def nine_of_nine(folder: Path, tools: Mapping[str, str]) -> list[str]:
 @pytest.fixture
 def shop(tmp_path: Path, tau_log: Path) -> Shop:
     """The example as a repository of its own, with what was mined from the real requests."""
-    folder, remote = tmp_path / "shop", tmp_path / "remote.git"
-    shutil.copytree(SHOP, folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
-    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "config", "user.name", "A Maintainer")
-    git(folder, "config", "user.email", "maintainer@example.com")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message=A shop")
-    git(folder, "remote", "add", "origin", str(remote))
-    git(folder, "push", "--quiet", "--set-upstream", "origin", "main")
-    records = folder / "data" / "audit" / "ai-ask"
-    records.mkdir(parents=True)
-    shutil.copy(tau_log, records)
-    shop = Shop(folder, remote)
+    shop = Shop(*shop_with_records(tmp_path, tau_log))
     mined = shop.coreloop("pattern", "--since", "2025-07-01", "--min-chunk-len", "0")
     assert mined.returncode == 0, mined.stderr
     return shop
