@@ -87,7 +87,8 @@ def command(
     warn_of_skipped(judgments.skipped, "judgments")
     keep_days = workspace.settings.retention_days
     if keep_days is not None and in_dir is None:
-        for path in expired(rollups, before=now.date() - timedelta(days=keep_days)):
+        oldest_kept = min(now.date() - timedelta(days=keep_days), days.since)  # never what was just mined
+        for path in expired(rollups, before=oldest_kept):
             remove(path)
             click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.workspace import open_workspace
+from coreloop.workspace import locked, open_workspace
 
 
 @click.command()
@@ -61,7 +61,11 @@ def command(
                 click.echo(f"{kept}: they are never mined", err=True)
             show_plan(plan, as_json=as_json)
             click.get_current_context().exit(1 if plan.obstacles else 0)
-        with connect_forge(repository, settings.forge, os.environ) as forge:
+        # One at a time: two runs of one candidate would each find no branch and make one.
+        with (
+            locked(workspace.candidates_dir),
+            connect_forge(repository, settings.forge, os.environ) as forge,
+        ):
             carried, done = promote(
                 proposal,
                 repository,

@@ -1,11 +1,15 @@
 """A folder of day files -> their rollups."""
 
+import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
+
+_DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 
 
 def roll_up_folder(folder: Path, settings: MineSettings) -> list[Rollup]:
@@ -49,7 +53,7 @@ def newest_day(rollups: Iterable[Rollup]) -> date | None:
 
 
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
-    """Files whose newest record is older than a day.
+    """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day.
 
     One without a readable record, or with records of a newer version, is never among them.
     """
@@ -57,7 +61,8 @@ def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
     return [
         rollup.path
         for rollup in rollups
-        if (day := _newest(rollup)) is not None
+        if _DAY_FILE.fullmatch(rollup.path.name)
+        and (day := _newest(rollup)) is not None
         and day < limit
         and not any(reason.startswith("schema version") for reason in rollup.skipped)
     ]

@@ -268,7 +268,8 @@ class AuditCollector:
         name = _text(name, 200)
         canonical = _canonical(args)
         recorded = shorten(orjson.loads(canonical))
-        succeeded = error is None if ok is None else bool(ok)
+        said = _error_text(error)
+        succeeded = said is None if ok is None else bool(ok)
         selectors = self._house.selectors.get(name, DEFAULT_SELECTORS)
         taken = step(name, recorded, selectors) if succeeded else None
         call: ToolCall = {
@@ -276,7 +277,7 @@ class AuditCollector:
             "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
             "args_hash": hash_args(canonical),
             "ok": succeeded,
-            "error": _error_text(error),
+            "error": said,
             "duration_ms": _number(duration_ms),
             "result_size_bytes": _number(result_size_bytes),
             "overrides_used": None if overrides_used is None else _texts(overrides_used),
@@ -346,8 +347,8 @@ class AuditCollector:
 
     def flush(
         self,
-        *,
         chunk_len: int = 0,
+        *,
         error: str | BaseException | None = None,
         rounds: int | None = None,
         skill_used: str | None = None,
@@ -401,6 +402,14 @@ class AuditCollector:
     ) -> None:
         if self._leave() and self._pending:
             self.flush(error=error)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
 
     def _leave(self) -> bool:
         """Take the innermost block of this collector off the stack: whether the request ends with it."""
@@ -677,11 +686,17 @@ def _name(value: object) -> str | None:
 
 
 def _texts(values: Iterable[object] | None) -> list[str]:
-    return [_text(value, 100) for value in ([values] if isinstance(values, str) else values or ())]
+    if values is None or isinstance(values, str):
+        return [_text(values, 100)] if values else []
+    if not isinstance(values, Iterable):
+        _drop("unserialisable")  # the field only: a lost call would be evidence that it was not made
+        return []
+    return [_text(value, 100) for value in values]
 
 
 def _error_text(error: object) -> str | None:
-    if error is None:
+    """The error's text; callers that say ``""`` or false for "none" mean none."""
+    if error is None or error is False or error == "":
         return None
     if isinstance(error, BaseException):
         kind = type(error).__name__
@@ -691,8 +706,12 @@ def _error_text(error: object) -> str | None:
 
 
 def _number(value: Any) -> Any:
-    """An int or float that JSON can hold, else null."""
-    return value if isinstance(value, _NUMBERS) and -_NUMBER_LIMIT < value < _NUMBER_LIMIT else None
+    """An int or float that JSON can hold, else null; what is no such number is counted."""
+    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
+        return value
+    if value is not None:
+        _drop("unserialisable")
+    return None
 
 
 _OFF = AuditCollector.__new__(AuditCollector)

@@ -499,7 +499,7 @@ def test_what_fell_is_shown_with_its_gate(run: Run, log: Path):
 
 
 def test_raw_files_older_than_retention_days_go_and_are_named(run: Run, log: Path, tmp_path: Path):
-    old = write_log(log.with_name("old.jsonl"), [record(ts="2020-01-01")])
+    old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
     (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
     done = run("pattern")
     assert done.returncode == 0

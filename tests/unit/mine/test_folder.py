@@ -39,7 +39,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
 
 
 def test_only_files_whose_newest_record_is_old_expire(tmp_path: Path):
-    write_log(tmp_path / "old.jsonl", [record(ts="2026-04-01T00:00:00Z"), record(ts="2026-04-24T23:59:59Z")])
+    write_log(
+        tmp_path / "2026-04-24.jsonl", [record(ts="2026-04-01T00:00:00Z"), record(ts="2026-04-24T23:59:59Z")]
+    )
     write_log(
         tmp_path / "mixed.jsonl", [record(ts="2026-04-01T00:00:00Z"), record(ts="2026-04-25T00:00:00Z")]
     )
@@ -47,5 +49,9 @@ def test_only_files_whose_newest_record_is_old_expire(tmp_path: Path):
     write_log(tmp_path / "empty.jsonl", [])
     (tmp_path / "torn.jsonl").write_bytes(b'{"ts": "2026-01-01')
     rollups = roll_up_folder(tmp_path, MineSettings())
-    assert expired(rollups, before=date(2026, 4, 25)) == [tmp_path / "old.jsonl"]
+    assert expired(rollups, before=date(2026, 4, 25)) == [tmp_path / "2026-04-24.jsonl"]
+    write_log(tmp_path / "notes.jsonl", [record(ts="2026-04-01T00:00:00Z")])
+    assert tmp_path / "notes.jsonl" not in expired(
+        roll_up_folder(tmp_path, MineSettings()), before=date(2026, 4, 25)
+    )
     assert expired([], before=date(2026, 4, 25)) == []

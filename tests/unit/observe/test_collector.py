@@ -90,6 +90,35 @@ class BrokenMapping(dict):
 # the record
 
 
+def test_an_empty_error_is_none(audit, only):
+    request = audit()
+    request.observe_tool_call("show", {}, error="")
+    request.flush(500, error=False)
+    record = only()
+    assert (record["error"], record["tool_calls"][0]["ok"], record["chunk_len"]) == (None, True, 500)
+
+
+def test_a_field_of_the_wrong_type_costs_the_field_and_is_counted(audit, only):
+    before = dropped().get("unserialisable", 0)
+    request = audit()
+    request.observe_tool_call("scan", {}, extreme_flags=5)
+    request.flush(chunk_len="500")
+    record = only()
+    assert [call["name"] for call in record["tool_calls"]] == ["scan"]
+    assert (record["tool_calls"][0]["extreme_flags"], record["chunk_len"]) == ([], 0)
+    assert dropped()["unserialisable"] == before + 2
+
+
+def test_a_request_can_be_an_async_block(audit, only):
+    async def answer():
+        async with audit() as request:
+            assert current() is request
+            request.flush(chunk_len=3)
+
+    asyncio.run(answer())
+    assert only()["chunk_len"] == 3
+
+
 def test_a_request_is_one_line_with_every_field(audit, only):
     request = audit(
         question="삼성전자 수익성 분석해줘",
@@ -1212,14 +1241,14 @@ def test_any_request_is_one_valid_line(
 
     kept, omitted = record["tool_calls"], record.get("tool_calls_omitted", 0)
     assert len(kept) + omitted == len(observed)
-    ok = [call.get("ok", call.get("error") is None) for call in observed]
+    ok = [call.get("ok", not call.get("error")) for call in observed]
     assert [call["name"] for call in kept] == [call["name"] for call in observed[: len(kept)]]
     assert [call["ok"] for call in kept] == ok[: len(kept)]
     steps = [step(call["name"], call["args"]) for call in kept if call["ok"]]
     if not omitted:
         sequence = ">".join(one for one, _ in groupby(steps))
         assert record["tool_sequence_hash"] == "seq:" + sha256(sequence.encode()).hexdigest()[:16]
-    assert (record["error"] is None) == (error is None)
+    assert (record["error"] is None) == (not error)
     assert (record["violation"] is None) == (not violations)
     lost_override = not all(one["succeeded"] for one in overrides[len(record["override_calls"]) :])
     cleared = {one["tool"] for one in overrides if one["succeeded"]}
