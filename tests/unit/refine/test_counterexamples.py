@@ -405,6 +405,11 @@ def test_worst_first_then_time_wasted_then_number_then_key(tmp_path: Path) -> No
     ]
 
 
+def test_of_equally_harmful_calls_those_that_wasted_more_time_come_first(tmp_path: Path) -> None:
+    rows = [_calls({**failed(name), "duration_ms": n}) for n, name in enumerate("fbdace")]
+    assert [one.tool for one in _found(tmp_path, rows).counterexamples] == list("ecadbf")
+
+
 def test_order_and_keys_are_the_same_for_records_in_any_order(tmp_path: Path) -> None:
     rows = [_calls(failed(name), ts=f"2026-04-25T00:00:0{n}Z") for n, name in enumerate("abcdef")]
     runs = [
