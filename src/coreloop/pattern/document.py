@@ -61,8 +61,9 @@ def to_json(document: CandidatesFile) -> bytes:
 def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Replace every text that is not from a closed vocabulary by ``[REDACTED n]``, n its length."""
     axis = candidate.axis
-    withheld = candidate.refused is not None or not all(
-        words.is_known(step.name) for step in candidate.tool_pattern
+    withheld = candidate.refused is not None or any(
+        not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
+        for step in candidate.tool_pattern
     )
     return replace(
         candidate,

@@ -281,3 +281,14 @@ def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> 
     with GithubForge(github.repo, token=github.token, connection=connection) as forge:
         forge.open_pull_requests()
     gc.collect()  # an open socket would warn, and warnings are errors here
+
+
+def test_pull_request_from_a_deleted_fork_is_nobodys_promotion(
+    github: GithubStandIn, forge: GithubForge
+) -> None:
+    """GitHub gives such a head no repository; its own description says that cannot be."""
+    body = "Candidate-Key: 0123456789abcdef\n"
+    github.add_pull(
+        branch="skill/docstring-analysis-general-20260425", title="[CORELOOP-R] x", body=body, fork=""
+    )
+    assert (forge.find_pull_request("0123456789abcdef"), forge.open_pull_requests()) == (None, ())
