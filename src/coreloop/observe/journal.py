@@ -2,10 +2,12 @@
 
 import os
 import threading
+import time
 import weakref
 from contextlib import suppress
 from pathlib import Path
 
+_UNDER_WAY_S = 0.002
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -111,12 +113,22 @@ def _is_open_as(path: Path, fd: int) -> bool:
 
 
 def _ends_torn(fd: int) -> bool:
-    """Whether a writer that died left half a line."""
+    """Whether a writer that died left half a line.
+
+    Half a line that grows is another process's write under way: the file's size goes up page by page.
+    """
+    deadline = time.monotonic() + _UNDER_WAY_S
+    while _last_byte(fd) not in {b"", b"\n"}:
+        if time.monotonic() > deadline:
+            return True
+        time.sleep(0)
+    return False
+
+
+def _last_byte(fd: int) -> bytes:
     size = os.lseek(fd, 0, os.SEEK_END)
-    if not size:
-        return False
-    os.lseek(fd, size - 1, os.SEEK_SET)
-    return os.read(fd, 1) != b"\n"
+    os.lseek(fd, max(0, size - 1), os.SEEK_SET)
+    return os.read(fd, 1)
 
 
 def _start_anew() -> None:
