@@ -26,7 +26,7 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
     """
     import orjson
 
-    from coreloop.cli.show import _proposals_json, show_proposals
+    from coreloop.cli.show import proposals_json, show_proposals
     from coreloop.cli.show_promotion import show_change
     from coreloop.demo.promoting import promote_candidate
     from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
@@ -53,7 +53,7 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
             error.add_note("the candidates are there, only the promotion was left out")
             failed = error
     if as_json:
-        found = orjson.loads(_proposals_json(proposals, document, paths))
+        found = orjson.loads(proposals_json(proposals, document, paths))
         found["promotion"] = promoted and {
             "id": promoted.plan.proposal.id,
             "branch": promoted.done.branch,

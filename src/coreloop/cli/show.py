@@ -30,7 +30,7 @@ def show_proposals(
 ) -> None:
     """Print what a run found: the facts to stdout, where the files are to stderr."""
     if as_json:
-        click.echo(_proposals_json(proposals, document, paths))
+        click.echo(proposals_json(proposals, document, paths))
         return
     days = proposals.days
     click.echo(
@@ -87,7 +87,8 @@ def _is_homeless(candidate: Candidate) -> bool:
     return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
 
 
-def _proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
+def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
+    """What a run found, for a program."""
     facts = {
         "window": document.window,
         "n_records": proposals.n_records,
