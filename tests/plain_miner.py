@@ -113,7 +113,7 @@ def mine(
         group.first, group.last = requests[0][0], requests[-1][0]
         group.questions = distinct(records)
         group.sessions = len({one["session_hash"] for one in records if one.get("session_hash")})
-        group.chunk_len = sum(one.get("chunk_len") or 0 for one in records) / len(records)
+        group.chunk_len = sum(int(one.get("chunk_len") or 0) for one in records) / len(records)
         good, counted = category_totals[key[0]]
         group.base_rate = good / counted
     return mined

@@ -19,7 +19,8 @@ class Categories:
     """
 
     def __init__(self, rules: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
-        self._rules = [(label, _any_of(keywords)) for label, keywords in rules if keywords]
+        self.rules = tuple((label, tuple(keywords)) for label, keywords in rules)
+        self._rules = [(label, _any_of(keywords)) for label, keywords in self.rules if keywords]
 
     def label(self, question: str) -> str:
         """The label of the first rule that matches, ``UNSPECIFIED`` when none does."""

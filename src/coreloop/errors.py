@@ -3,6 +3,7 @@
     CoreloopError
     ├── SettingsError      coreloop.yaml: file, line, field
     ├── UsageError         an option or an argument that cannot be meant
+    │   └── MissingExtraError    what it needs is not installed
     ├── WorkspaceError     a file or a folder that cannot be read or written
     ├── GitError           git, or the repository, did not do what was asked
     │   └── NoRepositoryError    the folder belongs to no repository
@@ -42,6 +43,14 @@ class SettingsError(CoreloopError):
 
 class UsageError(CoreloopError):
     """An option or an argument that cannot be meant."""
+
+
+class MissingExtraError(UsageError):
+    """What an option needs is an extra of coreloop that is not installed."""
+
+    def __init__(self, extra: str, *, what: str) -> None:
+        super().__init__(f"{what} needs an extra; install it: pip install 'coreloop[{extra}]'")
+        self.extra = extra
 
 
 class WorkspaceError(CoreloopError):

@@ -9,9 +9,8 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.judge import Judgments, Proposed
-from coreloop.mine.outcome import Outcome
-from coreloop.mine.rollup import NO_SEQUENCE, MineSettings, read_rows
-from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns
+from coreloop.mine.decode import Line
+from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns
 from coreloop.pattern.candidates import Candidate, find_candidates
 from coreloop.pattern.success import Gate
 from coreloop.records import hash_question
@@ -56,7 +55,6 @@ class _Failing:
 def find_waiting(
     window: Window,
     gate: Gate,
-    settings: MineSettings,
     *,
     judgments: Judgments,
     proposed: Sequence[Proposed],
@@ -68,11 +66,9 @@ def find_waiting(
     Parameters
     ----------
     window : Window
-        Mined with ``settings``; the files in which a listed request failed are read once more.
+        Mined with the verdicts on requests; the lines of failed requests are read once more.
     gate : Gate
         What ``pattern`` would ask for.
-    settings : MineSettings
-        With the verdicts on requests.
     judgments : Judgments
         What was judged is not asked for again, but where people disagree.
     proposed : sequence of Proposed
@@ -91,13 +87,13 @@ def find_waiting(
     decided = known | judgments.newest().keys()
     nearly = _nearly_passed(window, gate, known | judgments.rejected())
     both = _conflicting(window)
-    failing = list(_find_failing(window, settings, [_pattern(one) for one in nearly], both.keys()))
+    failing = list(_find_failing(window, [_pattern(one) for one in nearly], both.keys(), judgments))
     pending = [one for one in _by_key(proposed) if one.last.key not in decided]
     waiting = [
         *_near_requests(nearly, failing, gate),
         *_just_passed(find_candidates(window, gate, known=decided).candidates, pending, gate, today),
         *(_long_pending(one, today) for one in pending if one.first.day < today),
-        *_same_questions(failing, both, window.sequences),
+        *_same_questions(failing, both, window.texts_of("sequence", (pair[0] for pair in both))),
         *_disagreements(judgments),
     ]
     return list({one.id: one for one in reversed(waiting)}.values())[::-1]
@@ -124,8 +120,10 @@ def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
 def _nearly_passed(window: Window, gate: Gate, known: frozenset[str]) -> list[Candidate]:
     """Patterns that only lack one or two successes, the fewest first."""
     reachable = (pl.col("n_success") + MOST_MISSING) / pl.col("n_observed") >= gate.min_success_rate
-    near = count_patterns(window.rows).filter(pl.col("success_rate") < gate.min_success_rate, reachable)
-    narrowed = replace(window, rows=window.rows.join(near, on=PATTERN_KEYS, how="semi"))
+    near = count_patterns(window).filter(pl.col("success_rate") < gate.min_success_rate, reachable)
+    narrowed = replace(
+        window, groups=window.groups.filter(pl.col("pattern").is_in(near["pattern"].implode()))
+    )
     found = find_candidates(narrowed, replace(gate, min_success_rate=0.0), known=known)
     return sorted(found.candidates, key=lambda one: (_missing(one, gate), -one.n_observed, one.key))
 
@@ -138,40 +136,52 @@ def _missing(candidate: Candidate, gate: Gate) -> int:
 
 def _conflicting(window: Window) -> dict[tuple[int, int], tuple[int, int]]:
     """Successes and failures by sequence and question, where there are both."""
-    rows = (
-        window.rows.filter(pl.col("sequence") != NO_SEQUENCE, pl.col("question") != _NO_QUESTION)
+    both = (
+        _with_sequence(window)
+        .filter(pl.col("question") != _NO_QUESTION)
         .group_by(_QUESTION)
-        .agg(pl.col("n_success", "n_failure").sum())
-        .filter(pl.col("n_success") > 0, pl.col("n_failure") > 0)
+        .agg(good=IS_SUCCESS.sum(), bad=IS_FAILURE.sum())
+        .filter(pl.col("good") > 0, pl.col("bad") > 0)
         .collect()
     )
-    return {(sequence, question): (good, bad) for sequence, question, good, bad in rows.iter_rows()}
+    return {(sequence, question): (good, bad) for sequence, question, good, bad in both.iter_rows()}
+
+
+def _with_sequence(window: Window) -> pl.LazyFrame:
+    patterns = window.groups.select("pattern", "category", "sequence").unique()
+    return window.requests.join(patterns, on="pattern")
 
 
 def _find_failing(
     window: Window,
-    settings: MineSettings,
     patterns: Sequence[tuple[str, int]],
     questions: Iterable[tuple[int, int]],
+    judgments: Judgments,
 ) -> Iterator[_Failing]:
-    """Failed requests of some patterns, and of some questions with some sequences."""
-    keys = ("file", "day", *PATTERN_KEYS, "question")
-    schema = window.rows.collect_schema()
-    wanted = [
-        pl.LazyFrame(list(values), schema={name: schema[name] for name in on}, orient="row")
-        for on, values in ((PATTERN_KEYS, patterns), (_QUESTION, questions))
+    """Failed requests of some patterns, and of some questions with some sequences, that nobody judged."""
+    failed = _with_sequence(window).filter(IS_FAILURE)
+    schema = failed.collect_schema()
+    found = [
+        failed.join(
+            pl.LazyFrame(list(values), schema={name: schema[name] for name in on}, orient="row"),
+            on=on,
+            how="semi",
+        )
+        for on, values in ((("category", "sequence"), patterns), (_QUESTION, questions))
     ]
-    failed = window.rows.filter(pl.col("n_failure") > 0)
-    found = [failed.join(frame, on=frame.collect_schema().names(), how="semi") for frame in wanted]
-    places = pl.concat(found).select(keys).unique().sort(keys).collect()
-    for (file,), part in places.partition_by("file", as_dict=True, include_key=False).items():
-        here = set(part.iter_rows())
-        for line, row in read_rows(window.paths[file], settings):
-            if row["outcome"] == Outcome.FAILURE and tuple(row[name] for name in keys[1:]) in here:
-                one = line.fields
-                judged = one.judgment is not None and one.judgment.verdict is not None
-                if one.request_id and not judged and one.request_id not in settings.verdicts:
-                    yield _Failing(one.request_id, one.question or "", *_where(row))
+    places = pl.concat(found).unique().sort("file", "offset").collect()
+    given = judgments.of_requests()
+    rows = {(row["file"], row["offset"]): row for row in places.iter_rows(named=True)}
+    for file, offset, line in window.lines(rows):
+        if _is_unjudged(line, given):
+            one = line.fields
+            yield _Failing(one.request_id or "", one.question or "", *_where(rows[file, offset]))
+
+
+def _is_unjudged(line: Line, given: Mapping[str, str]) -> bool:
+    one = line.fields
+    judged = one.judgment is not None and one.judgment.verdict is not None
+    return bool(one.request_id) and not judged and one.request_id not in given
 
 
 def _where(row: Mapping[str, Any]) -> tuple[str, int, int, int]:

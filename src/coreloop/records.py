@@ -423,5 +423,10 @@ def _set_as_list(value: object) -> list[Any]:
     raise TypeError
 
 
+def digest64(text: str) -> int:
+    """The first 64 bits of SHA-256 of a text, as `hash_sequence` and its like write them in hex."""
+    return int.from_bytes(sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+
+
 def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]

@@ -47,6 +47,11 @@ class Workspace:
         return self.audit_dir / "judgments"
 
     @property
+    def rollups_dir(self) -> Path:
+        """What mining made of the records: a cache, which can be deleted."""
+        return self.audit_dir / "rollups"
+
+    @property
     def replays_file(self) -> Path:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"
@@ -153,8 +158,8 @@ def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time read, decide and write in a folder.
+def locked(folder: Path, *, shared: bool = False) -> Iterator["Lock"]:
+    """Let one process at a time read, decide and write in a folder; with ``shared``, let all read.
 
     The lock is the operating system's, so it ends with the process however that ends. Where there is no
     ``fcntl`` (Windows) the last writer wins.
@@ -162,7 +167,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         import fcntl
     except ImportError:
-        yield
+        yield Lock(None)
         return
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,7 +175,25 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=folder) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield Lock(descriptor)
     finally:
         os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that is held: its open file."""
+
+    descriptor: int | None
+
+    def is_alone(self) -> bool:
+        """Turn a shared lock into one that nobody else has, if nobody else has it; else it is lost."""
+        if self.descriptor is None:
+            return True
+        import fcntl
+
+        with suppress(BlockingIOError):
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False

@@ -55,7 +55,6 @@ def waiting(tmp_path: Path) -> Any:
         return find_waiting(
             merge(roll_up_folder(tmp_path, settings), DAYS),
             gate or Gate(),
-            settings,
             judgments=given,
             proposed=proposed,
             known=known,
@@ -265,7 +264,6 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
     found = find_waiting(
         merge(roll_up_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
         Gate(),
-        settings,
         judgments=Judgments(),
         proposed=(),
         known=frozenset(),

@@ -86,7 +86,6 @@ def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> 
             min_unique_questions=gates.min_unique_questions,
             min_success_rate=gates.min_success_rate,
         ),
-        settings,
         judgments=judgments,
         proposed=read_proposed(workspace),
         known=project_keys(workspace.root, base=workspace.settings.forge.base),

@@ -1,41 +1,64 @@
-"""A folder of day files -> their rollups."""
+"""A folder of day files -> their rollups: those that are kept, and those that must be counted."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
+from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
+from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
+from coreloop.mine.source import Source, cut, look_at
+from coreloop.mine.tables import merged
+from coreloop.mine.workers import Task, Workers
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
+_CHUNK_BYTES: Final = 64 << 20
 
 
-def roll_up_folder(folder: Path, settings: MineSettings) -> list[Rollup]:
+def roll_up_folder(
+    folder: Path, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
+) -> list[Rollup]:
     """Roll up every ``*.jsonl`` of a folder, in the order of the names.
+
+    Parameters
+    ----------
+    folder : Path
+        Day files.
+    settings : MineSettings
+        What counts as what.
+    shelf : Shelf, optional
+        Opened with the same settings. What is on it is not counted again, what is counted goes on it.
+        Without one all is counted in memory, by this process.
+    workers : Workers, optional
+        Who counts.
 
     Raises
     ------
     WorkspaceError
         The folder or a file in it cannot be read.
     """
+    paths = day_files(folder)
+    try:
+        if shelf is None:
+            return [_in_memory(path, settings) for path in paths]
+        return _with_shelf(paths, settings, shelf, workers or Workers())
+    except OSError as error:
+        path = Path(error.filename) if isinstance(error.filename, str) else folder
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+
+
+def day_files(folder: Path) -> list[Path]:
+    """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
     if not folder.is_dir():
         raise WorkspaceError(
             "no such folder; record requests with AuditCollector, or name the folder with --in-dir",
             path=folder,
         )
-    rollups = []
-    for path in _day_files(folder):
-        try:
-            rollups.append(roll_up(path, settings))
-        except OSError as error:
-            raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    return rollups
-
-
-def _day_files(folder: Path) -> list[Path]:
-    """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
     except OSError as error:
@@ -46,9 +69,71 @@ def _day_files(folder: Path) -> list[Path]:
     return paths
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a file's rollup comes about: what is kept of its beginning, and what must be counted."""
+
+    path: Path
+    source: Source
+    begun: Kept | None
+    tasks: Sequence[Task]
+
+
+def _with_shelf(
+    paths: Sequence[Path], settings: MineSettings, shelf: Shelf, workers: Workers
+) -> list[Rollup]:
+    sources = {path: look_at(path) for path in paths}
+    kept = shelf.find(sources)
+    rollups = {path: _rollup(path, one, 0) for path, one in kept.items()}
+    with shelf.scratch() as scratch:
+        plans = [
+            _plan(path, source, settings, shelf, scratch)
+            for path, source in sources.items()
+            if path not in kept
+        ]
+        skipped = workers.run([task for plan in plans for task in plan.tasks])
+        for plan in plans:
+            rollups[plan.path] = _finish(plan, skipped, shelf, scratch)
+    return [rollups[path] for path in paths]
+
+
+def _plan(path: Path, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
+    begun = shelf.find_beginning(path, source)
+    start = begun.facts.source.size if begun else 0
+    tasks = [
+        Task(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
+        for first, last in cut(path, start, source.size, chunk_bytes=_CHUNK_BYTES)
+    ]
+    return _Plan(path, source, begun, tasks)
+
+
+def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratch: Path) -> Rollup:
+    skipped = Counter(plan.begun.facts.skipped if plan.begun else {})
+    for _ in plan.tasks:
+        skipped.update(next(counted))
+    parts = [read_tables(task.out) for task in plan.tasks]
+    written = plan.tasks[0].out
+    if plan.begun is not None or len(parts) > 1:
+        before = [plan.begun.tables()] if plan.begun else []
+        written = scratch / f"{plan.path.stem[:40]}-whole"
+        write_tables(merged([*before, *parts]), written)
+    kept = shelf.add(plan.path, plan.source, written, skipped)
+    return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
+
+
+def _rollup(path: Path, kept: Kept, n_bytes_read: int) -> Rollup:
+    facts = kept.facts
+    return Rollup(path, kept.tables(), facts.skipped, facts.oldest_day, facts.newest_day, n_bytes_read)
+
+
+def _in_memory(path: Path, settings: MineSettings) -> Rollup:
+    size = path.stat().st_size
+    return roll_up(read_lines(path, end=size), settings, path=path, n_bytes=size)
+
+
 def newest_day(rollups: Iterable[Rollup]) -> date | None:
     """UTC day of the newest record; None when there is none."""
-    days = [day for rollup in rollups if (day := _newest(rollup)) is not None]
+    days = [rollup.newest_day for rollup in rollups if rollup.newest_day is not None]
     return EPOCH_DAY + timedelta(days=max(days)) if days else None
 
 
@@ -62,8 +147,8 @@ def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
         rollup.path
         for rollup in rollups
         if _DAY_FILE.fullmatch(rollup.path.name)
-        and (day := _newest(rollup)) is not None
-        and day < limit
+        and rollup.newest_day is not None
+        and rollup.newest_day < limit
         and not any(reason.startswith("schema version") for reason in rollup.skipped)
     ]
 
@@ -80,8 +165,3 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError as error:
         raise WorkspaceError(f"cannot be removed ({error.strerror})", path=path) from error
-
-
-def _newest(rollup: Rollup) -> int | None:
-    day = rollup.groups["day"].max()
-    return day if isinstance(day, int) else None

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 from coreloop.mine.decode import CallFields, RecordFields
 from coreloop.records import has_uncleared_flag
@@ -22,11 +23,11 @@ class Outcome(IntEnum):
 
 # In order: an error that names a status and a missing thing is about the status.
 _CLASSES: Final = [
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, re.compile(pattern))  # of lower-case text, three times as fast as without regard to case
     for name, pattern in (
         (
             "rate_limit",
-            r"rate.?limit|too many requests|quota exceeded|\bstatus(?: code)?:? ?429\b|^429\b|요청 한도",
+            r"rate.?limit|too many requests|quota exceeded|status(?: code)?:? ?429\b|^429\b|요청 한도",
         ),
         (
             "transient_network",
@@ -65,7 +66,21 @@ def error_class(text: str) -> str:
         ``other``.
     """
     head = text[:2000]
-    return next((name for name, pattern in _CLASSES if pattern.search(head)), "other")
+    return _class_of(head if "429" in head else same_digits(head))
+
+
+def same_digits(text: str) -> str:
+    """The text with every ASCII digit a 0: errors that differ in a number are looked at once."""
+    return text.translate(_ZEROS)
+
+
+@lru_cache(maxsize=16_384)
+def _class_of(text: str) -> str:
+    lower = text.lower()
+    return next((name for name, pattern in _CLASSES if pattern.search(lower)), "other")
+
+
+_ZEROS: Final = str.maketrans("123456789", "0" * 9)
 
 
 def outcome(
@@ -93,7 +108,6 @@ def outcome(
     """
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
-    overrides = fields.override_calls or ()
     chunk_len = fields.chunk_len or 0
     if verdict in {"P", "T"}:
         return Outcome.SUCCESS
@@ -101,20 +115,22 @@ def outcome(
         return Outcome.FAILURE
     if fields.violation is not None or _has_uncleared_flag(fields, calls):
         return Outcome.FAILURE
-    if any(not override.succeeded for override in overrides):
+    if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
         return Outcome.FAILURE
-    reasons = [fields.error] if fields.error is not None else []
-    ends_unseen = bool(fields.tool_calls_omitted)
-    if ends_unseen and fields.omitted_error is not None:
-        reasons.append(fields.omitted_error)
-    if calls and not ends_unseen and not is_ok(calls[-1]):
-        reasons.append(calls[-1].error)
-    if reasons:
+    if reasons := _reasons(fields, calls):
         transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
         return Outcome.NEUTRAL if transient else Outcome.FAILURE
     if chunk_len < min(LOW_CHUNK_LEN, min_chunk_len):
         return Outcome.FAILURE
     return Outcome.SUCCESS if chunk_len >= min_chunk_len else Outcome.NEUTRAL
+
+
+def _reasons(fields: RecordFields, calls: Sequence[CallFields]) -> list[Any]:
+    """What the record gives as errors that were not recovered from."""
+    reasons = [] if fields.error is None else [fields.error]
+    if fields.tool_calls_omitted:
+        return reasons if fields.omitted_error is None else [*reasons, fields.omitted_error]
+    return reasons if not calls or is_ok(calls[-1]) else [*reasons, calls[-1].error]
 
 
 def is_ok(call: CallFields) -> bool:
@@ -126,6 +142,11 @@ def _has_uncleared_flag(fields: RecordFields, calls: Sequence[CallFields]) -> bo
     """`coreloop.records.has_uncleared_flag`; of a record that was cut, what that said of the whole."""
     if fields.omitted_failure is not None:
         return fields.omitted_failure
+    for call in calls:
+        if call.extreme_flags:
+            break
+    else:  # nearly always; any() with a generator would cost more than the rest of the weighing
+        return False
     overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
     return has_uncleared_flag(
         ((call.name, bool(call.extreme_flags), bool(call.overrides_used) and is_ok(call)) for call in calls),

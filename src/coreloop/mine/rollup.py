@@ -1,10 +1,14 @@
-"""One day file -> one rollup: counts that merge with any other rollup's by plain addition."""
+"""Lines -> a rollup's tables. A year has millions of lines, so what happens for each is kept short."""
 
+import gc
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from hashlib import sha256
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -12,57 +16,18 @@ import orjson
 import polars as pl
 
 from coreloop.categories import Categories
-from coreloop.mine.calls import CallCounter
-from coreloop.mine.decode import (
-    BYTE_ORDER_MARK,
-    CallFields,
-    Line,
-    RecordFields,
-    Skipped,
-    decode_line,
-    read_lines,
-)
-from coreloop.mine.outcome import Outcome, is_ok, outcome
+from coreloop.mine.calls import CallCounter, CallShapes
+from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
+from coreloop.mine.outcome import Outcome, outcome
 from coreloop.mine.signals import signals
-from coreloop.records import (
-    DEFAULT_SELECTORS,
-    UNSPECIFIED,
-    hash_question,
-    hash_sequence,
-    is_category,
-    join_steps,
-    selector_value,
-    step,
-)
+from coreloop.mine.tables import GROUP_KEYS, GROUPS, IDS, REQUESTS, TEXTS, Tables, merged
+from coreloop.records import UNSPECIFIED, digest64, hash_question, hash_sequence, is_category, join_steps
 from coreloop.settings import Settings
 
-GROUP_KEYS: Final = ("day", "category", "sequence", "shape", "question", "session", "provider", "signals")
-COLUMNS: Final[Mapping[str, Any]] = {
-    "day": pl.Int32,  # days since 1970, UTC
-    "category": pl.String,
-    "sequence": pl.UInt64,
-    "shape": pl.UInt64,
-    "question": pl.UInt64,
-    "session": pl.UInt64,  # 0: none recorded
-    "provider": pl.String,
-    "signals": pl.UInt16,  # of failures, see `coreloop.mine.signals`; else 0
-    "outcome": pl.Int8,
-    "chunk_len": pl.Float64,
-    "ts_us": pl.Int64,
-    "offset": pl.UInt64,
-}
-GROUP_SCHEMA: Final[Mapping[str, Any]] = {
-    **{key: COLUMNS[key] for key in GROUP_KEYS},
-    "n_success": pl.UInt32,
-    "n_failure": pl.UInt32,
-    "n_neutral": pl.UInt32,
-    "chunk_len_sum": pl.Float64,
-    "first_us": pl.Int64,
-    "last_us": pl.Int64,
-    "offset": pl.UInt64,
-}
 EPOCH_DAY: Final = date(1970, 1, 1)
-_DAY_US: Final = 86_400_000_000
+DAY_US: Final = 86_400_000_000
+_MOST_CHARS: Final = 1 << 31
+_MOST_REMEMBERED: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,184 +63,209 @@ class Rollup:
     ----------
     path : Path
         The file.
-    groups : polars.DataFrame
-        `GROUP_SCHEMA`: a row per `GROUP_KEYS` with the counts and, of the records that are no neutral ones,
-        chunk_len_sum (characters), first_us and last_us (microseconds since 1970) and offset (bytes, of the
-        earliest one's line); these three are null where all are neutral.
-    shapes : dict of int to str
-        Shape hash -> JSON of the steps with their argument names, as a candidate's ``tool_pattern``.
-    sequences : dict of int to str
-        Sequence hash -> text; a sequence of which only the hash was recorded is missing.
-    calls : polars.DataFrame
-        `coreloop.mine.calls.CALL_SCHEMA`: a row per day, provider, tool, shape of the arguments and error.
-    call_shapes, templates : dict of int to str
-        What the hashes in ``calls`` stand for.
+    tables : Tables
+        Its counts.
     skipped : dict of str to int
         Lines that were not mined, by reason.
+    oldest_day, newest_day : int or None
+        Days since 1970 of its records.
+    n_bytes_read : int
+        Of the file, by this run; 0 when the rollup was there.
     """
 
     path: Path
-    groups: pl.DataFrame
-    shapes: Mapping[int, str]
-    sequences: Mapping[int, str]
-    calls: pl.DataFrame
-    call_shapes: Mapping[int, str]
-    templates: Mapping[int, str]
+    tables: Tables
     skipped: Mapping[str, int]
+    oldest_day: int | None
+    newest_day: int | None
+    n_bytes_read: int
 
 
-def roll_up(path: Path, settings: MineSettings) -> Rollup:
-    """Read one file into its rollup; memory grows with a few numbers a line."""
-    return roll_up_lines(read_lines(path), settings, path=path)
+def roll_up(
+    lines: Iterable[Line | Skipped], settings: MineSettings, *, path: Path, n_bytes: int = 0
+) -> Rollup:
+    """Roll up lines in memory."""
+    tables, skipped = count_lines(lines, settings)
+    oldest, newest = day_range(tables)
+    return Rollup(path, tables, skipped, oldest, newest, n_bytes)
 
 
-def roll_up_lines(lines: Iterable[Line | Skipped], settings: MineSettings, *, path: Path) -> Rollup:
-    """Count lines that are already read."""
-    skipped: Counter[str] = Counter()
-    reader = _RowReader(settings)
-    calls = CallCounter(settings.selectors)
-    rows: list[tuple[Any, ...]] = []
-    for line in lines:
-        if isinstance(line, Skipped):
-            skipped[line.reason] += 1
-        elif line.fields.request_id in settings.replayed:
-            skipped["replay"] += 1
-        else:
-            rows.append(reader.row(line))
-            calls.add(line, line.ts_us // _DAY_US)
-    columns = zip(*rows, strict=True) if rows else ((),) * len(COLUMNS)
-    frame = pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)), schema=COLUMNS)
-    return Rollup(
-        path=path,
-        groups=_group(frame),
-        shapes=reader.shapes,
-        sequences=reader.sequences,
-        calls=calls.frame(),
-        call_shapes=calls.shapes,
-        templates=calls.templates,
-        skipped=dict(skipped),
-    )
+def day_range(tables: Tables) -> tuple[int | None, int | None]:
+    """Days since 1970 of the oldest and the newest record."""
+    days = tables.groups.select(oldest=pl.col("day").min(), newest=pl.col("day").max()).collect()
+    return days["oldest"].item(), days["newest"].item()
 
 
-def read_rows(path: Path, settings: MineSettings) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Every record of a file that is mined, with its `COLUMNS`: for who must name single requests."""
-    reader = _RowReader(settings)
-    for line in read_lines(path):
-        if isinstance(line, Line) and line.fields.request_id not in settings.replayed:
-            yield line, dict(zip(COLUMNS, reader.row(line), strict=True))
+def count_lines(lines: Iterable[Line | Skipped], settings: MineSettings) -> tuple[Tables, dict[str, int]]:
+    """Count lines.
+
+    Returns
+    -------
+    Tables, dict of str to int
+        The tables in memory, and the lines that were not mined, by reason. Memory grows with some 60 bytes
+        a line.
+    """
+    counter = _LineCounter(settings)
+    with _no_garbage_collection():
+        for line in lines:
+            counter.add(line)
+    return merged([counter.tables()]).collected(), dict(counter.skipped)
 
 
-def question_at(lines: BinaryIO, offset: int, expected: int) -> str | None:
-    """Text of the question in the line at ``offset``; None when that is no longer the ``expected`` one."""
+def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
+    """The line at a byte offset."""
     lines.seek(offset)
-    line = decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
-    if isinstance(line, Skipped) or _question(line.fields) != expected:
-        return None
-    return line.fields.question
+    return decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
 
 
-def _question(fields: RecordFields) -> int:
+def question_hash(fields: RecordFields) -> int:
+    """A record's question as 64 bits."""
     return _as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
-def _group(rows: pl.DataFrame) -> pl.DataFrame:
-    counts = {f"n_{one.name.lower()}": (pl.col("outcome") == int(one)).sum() for one in Outcome}
-    counted = pl.col("outcome") != int(Outcome.NEUTRAL)
-    first_us = pl.col("ts_us").filter(counted).min()
-    groups = rows.group_by(GROUP_KEYS, maintain_order=True).agg(
-        **counts,
-        chunk_len_sum=pl.col("chunk_len").filter(counted).sum(),
-        first_us=first_us,
-        last_us=pl.col("ts_us").filter(counted).max(),
-        offset=pl.col("offset").filter(counted & (pl.col("ts_us") == first_us)).min(),
-    )
-    return groups.select(pl.col(name).cast(kind) for name, kind in GROUP_SCHEMA.items())
-
-
-class _RowReader:
-    """One record -> one row, and the dictionaries that its hashes point into."""
+class _LineCounter:
+    """Columns of requests, and the groups that they belong to, by number."""
 
     def __init__(self, settings: MineSettings) -> None:
         self._settings = settings
-        self.shapes: dict[int, str] = {}
-        self.sequences: dict[int, str] = {}
+        self._shapes = CallShapes(settings.selectors)
+        self._calls = CallCounter(self._shapes)
+        self._sequences: dict[tuple[int, ...], tuple[int, int]] = {}
+        self._texts: dict[tuple[str, int], str] = {}
+        self._groups: dict[tuple[Any, ...], int] = {}
+        self._rows: list[tuple[int, int, int, int, int, int]] = []
+        self._ids = array("Q")
+        self.skipped: Counter[str] = Counter()
 
-    def row(self, line: Line) -> tuple[Any, ...]:
-        fields = line.fields
-        sequence, shape = self._sequence(fields, line.calls)
-        weighed = self._outcome(line)
-        return (
-            line.ts_us // _DAY_US,
-            self._category(fields),
-            sequence,
-            shape,
-            _question(fields),
-            _as_int(fields.session_hash) if fields.session_hash else 0,
-            fields.provider or "",
-            signals(fields, line.calls) if weighed is Outcome.FAILURE else 0,
-            int(weighed),
-            fields.chunk_len or 0,
-            line.ts_us,
-            line.offset,
+    def add(self, line: Line | Skipped) -> None:
+        if isinstance(line, Skipped):
+            self.skipped[line.reason] += 1
+            return
+        fields, settings = line.fields, self._settings
+        request_id = fields.request_id
+        verdict = None
+        if request_id is not None:
+            self._ids.append(id_hash(request_id))
+            if request_id in settings.replayed:
+                self.skipped["replay"] += 1
+                return
+            verdict = settings.verdicts.get(request_id) if request_id else None
+        day, provider = line.ts_us // DAY_US, fields.provider or ""
+        sequence, shape = self._sequence(line, day)
+        weighed = outcome(fields, line.calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
+        bits = signals(fields, line.calls) if weighed is Outcome.FAILURE else 0
+        key = (day, self._category(fields), sequence, shape, provider, int(weighed), bits)
+        group = self._groups.setdefault(key, len(self._groups))
+        session = _as_int(fields.session_hash) if fields.session_hash else 0
+        chunk_len = max(-_MOST_CHARS, min(_MOST_CHARS, int(fields.chunk_len or 0)))
+        self._rows.append((group, question_hash(fields), session, chunk_len, line.ts_us, line.offset))
+
+    def tables(self) -> Tables:
+        """The tables, their rows neither merged nor sorted."""
+        groups = [(key[0], _pattern(key[1], key[2]), *key[1:]) for key in self._groups]
+        numbered = pl.DataFrame(
+            groups, schema={name: GROUPS[name] for name in GROUP_KEYS}, orient="row"
+        ).with_row_index("group")
+        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(_ROW)
+        rows = (
+            pl.DataFrame(dict(zip(_ROW, columns, strict=True)), schema=_ROW)
+            .lazy()
+            .join(numbered.lazy(), on="group", maintain_order="left")
         )
-
-    def _outcome(self, line: Line) -> Outcome:
-        request_id = line.fields.request_id
-        verdict = self._settings.verdicts.get(request_id) if request_id else None
-        return outcome(line.fields, line.calls, min_chunk_len=self._settings.min_chunk_len, verdict=verdict)
+        texts = [(kind, hashed, text) for (kind, hashed), text in self._texts.items()]
+        return Tables(
+            groups=rows.select(
+                *GROUP_KEYS, pl.lit(1, pl.UInt32).alias("n"), "chunk_len", first_us="ts_us", last_us="ts_us"
+            ),
+            requests=rows.filter(pl.col("sequence") != NO_SEQUENCE).select(_typed(REQUESTS)),
+            calls=self._calls.frame().lazy(),
+            texts=pl.LazyFrame([*texts, *self._calls.texts()], schema=TEXTS, orient="row"),
+            ids=pl.LazyFrame({"id": self._ids}, schema=IDS),
+        )
 
     def _category(self, fields: RecordFields) -> str:
         """The recorded label; by today's rules where there is none, so a rule added later counts too."""
         label = fields.category_hash
-        if label is not None and label != UNSPECIFIED and is_category(label):
+        if label is not None and label != UNSPECIFIED and _is_category(label):
             return label
         return self._settings.categories.label(fields.question or "")
 
-    def _sequence(self, fields: RecordFields, calls: list[CallFields]) -> tuple[int, int]:
+    def _sequence(self, line: Line, day: int) -> tuple[int, int]:
         """Hashes of the sequence and of its shape; the recorded one where calls were omitted."""
+        number = self._shapes.number
+        ok = tuple(
+            [number(call) for call in line.calls if (call.error is None if call.ok is None else call.ok)]
+        )
+        self._calls.add(line, day, ok)
+        fields = line.fields
         if fields.tool_calls_omitted and fields.tool_sequence_hash:
             return _as_int(fields.tool_sequence_hash), 0
-        steps = [self._step(call) for call in calls if is_ok(call)]
-        text = join_steps(text for text, _ in steps)
-        sequence = _as_int(hash_sequence(text))
-        self.sequences.setdefault(sequence, text)
-        shape_text = orjson.dumps(_collapsed(steps)).decode()
-        shape = _hash64(shape_text)
-        self.shapes.setdefault(shape, shape_text)
+        known = self._sequences.get(ok)
+        if known is None:
+            if len(self._sequences) >= _MOST_REMEMBERED:
+                self._sequences.clear()
+            known = self._sequences[ok] = self._learn(ok)
+        return known
+
+    def _learn(self, numbers: tuple[int, ...]) -> tuple[int, int]:
+        """Immediate repeats count once; the first one's arguments stand for all."""
+        steps = self._shapes.steps
+        text = join_steps(steps[number] for number in numbers)
+        firsts = (next(same) for _, same in groupby(numbers, key=steps.__getitem__))
+        shape_text = orjson.dumps([self._shapes.parts[number] for number in firsts]).decode()
+        sequence, shape = _as_int(hash_sequence(text)), digest64(shape_text)
+        self._texts["sequence", sequence] = text
+        self._texts["shape", shape] = shape_text
         return sequence, shape
 
-    def _step(self, call: CallFields) -> tuple[str, dict[str, Any]]:
-        selectors = self._settings.selectors.get(call.name, DEFAULT_SELECTORS)
-        values = call.selected(selectors)
-        chosen = {key: selector_value(value) for key, value in values.items() if value is not None}
-        arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
-        return step(call.name, values, selectors), {
-            "name": call.name,
-            "selectors": chosen,
-            "arg_keys": arg_keys,
-        }
+
+_ROW: Final = {
+    "group": pl.UInt32,
+    "question": pl.UInt64,
+    "session": pl.UInt64,
+    "chunk_len": pl.Int64,
+    "ts_us": pl.Int64,
+    "offset": pl.UInt64,
+}
+_64_BITS: Final = (1 << 64) - 1
+_is_category = lru_cache(maxsize=4096)(is_category)
 
 
-def _collapsed(steps: Iterable[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Immediate repeats count once, as in `records.join_steps`; the first one's arguments stand for all."""
-    kept: list[tuple[str, dict[str, Any]]] = []
-    for one in steps:
-        if not kept or kept[-1][0] != one[0]:
-            kept.append(one)
-    return [shape for _, shape in kept]
+def _typed(schema: Mapping[str, Any]) -> Iterator[pl.Expr]:
+    return (pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Millions of small objects, none in a cycle: looking for cycles would take a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _pattern(category: str, sequence: int) -> int:
+    return digest64(f"{category}\n{sequence}")
 
 
 def _as_int(recorded: str) -> int:
     """A recorded hash as 64 bits; one that is written otherwise is hashed itself."""
-    digits = recorded.rpartition(":")[2]
     try:
-        return int(digits, 16) if len(digits) == 16 else _hash64(recorded)
+        digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else digest64(recorded)
+        return digits & _64_BITS
     except ValueError:
-        return _hash64(recorded)
+        return digest64(recorded)
 
 
-def _hash64(text: str) -> int:
-    return int.from_bytes(sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
+def id_hash(request_id: str) -> int:
+    """A request's id as it stands in `coreloop.mine.tables.IDS`; a shared one only costs time."""
+    try:
+        return int(request_id[-16:], 16) & _64_BITS
+    except ValueError:
+        return digest64(request_id)
 
 
 NO_SEQUENCE: Final = _as_int(hash_sequence(""))

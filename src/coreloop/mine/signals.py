@@ -3,11 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from coreloop.errors import UsageError
 from coreloop.mine.decode import CallFields, RecordFields
-from coreloop.mine.outcome import LOW_CHUNK_LEN, error_class, is_ok
+from coreloop.mine.outcome import LOW_CHUNK_LEN, error_class, is_ok, same_digits
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 CLASSES: Final = (
@@ -22,12 +23,14 @@ CLASSES: Final = (
 _BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
 _MAX_TEMPLATE_CHARS: Final = 200
 
-# In order: what is left of one may look like the next. A quote that nothing closes runs to the end, as logs
-# cut texts anywhere; an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
+# A sign without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
+# left of one may look like the next. A quote that nothing closes runs to the end, as logs cut texts anywhere;
+# an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
 _REPLACED: Final = (
-    (re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
-    (re.compile(r"\S*[\\/]\S*"), "<path>"),
+    (re.compile(r"@|:/{2}"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
+    (re.compile(r"[\\/]"), re.compile(r"\S*[\\/]\S*"), "<path>"),
     (
+        re.compile(r"['\"`“‘「『«]"),
         re.compile(
             r"(?<![A-Za-z0-9_])[bfruBFRU]{0,2}'(?:[^']|'(?=[A-Za-z0-9_]))*(?:'|$)|"
             r"\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|“[^”]*(?:”|$)|‘[^’]*(?:’|$)|"
@@ -35,7 +38,7 @@ _REPLACED: Final = (
         ),
         "<value>",
     ),
-    (re.compile(r"[#\w.-]*\d[\w.-]*"), "<n>"),
+    (re.compile(r"\d"), re.compile(r"[#\w.-]*\d[\w.-]*"), "<n>"),
 )
 
 
@@ -94,7 +97,12 @@ def template(text: str) -> str:
     str
         At most 200 characters, one line; applying it again changes nothing.
     """
-    found, folded = text[:2000], None
+    return _template(same_digits(text[:2000]))
+
+
+@lru_cache(maxsize=16_384)
+def _template(text: str) -> str:
+    found, folded = text, None
     while found != folded:  # what one replacement leaves may be a quote, or melt into another letter
         found, folded = _replaced(found), found
     return found
@@ -102,8 +110,9 @@ def template(text: str) -> str:
 
 def _replaced(text: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", text).split())
-    for pattern, instead in _REPLACED:
-        folded = pattern.sub(instead, folded)
+    for sign, pattern, instead in _REPLACED:
+        if sign.search(folded):
+            folded = pattern.sub(instead, folded)
     return folded if len(folded) <= _MAX_TEMPLATE_CHARS else _cut(folded)
 
 

@@ -1,19 +1,29 @@
 """Many rollups -> the groups of a window of days."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
-from coreloop.mine.calls import CALL_SCHEMA
-from coreloop.mine.decode import BYTE_ORDER_MARK, Line, decode_line
-from coreloop.mine.rollup import EPOCH_DAY, GROUP_SCHEMA, NO_SEQUENCE, Rollup
+from coreloop.mine.decode import Line
+from coreloop.mine.outcome import Outcome
+from coreloop.mine.rollup import DAY_US, EPOCH_DAY, NO_SEQUENCE, Rollup, line_at
+from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, TEXTS, side_by_side
 
 PATTERN_KEYS: Final = ("category", "sequence")
+MAX_QUESTIONS: Final = 200
+"""Of a pattern, the earliest ones: enough for any gate, and all of them are read and compared."""
+_ROWS_AT_ONCE: Final = 1_000_000
+IS_COUNTED: Final = pl.col("outcome") != int(Outcome.NEUTRAL)
+IS_SUCCESS: Final = pl.col("outcome") == int(Outcome.SUCCESS)
+IS_FAILURE: Final = pl.col("outcome") == int(Outcome.FAILURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,47 +40,47 @@ class Window:
 
     Attributes
     ----------
-    rows : polars.LazyFrame
-        The rollups' groups and ``file``, the index into ``paths``.
+    groups : polars.LazyFrame
+        `coreloop.mine.tables.GROUPS`, of the days.
+    requests, calls : polars.LazyFrame
+        `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
+    texts : polars.LazyFrame
+        `TEXTS`; `texts_of` looks them up.
     paths : tuple of Path
         The files that were mined.
-    calls : polars.LazyFrame
-        The rollups' calls and ``file``.
-    shapes, sequences, call_shapes, templates : dict
-        As in `Rollup`, of all files.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
     """
 
-    rows: pl.LazyFrame
-    paths: tuple[Path, ...]
-    shapes: Mapping[int, str]
-    sequences: Mapping[int, str]
+    groups: pl.LazyFrame
+    requests: pl.LazyFrame
     calls: pl.LazyFrame
-    call_shapes: Mapping[int, str]
-    templates: Mapping[int, str]
+    texts: pl.LazyFrame
+    paths: tuple[Path, ...]
     skipped: Mapping[str, int]
 
     def n_records(self) -> int:
         """Records in the window, those that count neither way included."""
-        return self._sum("n_success", "n_failure", "n_neutral")
+        return int(self.groups.select(pl.col("n").sum()).collect().item())
 
     def n_neutral(self) -> int:
         """Records in the window that count neither way."""
-        return self._sum("n_neutral")
+        return int(self.groups.filter(~IS_COUNTED).select(pl.col("n").sum()).collect().item())
 
-    def _sum(self, *columns: str) -> int:
-        return int(self.rows.select(pl.col(columns).sum()).collect().sum_horizontal().item())
+    def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
+        """Texts of one kind by their hash; one that no record holds is missing."""
+        wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
+        found = self.texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
+        return dict(found.select("hash", "text").collect().iter_rows())
 
-    def question(self, file: int, offset: int) -> str:
-        """The question in a line, or nothing where the file is no longer what was mined."""
-        try:
-            with self.paths[file].open("rb") as lines:
-                lines.seek(offset)
-                line = decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
-        except OSError:
-            return ""
-        return line.fields.question or "" if isinstance(line, Line) else ""
+    def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, Line]]:
+        """Read single lines again, by file and offset; what is no longer there is left out."""
+        for file, there in groupby(sorted(set(places)), key=itemgetter(0)):
+            with suppress(OSError), self.paths[file].open("rb") as opened:
+                for _, offset in there:
+                    line = line_at(opened, offset)
+                    if isinstance(line, Line):
+                        yield file, offset, line
 
 
 def moment(microseconds: int) -> datetime:
@@ -80,96 +90,134 @@ def moment(microseconds: int) -> datetime:
 
 
 def merge(rollups: Sequence[Rollup], days: Days) -> Window:
-    """Put the rollups of different files side by side; rows of other days are left out."""
+    """Put the rollups of different files side by side; what is of other days is left out."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
     skipped: Counter[str] = Counter()
     for rollup in rollups:
         skipped.update(rollup.skipped)
-    in_window = pl.col("day").is_between(since, until)
+    numbered = [
+        (index, rollup.tables)
+        for index, rollup in enumerate(rollups)
+        if rollup.oldest_day is not None
+        and rollup.newest_day is not None
+        and rollup.oldest_day <= until
+        and rollup.newest_day >= since
+    ]
+    of_days = pl.col("day").is_between(since, until)
+    in_days = pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
     return Window(
-        rows=_side_by_side([rollup.groups for rollup in rollups], GROUP_SCHEMA).filter(in_window),
+        groups=side_by_side((tables.groups for _, tables in numbered), GROUPS).filter(of_days),
+        requests=_with_file(((index, tables.requests) for index, tables in numbered), REQUESTS).filter(
+            in_days
+        ),
+        calls=_with_file(((index, tables.calls) for index, tables in numbered), CALLS).filter(of_days),
+        texts=side_by_side((tables.texts for _, tables in numbered), TEXTS),
         paths=tuple(rollup.path for rollup in rollups),
-        shapes=_joined(rollup.shapes for rollup in rollups),
-        sequences=_joined(rollup.sequences for rollup in rollups),
-        calls=_side_by_side([rollup.calls for rollup in rollups], CALL_SCHEMA).filter(in_window),
-        call_shapes=_joined(rollup.call_shapes for rollup in rollups),
-        templates=_joined(rollup.templates for rollup in rollups),
         skipped=dict(skipped),
     )
 
 
-def _side_by_side(frames: Sequence[pl.DataFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    nothing = pl.LazyFrame(schema={**schema, "file": pl.UInt32})
-    numbered = (
-        frame.lazy().with_columns(file=pl.lit(index, pl.UInt32)) for index, frame in enumerate(frames)
-    )
-    return pl.concat([nothing, *numbered])
+def _with_file(frames: Iterable[tuple[int, pl.LazyFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
+    numbered = (frame.with_columns(file=pl.lit(index, pl.UInt32)) for index, frame in frames)
+    return side_by_side(numbered, {**schema, "file": pl.UInt32})
 
 
-def _joined(texts: Iterable[Mapping[int, str]]) -> dict[int, str]:
-    return {key: text for one in texts for key, text in one.items()}
-
-
-def count_patterns(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Sum a window's rows to one row per pattern.
-
-    Parameters
-    ----------
-    rows : polars.LazyFrame
-        `Window.rows`.
+def count_patterns(window: Window) -> pl.DataFrame:
+    """Sum a window's groups to one row per pattern.
 
     Returns
     -------
-    polars.LazyFrame
-        A row per category and sequence with at least one counted record: n_observed (successes and
-        failures), n_success, n_sessions, n_question_hashes, success_rate, base_rate (of all counted records
-        of the category, those without a sequence included), avg_chunk_len (characters), first_us, last_us
-        (microseconds since 1970).
+    polars.DataFrame
+        A row per category and sequence with at least one counted record: pattern, category, sequence,
+        n_observed (successes and failures), n_success, success_rate, base_rate (of all counted records of
+        the category, those without a sequence included), avg_chunk_len (characters), is_whole (a record
+        holds every call), first_us, last_us (microseconds since 1970).
     """
-    counted = rows.with_columns(n=pl.col("n_success") + pl.col("n_failure")).filter(pl.col("n") > 0)
-    rates = counted.group_by("category").agg(base_rate=pl.col("n_success").sum() / pl.col("n").sum())
+    counted = window.groups.filter(IS_COUNTED)
+    n_success = pl.col("n").filter(IS_SUCCESS).sum()
+    rates = counted.group_by("category").agg(base_rate=n_success / pl.col("n").sum())
     patterns = (
         counted.filter(pl.col("sequence") != NO_SEQUENCE)
-        .group_by(PATTERN_KEYS)
+        .group_by("pattern", *PATTERN_KEYS)
         .agg(
             n_observed=pl.col("n").sum(),
-            n_success=pl.col("n_success").sum(),
-            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
-            n_question_hashes=pl.col("question").n_unique(),
-            avg_chunk_len=pl.col("chunk_len_sum").sum() / pl.col("n").sum(),
+            n_success=n_success,
+            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n").sum(),
+            is_whole=(pl.col("shape") != 0).any(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
         )
     )
     success_rate = pl.col("n_success") / pl.col("n_observed")
-    return patterns.join(rates, on="category").with_columns(success_rate=success_rate)
+    return patterns.join(rates, on="category").with_columns(success_rate=success_rate).collect()
 
 
-def count_questions(rows: pl.LazyFrame, patterns: pl.LazyFrame) -> pl.LazyFrame:
-    """The distinct questions of some patterns.
+def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """How many different questions (by their hash) and sessions some patterns have.
 
     Returns
     -------
-    polars.LazyFrame
-        A row per category, sequence and question (hash): n (counted records), first_us, and file and offset
-        of the earliest line that asked it; in the order of first_us.
+    polars.DataFrame
+        ``patterns`` with n_question_hashes and n_sessions.
     """
-    return (
-        rows.join(patterns, on=PATTERN_KEYS, how="semi")
-        .with_columns(n=pl.col("n_success") + pl.col("n_failure"))
-        .filter(pl.col("n") > 0)
-        .sort("first_us", "file", "offset")
-        .group_by(*PATTERN_KEYS, "question", maintain_order=True)
-        .agg(pl.col("n").sum(), pl.col("first_us", "file", "offset").first())
+    counts = [
+        rows.group_by("pattern").agg(
+            n_question_hashes=pl.col("question").n_unique(),
+            n_sessions=pl.col("session").filter(pl.col("session") != 0).n_unique(),
+        )
+        for rows in _counted_requests(window, patterns)
+    ]
+    schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
+    found = [part.collect() for part in counts]
+    return patterns.join(
+        pl.concat([pl.DataFrame(schema=schema), *found]), on="pattern", maintain_order="left"
     )
 
 
-def count_values(rows: pl.LazyFrame, patterns: pl.LazyFrame, column: str) -> pl.LazyFrame:
+def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """The different questions of some patterns, at most `MAX_QUESTIONS` of each, the earliest.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row per pattern and question (hash): n (counted records), first_us, and file and offset of the
+        earliest line that asked it; in the order of first_us.
+    """
+    found = [
+        rows.rename({"ts_us": "first_us"})
+        .sort("first_us", "file", "offset")
+        .group_by("pattern", "question", maintain_order=True)
+        .agg(pl.len().alias("n"), pl.col("first_us", "file", "offset").first())
+        .group_by("pattern", maintain_order=True)
+        .head(MAX_QUESTIONS)
+        .collect()
+        for rows in _counted_requests(window, patterns)
+    ]
+    schema = {"pattern": pl.UInt64, "question": pl.UInt64, "n": pl.UInt32, "first_us": pl.Int64}
+    schema |= {"file": pl.UInt32, "offset": pl.UInt64}
+    return pl.concat([pl.DataFrame(schema=schema), *found])
+
+
+def _counted_requests(window: Window, patterns: pl.DataFrame) -> Iterator[pl.LazyFrame]:
+    """The counted requests of some patterns, so many patterns at once that memory stays small.
+
+    Rollups are in the order of the patterns' hashes, so a range of these reads only its part of each file.
+    """
+    ordered = patterns.sort("pattern").with_columns(
+        part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
+    )
+    for part in ordered.partition_by("part"):
+        of_range = pl.col("pattern").is_between(part["pattern"][0], part["pattern"][-1])
+        of_part = pl.col("pattern").is_in(part["pattern"].implode())
+        yield window.requests.filter(IS_COUNTED, of_range, of_part)
+
+
+def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
     """How often each value of ``shape`` or ``provider`` occurs in some patterns, most often first."""
     return (
-        rows.join(patterns, on=PATTERN_KEYS, how="semi")
-        .group_by(*PATTERN_KEYS, column)
-        .agg(n=(pl.col("n_success") + pl.col("n_failure")).sum())
-        .filter(pl.col("n") > 0)
+        window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
+        .group_by("pattern", column)
+        .agg(n=pl.col("n").sum())
         .sort("n", column, descending=[True, False])
+        .collect()
     )

@@ -1,20 +1,24 @@
 """From a window's groups to candidates: the gates, the ranking, and what a reviewer needs to see."""
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from itertools import groupby
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 import polars as pl
 
 from coreloop.mine.bounds import success_bound
-from coreloop.mine.rollup import question_at
-from coreloop.mine.window import PATTERN_KEYS, Window, count_patterns, count_questions, count_values, moment
+from coreloop.mine.rollup import question_hash
+from coreloop.mine.window import (
+    Window,
+    count_distinct,
+    count_patterns,
+    count_values,
+    find_questions,
+    moment,
+)
 from coreloop.pattern.questions import distinct_questions
 from coreloop.pattern.success import Gate
 from coreloop.proposals import SuggestedAppend
@@ -80,12 +84,13 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
         Candidates by how far the lower bound of their success rate is above their category's base rate, then
         by number of requests. Groups are counted at the first gate that they fail.
     """
-    patterns = count_patterns(window.rows).collect()
+    patterns = count_patterns(window)
     sieve = _Sieve(patterns)
     sieve.keep("min_repeat", pl.col("n_observed") >= gate.min_repeat)
     sieve.keep("min_success_rate", pl.col("success_rate") >= gate.min_success_rate)
+    sieve.rows = count_distinct(window, sieve.rows)
     sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= gate.min_unique_questions)
-    sieve.keep_with_steps(window)
+    sieve.keep("steps_not_recorded", pl.col("is_whole"))
     details = _Details(window, sieve.rows)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):
@@ -118,32 +123,26 @@ class _Sieve:
         self.fell[gate] = self.rows.height - kept.height
         self.rows = kept
 
-    def keep_with_steps(self, window: Window) -> None:
-        """Keep the patterns of which a record in the window holds every call."""
-        shapes = count_values(window.rows, self.rows.lazy().select(PATTERN_KEYS), "shape")
-        whole = shapes.filter(pl.col("shape").is_in(list(window.shapes))).collect()
-        kept = self.rows.join(whole, on=PATTERN_KEYS, how="semi", maintain_order="left")
-        self.fell["steps_not_recorded"] = self.rows.height - kept.height
-        self.rows = kept
-
 
 class _Details:
     """What is looked up only for the groups that are left: texts, steps, providers."""
 
     def __init__(self, window: Window, kept: pl.DataFrame) -> None:
-        keys = kept.lazy().select(PATTERN_KEYS)
-        self._window = window
-        self._questions = _by_pattern(count_questions(window.rows, keys))
-        self._shapes = _by_pattern(count_values(window.rows, keys, "shape"))
-        self._providers = _by_pattern(count_values(window.rows, keys, "provider"))
-        self._texts = _read_questions(self._questions.values(), window.paths)
+        shapes = count_values(window, kept, "shape").filter(pl.col("shape") != 0)
+        questions = find_questions(window, kept)
+        self._questions = _by_pattern(questions)
+        self._shapes = _by_pattern(shapes)
+        self._providers = _by_pattern(count_values(window, kept, "provider"))
+        self._texts = _read_questions(window, questions.select("file", "offset", "question"))
+        self._shape_texts = window.texts_of("shape", shapes["shape"])
+        self._sequences = window.texts_of("sequence", kept["sequence"])
 
     def candidate(self, row: Mapping[str, Any]) -> Candidate:
-        pattern = (row["category"], row["sequence"])
+        pattern = row["pattern"]
         steps = self._steps(pattern)
         target = target_step(steps)
         distinct = self._distinct(pattern)
-        sequence = self._window.sequences[row["sequence"]]
+        sequence = self._sequences[row["sequence"]]
         return Candidate(
             key=candidate_key(row["category"], sequence, SECTION),
             engine=target.name,
@@ -164,11 +163,11 @@ class _Details:
             providers={one["provider"]: one["n"] for one in self._providers[pattern] if one["provider"]},
         )
 
-    def _steps(self, pattern: tuple[str, int]) -> tuple[Step, ...]:
-        texts = (self._window.shapes.get(one["shape"]) for one in self._shapes[pattern])
-        return msgspec.json.decode(next(text for text in texts if text), type=tuple[Step, ...])
+    def _steps(self, pattern: int) -> tuple[Step, ...]:
+        most_often = self._shapes[pattern][0]["shape"]
+        return msgspec.json.decode(self._shape_texts[most_often], type=tuple[Step, ...])
 
-    def _distinct(self, pattern: tuple[str, int]) -> list[str]:
+    def _distinct(self, pattern: int) -> list[str]:
         """Texts of the questions that differ; of those that cannot be read any more, each hash is one."""
         texts = [self._texts.get((one["file"], one["offset"])) for one in self._questions[pattern]]
         readable = [text for text in texts if text is not None]
@@ -176,22 +175,17 @@ class _Details:
         return kept + [""] * (len(texts) - len(readable))
 
 
-def _by_pattern(rows: pl.LazyFrame) -> dict[tuple[str, int], list[dict[str, Any]]]:
+def _by_pattern(rows: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
     """Rows by pattern, in their order."""
-    parts = rows.collect().partition_by(PATTERN_KEYS, as_dict=True, maintain_order=True)
-    return {(str(category), int(sequence)): part.to_dicts() for (category, sequence), part in parts.items()}
+    parts = rows.partition_by("pattern", as_dict=True, maintain_order=True)
+    return {int(pattern): part.to_dicts() for (pattern,), part in parts.items()}
 
 
-def _read_questions(
-    questions: Iterable[list[dict[str, Any]]], paths: tuple[Path, ...]
-) -> dict[tuple[int, int], str]:
-    """Question texts by file and offset; a line or a file that is no longer what was mined has none."""
-    wanted = sorted((one["file"], one["offset"], one["question"]) for rows in questions for one in rows)
-    texts = {}
-    for file, places in groupby(wanted, key=lambda place: place[0]):
-        with suppress(OSError), paths[file].open("rb") as lines:
-            for _, offset, expected in places:
-                text = question_at(lines, offset, expected)
-                if text is not None:
-                    texts[file, offset] = text
-    return texts
+def _read_questions(window: Window, questions: pl.DataFrame) -> dict[tuple[int, int], str]:
+    """Question texts by file and offset; a line that is no longer what was mined has none."""
+    asked = {(file, offset): hashed for file, offset, hashed in questions.iter_rows()}
+    return {
+        (file, offset): line.fields.question
+        for file, offset, line in window.lines(asked)
+        if line.fields.question is not None and question_hash(line.fields) == asked[file, offset]
+    }

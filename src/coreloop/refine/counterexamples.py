@@ -13,7 +13,7 @@ import polars as pl
 from coreloop.mine.bounds import success_bound
 from coreloop.mine.rollup import NO_SEQUENCE
 from coreloop.mine.signals import CLASSES, LABELS, bits_of, names_of
-from coreloop.mine.window import Window, moment
+from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.proposals import SuggestedAppend
 from coreloop.wording import Step, target_step
 
@@ -111,6 +111,7 @@ class Found:
 class _Shape:
     selectors: dict[str, str]
     arg_keys: tuple[str, ...]
+    text: str = ""
 
 
 def find_counterexamples(
@@ -140,7 +141,8 @@ def find_counterexamples(
     new = [(one, places) for one, places in enough if one.key not in known]
     fell = {"min_failures": len(everything) - len(enough), "known": len(enough) - len(new)}
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
-    shown = tuple(replace(one, examples=_examples(places, window)) for one, places in ranked)
+    questions = _questions(window, (places for _, places in ranked))
+    shown = tuple(replace(one, examples=_examples(places, window, questions)) for one, places in ranked)
     return Found(shown, len(everything), fell)
 
 
@@ -166,7 +168,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         .agg(
             n_failures=pl.col("n").sum(),
             n_calls=pl.col("n_calls").first(),
-            wasted_ms=pl.col("wasted_ms").sum(),
+            wasted_us=pl.col("wasted_us").sum(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
             places=pl.struct("file", "offset").head(MAX_EXAMPLES),
@@ -174,10 +176,12 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         )
         .collect()
     )
-    others = _Others(window)
-    for row in _without_torn_texts(rows.to_dicts(), window.templates):
+    shapes = _call_shapes(window)
+    others = _Others(window, shapes)
+    templates = window.texts_of("template", rows["template"])
+    for row in _without_torn_texts(rows.to_dicts(), templates):
         if row["error_class"] not in excluded:
-            yield _call(row, window, others), row["places"]
+            yield _call(row, shapes[row["shape"]], templates[row["template"]], others), row["places"]
 
 
 def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
@@ -194,7 +198,7 @@ def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]
             alike.append(row)
         else:
             longer["n_failures"] += row["n_failures"]
-            longer["wasted_ms"] += row["wasted_ms"]
+            longer["wasted_us"] += row["wasted_us"]
             longer["providers"] += row["providers"]
             longer["first_us"] = min(longer["first_us"], row["first_us"])
             longer["last_us"] = max(longer["last_us"], row["last_us"])
@@ -208,19 +212,19 @@ def _begins(text: str, head: str) -> bool:
 class _Others:
     """How the other calls of each tool went, and which arguments they have."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, shapes: Mapping[int, _Shape]) -> None:
         failed = pl.col("error_class") != ""
-        shapes = window.calls.group_by(_SHAPE).agg(
+        counts = window.calls.group_by(_SHAPE).agg(
             n=pl.col("n").sum(), n_failed=pl.col("n").filter(failed).sum()
         )
         self._by_tool: dict[str, list[dict[str, Any]]] = {}
-        for row in shapes.sort("tool", "shape").collect().iter_rows(named=True):
+        for row in counts.sort("tool", "shape").collect().iter_rows(named=True):
             self._by_tool.setdefault(row["tool"], []).append(row)
-        self._window = window
+        self._shapes = shapes
 
     def than(self, tool: str, shape: int) -> Without:
         rows = [row for row in self._by_tool[tool] if row["shape"] != shape]
-        named = [set(_shape(self._window, row["shape"]).arg_keys) for row in rows]
+        named = [set(self._shapes[row["shape"]].arg_keys) for row in rows]
         return Without(
             n_failures=sum(row["n_failed"] for row in rows),
             n_calls=sum(row["n"] for row in rows),
@@ -229,16 +233,18 @@ class _Others:
         )
 
 
-def _shape(window: Window, shape: int) -> _Shape:
-    return msgspec.json.decode(window.call_shapes[shape], type=_Shape)
+def _call_shapes(window: Window) -> dict[int, _Shape]:
+    """Every shape of a call to a tool of which some call failed."""
+    failed = window.calls.filter(pl.col("error_class") != "").select("tool").unique()
+    shapes = window.calls.join(failed, on="tool", how="semi").select("shape").unique().collect()
+    texts = window.texts_of("call", shapes["shape"])
+    decode = msgspec.json.Decoder(_Shape).decode
+    return {number: replace(decode(text), text=text) for number, text in texts.items()}
 
 
-def _call(row: Mapping[str, Any], window: Window, others: _Others) -> Counterexample:
-    shape = _shape(window, row["shape"])
-    template = window.templates[row["template"]]
-    shape_text = window.call_shapes[row["shape"]]
+def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _Others) -> Counterexample:
     return Counterexample(
-        key=counterexample_key("call", row["tool"], shape_text, row["error_class"], template),
+        key=counterexample_key("call", row["tool"], shape.text, row["error_class"], template),
         kind="call",
         tool=row["tool"],
         selectors=shape.selectors,
@@ -250,7 +256,7 @@ def _call(row: Mapping[str, Any], window: Window, others: _Others) -> Counterexa
         n_calls=row["n_calls"],
         n_without=others.than(row["tool"], row["shape"]),
         harm_low=success_bound(row["n_failures"], row["n_calls"]),
-        wasted_ms=row["wasted_ms"],
+        wasted_ms=row["wasted_us"] / 1000,
         first_seen=moment(row["first_us"]),
         last_seen=moment(row["last_us"]),
         providers=_by_provider(row["providers"]),
@@ -259,39 +265,52 @@ def _call(row: Mapping[str, Any], window: Window, others: _Others) -> Counterexa
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     mask = bits_of(excluded)
-    counted = window.rows.filter(pl.col("sequence") != NO_SEQUENCE).filter(
-        (pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True)
-    )
-    failing = pl.col("n_failure") > 0
     rows = (
-        counted.sort("first_us", "file", "offset")
-        .group_by("category", "sequence", maintain_order=True)
+        window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED)
+        .filter((pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True))
+        .sort("first_us", "shape")
+        .group_by("pattern", "category", "sequence", maintain_order=True)
         .agg(
-            n_failures=pl.col("n_failure").sum(),
-            n_calls=(pl.col("n_success") + pl.col("n_failure")).sum(),
-            signals=pl.col("signals").filter(failing).unique(),
-            first_us=pl.col("first_us").filter(failing).min(),
-            last_us=pl.col("last_us").filter(failing).max(),
+            n_failures=pl.col("n").filter(IS_FAILURE).sum(),
+            n_calls=pl.col("n").sum(),
+            signals=pl.col("signals").filter(IS_FAILURE).unique(),
+            first_us=pl.col("first_us").filter(IS_FAILURE).min(),
+            last_us=pl.col("last_us").filter(IS_FAILURE).max(),
             shape=pl.col("shape").filter(pl.col("shape") != 0).first(),
-            places=pl.struct("file", "offset").filter(failing).head(MAX_EXAMPLES),
-            providers=pl.struct("provider", n="n_failure").filter(failing),
+            providers=pl.struct("provider", "n").filter(IS_FAILURE),
         )
         .filter(2 * pl.col("n_failures") > pl.col("n_calls"), pl.col("shape").is_not_null())
         .collect()
     )
+    places = _failed_requests(window, rows["pattern"])
+    shapes = window.texts_of("shape", rows["shape"])
+    sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
-        yield _sequence(row, window), row["places"]
+        one = _sequence(row, shapes[row["shape"]], sequences[row["sequence"]])
+        yield one, places.get(row["pattern"], [])
 
 
-def _sequence(row: Mapping[str, Any], window: Window) -> Counterexample:
-    steps = msgspec.json.decode(window.shapes[row["shape"]], type=tuple[Step, ...])
+def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
+    """Where the earliest failed requests of some patterns are recorded."""
+    rows = (
+        window.requests.filter(IS_FAILURE, pl.col("pattern").is_in(patterns.implode()))
+        .sort("ts_us", "file", "offset")
+        .group_by("pattern", maintain_order=True)
+        .agg(places=pl.struct("file", "offset").head(MAX_EXAMPLES))
+        .collect()
+    )
+    return dict(rows.iter_rows())
+
+
+def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexample:
+    steps = msgspec.json.decode(shape, type=tuple[Step, ...])
     target = target_step(steps)
     bits = 0
     for one in row["signals"]:
         bits |= one
     classes = names_of(bits, among=CLASSES)
     return Counterexample(
-        key=counterexample_key("sequence", row["category"], window.sequences[row["sequence"]]),
+        key=counterexample_key("sequence", row["category"], sequence),
         kind="sequence",
         tool=target.name,
         selectors=target.selectors,
@@ -320,8 +339,18 @@ def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return {name: n for name, n in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
-def _examples(places: _Places, window: Window) -> tuple[Example, ...]:
+def _questions(window: Window, places: Iterable[_Places]) -> dict[tuple[int, int], str]:
+    wanted = ((one["file"], one["offset"]) for some in places for one in some)
+    return {(file, offset): line.fields.question or "" for file, offset, line in window.lines(wanted)}
+
+
+def _examples(
+    places: _Places, window: Window, questions: Mapping[tuple[int, int], str]
+) -> tuple[Example, ...]:
+    """Where they are recorded; a line that is no longer there has no question."""
     return tuple(
-        Example(window.paths[one["file"]].name, one["offset"], window.question(one["file"], one["offset"]))
+        Example(
+            window.paths[one["file"]].name, one["offset"], questions.get((one["file"], one["offset"]), "")
+        )
         for one in places
     )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import plain_miner
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days, Window, count_patterns, merge
+from coreloop.mine.window import IS_COUNTED, Days, Window, count_distinct, count_patterns, merge
 from coreloop.pattern.candidates import Candidate, Found, find_candidates
 from coreloop.pattern.success import Gate
 from logs import line
@@ -31,12 +31,13 @@ def _window(folder: Path, days: Days, settings: MineSettings) -> Window:
 
 
 def _counted(window: Window) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = count_patterns(window.rows).collect().to_dicts()
+    rows = count_distinct(window, count_patterns(window)).to_dicts()
     return {(row["category"], f"seq:{row['sequence']:016x}"): row for row in rows}
 
 
 def _neutral(window: Window) -> dict[tuple[str, str], int]:
-    counts = window.rows.group_by("category", "sequence").agg(pl.col("n_neutral").sum()).collect()
+    neutral = window.groups.filter(~IS_COUNTED)
+    counts = neutral.group_by("category", "sequence").agg(pl.col("n").sum()).collect()
     return {(row[0], f"seq:{row[1]:016x}"): row[2] for row in counts.iter_rows() if row[2]}
 
 

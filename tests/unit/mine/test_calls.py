@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,16 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.mine.calls import CALL_SCHEMA
 from coreloop.mine.decode import Line, decode_line
 from coreloop.mine.outcome import error_class
-from coreloop.mine.rollup import MineSettings, Rollup, roll_up_lines
+from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.signals import template
+from coreloop.mine.tables import CALLS as SCHEMA
+from coreloop.mine.tables import Tables, merged
 from coreloop.mine.window import moment
 from coreloop.records import OTHER
 from logs import call, failed, line, record
 
 SETTINGS = MineSettings(selectors={"gather": ("target",), "bare": ()})
+EPOCH = date(1970, 1, 1)
 DAYS = ("2026-04-24", "2026-04-25")
 _Key = tuple[str, str, str, str, str, str]
 
@@ -67,31 +69,29 @@ def _lines(records: Iterable[dict[str, Any]]) -> list[Line]:
     return found
 
 
-def _roll_up(lines: list[Line]) -> Rollup:
-    return roll_up_lines(lines, SETTINGS, path=Path("a.jsonl"))
+def _roll_up(lines: list[Line]) -> Tables:
+    return count_lines(lines, SETTINGS)[0]
 
 
-def _counted(*rollups: Rollup) -> dict[_Key, list[Any]]:
-    """Rows of several rollups by what their hashes stand for: n, wasted, first, last, offset of the first."""
-    found: dict[_Key, list[Any]] = {}
-    for rollup in rollups:
-        for row in rollup.calls.iter_rows(named=True):
-            text = rollup.templates[row["template"]] if row["template"] else ""
-            key = (
-                f"{moment(row['first_us']):%Y-%m-%d}",
-                row["provider"],
-                row["tool"],
-                rollup.call_shapes[row["shape"]],
-                row["error_class"],
-                text,
-            )
-            total = found.setdefault(key, [0, 0.0, row["first_us"], row["last_us"], row["offset"]])
-            if row["first_us"] < total[2]:
-                total[2], total[4] = row["first_us"], row["offset"]
-            total[0] += row["n"]
-            total[1] += row["wasted_ms"]
-            total[3] = max(total[3], row["last_us"])
-    return found
+def _texts(tables: Tables, kind: str) -> dict[int, str]:
+    rows = tables.texts.filter(pl.col("kind") == kind).select("hash", "text").collect()
+    return dict(rows.iter_rows())
+
+
+def _counted(tables: Tables) -> dict[_Key, list[Any]]:
+    """Rows by what their hashes stand for: n, wasted, first, last, offset of the first."""
+    shapes, templates = _texts(tables, "call"), _texts(tables, "template")
+    return {
+        (
+            f"{EPOCH + timedelta(days=row['day'])}",
+            row["provider"],
+            row["tool"],
+            shapes[row["shape"]],
+            row["error_class"],
+            templates[row["template"]] if row["template"] else "",
+        ): [row["n"], row["wasted_us"] / 1000, row["first_us"], row["last_us"], row["offset"]]
+        for row in tables.calls.collect().iter_rows(named=True)
+    }
 
 
 def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
@@ -119,9 +119,7 @@ def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
         key: [
             len(made),
             sum(wasted for _, _, wasted in made),
-            min(made)[0],
-            max(made)[0],
-            min(made)[1],
+            *((min(made)[0], max(made)[0], min(made)[1]) if key[4] else (None, None, None)),
         ]
         for key, made in lists.items()
     }
@@ -152,18 +150,19 @@ def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts:
     lines = _lines(records)
     bounds = [0, *cuts, len(lines)]
     parts = [_roll_up(lines[start:end]) for start, end in pairwise(bounds)]
-    assert _counted(*parts) == _counted(_roll_up(lines))
+    assert _counted(merged(parts)) == _counted(_roll_up(lines))
 
 
 @given(RECORDS)
 def test_every_call_is_counted_once_in_a_frame_of_the_schema(records: list[dict[str, Any]]) -> None:
-    calls = _roll_up(_lines(records)).calls
-    assert calls.schema == pl.Schema(CALL_SCHEMA)
+    calls = _roll_up(_lines(records)).calls.collect()
+    assert calls.schema == pl.Schema(SCHEMA)
     assert calls["n"].sum() == sum(len(one["tool_calls"]) for one in records)
 
 
 def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
-    return _roll_up(_lines([record(tool_calls=list(calls), **changes)])).calls.to_dicts()
+    rows = _roll_up(_lines([record(tool_calls=list(calls), **changes)])).calls.collect().to_dicts()
+    return sorted(rows, key=lambda row: -row["n"])
 
 
 @pytest.mark.parametrize(
@@ -200,16 +199,16 @@ def test_calls_that_differ_only_in_this_are_counted_together(
 def test_only_failed_calls_waste_time() -> None:
     slow = {"duration_ms": 300.0}
     rows = _rows(call("a", **slow), {**failed("a"), **slow}, {**failed("a"), **slow}, failed("a"))
-    assert [(row["error_class"], row["n"], row["wasted_ms"]) for row in rows] == [
-        ("", 1, 0.0),
-        ("invalid_argument", 3, 600.0),
+    assert [(row["error_class"], row["n"], row["wasted_us"]) for row in rows] == [
+        ("invalid_argument", 3, 600_000),
+        ("", 1, 0),
     ]
 
 
 def test_a_count_stands_at_the_earliest_line_whatever_their_order() -> None:
     times = ["2026-04-25T10:00:00Z", "2026-04-25T08:00:00Z", "2026-04-25T09:00:00Z"]
     lines = _lines([record(ts=ts, tool_calls=[failed("a")]) for ts in times])
-    (row,) = _roll_up(lines).calls.to_dicts()
+    (row,) = _roll_up(lines).calls.collect().to_dicts()
     assert row["offset"] == lines[1].offset > 0
     assert f"{moment(row['first_us']):%H} {moment(row['last_us']):%H}" == "08 10"
 
@@ -218,9 +217,10 @@ def test_templates_hold_failed_calls_texts_and_no_others() -> None:
     rollup = _roll_up(
         _lines([record(tool_calls=[failed("a", error="page 3 is gone"), call("b", error="x")])])
     )
-    assert set(rollup.templates.values()) == {"page <n> is gone"}
+    assert set(_texts(rollup, "template").values()) == {"page <n> is gone"}
 
 
 def test_nothing_gives_an_empty_frame_of_the_same_schema() -> None:
-    assert _roll_up([]).calls.schema == pl.Schema(CALL_SCHEMA)
-    assert _roll_up([]).calls.is_empty()
+    calls = _roll_up([]).calls.collect()
+    assert calls.schema == pl.Schema(SCHEMA)
+    assert calls.is_empty()

@@ -1,34 +1,53 @@
 """One file into one rollup: what stands in a row, which sequence a record has, and where its question is."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import polars as pl
 import pytest
 
 from coreloop.categories import Categories
-from coreloop.mine.decode import decode_line
-from coreloop.mine.rollup import (
-    GROUP_SCHEMA,
-    NO_SEQUENCE,
-    MineSettings,
-    Rollup,
-    mine_settings,
-    question_at,
-    read_rows,
-    roll_up,
-    roll_up_lines,
-)
-from coreloop.records import OTHER, hash_question, hash_sequence, join_steps, step
+from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
+from coreloop.mine.rollup import NO_SEQUENCE, MineSettings, count_lines, mine_settings
+from coreloop.mine.tables import NAMES, SCHEMAS
+from coreloop.records import OTHER, hash_sequence, join_steps, step
 from coreloop.settings import CategoryRule, Settings, ToolSettings
 from logs import call, failed, line, record, write_log
 
 
-def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rollup:
-    lines = [decode_line(line(one), number * 100) for number, one in enumerate(records)]
-    return roll_up_lines(lines, settings or MineSettings(), path=Path("a.jsonl"))
+@dataclass
+class Rolled:
+    """The tables in memory, the texts by kind."""
+
+    groups: pl.DataFrame
+    requests: pl.DataFrame
+    texts: dict[str, dict[int, str]]
+    skipped: dict[str, int]
+
+    @property
+    def sequences(self) -> list[str]:
+        return list(self.texts.get("sequence", {}).values())
+
+    @property
+    def shapes(self) -> list[str]:
+        return list(self.texts.get("shape", {}).values())
+
+
+def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rolled:
+    return _of([decode_line(line(one), number * 100) for number, one in enumerate(records)], settings)
+
+
+def _of(lines: Iterable[Line | Skipped], settings: MineSettings | None = None) -> Rolled:
+    tables, skipped = count_lines(lines, settings or MineSettings())
+    texts: dict[str, dict[int, str]] = {}
+    for kind, hashed, text in tables.texts.collect().iter_rows():
+        texts.setdefault(kind, {})[hashed] = text
+    return Rolled(tables.groups.collect(), tables.requests.collect(), texts, skipped)
 
 
 def _row(**changes: Any) -> dict[str, Any]:
@@ -37,7 +56,7 @@ def _row(**changes: Any) -> dict[str, Any]:
 
 def _sequence(*calls: Any, **changes: Any) -> str:
     rolled = _rolled(record(tool_calls=list(calls), **changes))
-    return rolled.sequences[rolled.groups["sequence"][0]]
+    return rolled.texts["sequence"][rolled.groups["sequence"][0]]
 
 
 def _int(hashed: str) -> int:
@@ -51,13 +70,12 @@ def test_a_row_counts_the_records_that_share_its_keys():
         record(ts="2026-04-25T08:00:00Z", chunk_len=300),
         record(ts="2026-04-25T11:00:00Z", chunk_len=600),
     )
-    row = rolled.groups.row(0, named=True)
-    assert rolled.groups.height == 1
-    assert (row["n_success"], row["n_failure"], row["n_neutral"]) == (3, 0, 1)
-    assert row["chunk_len_sum"] == 1800
-    assert row["first_us"] == _microseconds(9)
-    assert row["last_us"] == _microseconds(11)
-    assert row["offset"] == 100
+    neutral, success = rolled.groups.sort("outcome").to_dicts()
+    assert (neutral["outcome"], neutral["n"], success["outcome"], success["n"]) == (-1, 1, 1, 3)
+    assert success["chunk_len"] == 1800
+    assert success["first_us"] == _microseconds(9)
+    assert success["last_us"] == _microseconds(11)
+    assert rolled.requests["offset"].to_list() == [200, 100, 0, 300]
 
 
 def _microseconds(hour: int) -> int:
@@ -71,8 +89,6 @@ def _microseconds(hour: int) -> int:
         pytest.param({"category_hash": "FIN-other"}, id="category"),
         pytest.param({"tool_calls": [call("show")]}, id="sequence"),
         pytest.param({"tool_calls": [call("analysis", {"axis": "수익성", "years": 3})]}, id="argument names"),
-        pytest.param({"question": "배당"}, id="question"),
-        pytest.param({"session_hash": "session:1"}, id="session"),
         pytest.param({"provider": "other"}, id="provider"),
         pytest.param({"error": "ValueError: no"}, id="what went wrong"),
     ],
@@ -82,20 +98,34 @@ def test_records_that_differ_in_a_key_stand_in_two_rows(changes: dict[str, Any])
 
 
 def test_records_that_differ_elsewhere_stand_in_one_row():
-    other = record(model="n", request_id="r", question="  삼성전자 수익성 분석해줘!! ", chunk_len=401)
+    other = record(model="n", request_id="r", question="배당", session_hash="session:1", chunk_len=401)
     assert _rolled(record(), other).groups.height == 1
 
 
+def test_requests_are_told_apart_by_question_and_session_one_by_one():
+    same = record(question="  삼성전자 수익성 분석해줘!! ")
+    rows = _rolled(record(), same, record(question="배당"), record(session_hash="session:0000000000000001"))
+    assert [row["question"] for row in rows.requests.to_dicts()].count(rows.requests["question"][0]) == 3
+    assert rows.requests["session"].to_list() == [0, 0, 0, 1]
+
+
+def test_records_without_a_sequence_are_no_requests_of_a_pattern():
+    rolled = _rolled(record(), record(tool_calls=[failed()]))
+    assert (rolled.groups["n"].sum(), rolled.requests.height) == (2, 1)
+
+
 def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
-    rolled = roll_up(write_log(tmp_path / "a.jsonl", []), MineSettings())
-    assert dict(rolled.groups.schema) == dict(GROUP_SCHEMA)
-    assert (rolled.groups.height, rolled.skipped, rolled.sequences) == (0, {}, {})
+    tables, skipped = count_lines(read_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
+    for name in NAMES:
+        frame = getattr(tables, name).collect()
+        assert (dict(frame.schema), frame.height) == (dict(SCHEMAS[name]), 0)
+    assert skipped == {}
 
 
 def test_skipped_lines_are_counted_by_reason(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(line(record()) + b"torn\n" * 3 + line(record(origin="replay")) + b"{}\n")
-    assert roll_up(path, MineSettings()).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
+    assert _of(read_lines(path)).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
 
 
 @pytest.mark.parametrize(
@@ -139,12 +169,12 @@ def test_the_axis_has_one_spelling_composed_or_not():
 def test_shapes_hold_a_selectors_value_as_it_is_and_the_same_step_comes_of_it():
     names = ["영업이익(OP)", "<other>", ["x"]]
     rolled = _rolled(record(tool_calls=_calls(names)))
-    (shape,) = rolled.shapes.values()
+    (shape,) = rolled.shapes
     assert [one["selectors"]["axis"] for one in json.loads(shape)] == ["영업이익(OP)", "<other>", OTHER]
     steps = [step(one["name"], one["selectors"]) for one in json.loads(shape)]
-    assert set(rolled.sequences.values()) == {join_steps(steps)} == {_sequence(*_calls(names))}
-    stored = [json.loads(text)["selectors"]["axis"] for text in rolled.call_shapes.values()]
-    assert stored == ["영업이익(OP)", "<other>", OTHER]
+    assert set(rolled.sequences) == {join_steps(steps)} == {_sequence(*_calls(names))}
+    stored = {json.loads(text)["selectors"]["axis"] for text in rolled.texts["call"].values()}
+    assert stored == {"영업이익(OP)", "<other>", OTHER}
 
 
 def _calls(names: list[Any]) -> list[dict[str, Any]]:
@@ -156,7 +186,7 @@ def test_selectors_can_be_set_per_tool():
     one = record(
         tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
     )
-    assert set(_rolled(one, settings=settings).sequences.values()) == {"scan(target=배당)>show()"}
+    assert set(_rolled(one, settings=settings).sequences) == {"scan(target=배당)>show()"}
 
 
 def test_the_recorded_hash_counts_only_where_calls_were_omitted():
@@ -188,7 +218,7 @@ def test_the_shape_of_steps_is_kept_with_argument_names_and_no_values():
             ]
         )
     )
-    (shape,) = rolled.shapes.values()
+    (shape,) = rolled.shapes
     assert msgspec.json.decode(shape) == [
         {"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["axis", "years"]},
         {"name": "show", "selectors": {}, "arg_keys": ["q"]},
@@ -229,36 +259,38 @@ def test_the_settings_of_a_project_become_those_of_mining():
 
 
 def test_a_recorded_question_hash_stands_for_a_question_that_was_not_kept():
-    row = _row(question=None, question_hash="sha256:00000000000000aa")
-    assert row["question"] == 170
-
-
-def test_the_question_is_read_at_its_offset(tmp_path: Path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"\xef\xbb\xbf" + line(record(question="하나")) + line(record(question="둘")))
-    rows = roll_up(path, MineSettings()).groups.to_dicts()
-    with path.open("rb") as lines:
-        assert [question_at(lines, row["offset"], row["question"]) for row in rows] == ["하나", "둘"]
-
-
-@pytest.mark.parametrize("now", [line(record(question="another")), b"torn\n", b"", line({"ts": "x"})])
-def test_a_line_that_changed_since_has_no_question(now: bytes, tmp_path: Path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(now)
-    with path.open("rb") as lines:
-        assert question_at(lines, 0, _int(hash_question("하나"))) is None
+    rolled = _rolled(record(question=None, question_hash="sha256:00000000000000aa"))
+    assert rolled.requests["question"].to_list() == [170]
 
 
 def test_a_verdict_changes_what_its_request_counts_as():
     records = [record(), record(request_id="req-2"), record(request_id=None)]
     counts = _rolled(*records, settings=MineSettings(verdicts={"req-1": "V", "": "V"})).groups
-    assert counts.select("n_success", "n_failure").rows() == [(2, 1)]
+    assert dict(counts.select("outcome", "n").iter_rows()) == {0: 1, 1: 2}
 
 
-def test_rows_of_a_file_are_those_that_are_counted(tmp_path: Path):
-    records = [record(request_id=f"req-{number}", ts=f"2026-04-2{number}") for number in range(4)]
-    path = write_log(tmp_path / "a.jsonl", [*records, record(origin="replay")])
-    settings = MineSettings(replayed=frozenset({"req-0"}), verdicts={"req-2": "C"})
-    rows = [(one.fields.request_id, row) for one, row in read_rows(path, settings)]
-    assert [(id, row["outcome"]) for id, row in rows] == [("req-1", 1), ("req-2", 0), ("req-3", 1)]
-    assert [row["day"] for _, row in rows] == roll_up(path, settings).groups["day"].to_list()
+def test_a_replay_counts_nowhere_but_its_id_is_known():
+    records = [record(request_id=f"req-{number}") for number in range(3)]
+    lines = [decode_line(line(one), number) for number, one in enumerate(records)]
+    tables, skipped = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
+    heights = {name: getattr(tables, name).collect().height for name in ("requests", "ids")}
+    assert (heights, skipped) == ({"requests": 2, "ids": 3}, {"replay": 1})
+    assert tables.calls.collect()["n"].sum() == 2
+
+
+@pytest.mark.parametrize(
+    "field", ["request_id", "question_hash", "session_hash", "tool_sequence_hash"], ids=lambda name: name
+)
+@pytest.mark.parametrize(
+    "text",
+    ["", ":", "-000000000000001", "a:-00000000000001", " 1_0000000000000", "ffffffffffffffff", "가" * 16],
+)
+def test_a_hash_of_any_form_is_counted(field: str, text: str):
+    rolled = _rolled(record(**{field: text}, tool_calls_omitted=1))
+    assert (rolled.groups["n"].to_list(), rolled.requests.height) == ([1], 1)
+
+
+@pytest.mark.parametrize("chunk_len", [1e300, 2**63, 401.9, -1e300])
+def test_no_length_is_too_much_for_a_sum(chunk_len: float):
+    rows = _rolled(*[record(chunk_len=chunk_len)] * 3).groups
+    assert rows["chunk_len"][0] == 3 * max(-(2**31), min(2**31, int(chunk_len)))

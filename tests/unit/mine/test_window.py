@@ -1,20 +1,30 @@
 """Many rollups side by side: which days, which rows, and their sums."""
 
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import MineSettings, Rollup, roll_up
-from coreloop.mine.window import Days, Window, count_patterns, count_questions, count_values, merge
+from coreloop.mine.window import (
+    MAX_QUESTIONS,
+    Days,
+    Window,
+    count_distinct,
+    count_patterns,
+    count_values,
+    find_questions,
+    merge,
+)
 from logs import call, failed, record, repeated, write_log
 
 APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
 
 def _rollup(path: Path, *records: dict[str, Any]) -> Rollup:
-    return roll_up(write_log(path, records), MineSettings())
+    return roll_up(read_lines(write_log(path, records)), MineSettings(), path=path)
 
 
 def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> Window:
@@ -22,12 +32,12 @@ def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> W
 
 
 def _patterns(window: Window) -> list[dict[str, Any]]:
-    return count_patterns(window.rows).sort("category", "n_observed").collect().to_dicts()
+    patterns = count_distinct(window, count_patterns(window))
+    return patterns.sort("category", "n_observed").to_dicts()
 
 
 def _questions(window: Window) -> list[dict[str, Any]]:
-    patterns = count_patterns(window.rows).select("category", "sequence")
-    return count_questions(window.rows, patterns).collect().to_dicts()
+    return find_questions(window, count_patterns(window)).to_dicts()
 
 
 def test_nothing_merges_to_nothing():
@@ -102,7 +112,9 @@ def test_skipped_lines_and_texts_of_all_files_come_together(tmp_path: Path):
     other = record(tool_calls=[call("show")])
     window = _window(tmp_path, [record(), record(origin="replay")], [other, record(origin="replay")])
     assert window.skipped == {"replay": 2}
-    assert set(window.sequences.values()) == {"analysis(axis=수익성)", "show()"}
+    hashes = window.groups.select("sequence").collect()["sequence"]
+    assert set(window.texts_of("sequence", hashes).values()) == {"analysis(axis=수익성)", "show()"}
+    assert window.texts_of("shape", hashes) == window.texts_of("sequence", [7]) == {}
     assert [path.name for path in window.paths] == ["0.jsonl", "1.jsonl"]
 
 
@@ -128,6 +140,37 @@ def test_a_question_asked_again_stands_at_its_earliest_line(tmp_path: Path):
 def test_values_are_counted_most_often_first(tmp_path: Path):
     rows = [*repeated(3, provider="b"), *repeated(2, provider="a"), record(provider="c", chunk_len=300)]
     window = _window(tmp_path, rows)
-    keys = count_patterns(window.rows).select("category", "sequence")
-    counted = count_values(window.rows, keys, "provider").collect()
+    counted = count_values(window, count_patterns(window), "provider")
     assert counted.select("provider", "n").rows() == [("b", 3), ("a", 2)]
+
+
+def test_of_a_pattern_with_many_questions_the_earliest_are_compared(tmp_path: Path):
+    asked = [
+        record(question=f"질문{number}", ts=f"2026-04-01T00:{59 - number // 60:02}:{59 - number % 60:02}Z")
+        for number in range(MAX_QUESTIONS + 50)
+    ]
+    window = _window(tmp_path, asked)
+    (pattern,) = _patterns(window)
+    questions = _questions(window)
+    assert (pattern["n_question_hashes"], len(questions)) == (MAX_QUESTIONS + 50, MAX_QUESTIONS)
+    assert max(one["first_us"] for one in questions) < min(_us(one) for one in asked[:50])
+
+
+def _us(one: dict[str, Any]) -> int:
+    return int(datetime.fromisoformat(one["ts"]).timestamp()) * 1_000_000
+
+
+def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, monkeypatch):
+    rows = [one for axis in "abcdefgh" for one in repeated(5, tool_calls=[call("a", {"axis": axis})])]
+    window = _window(tmp_path, rows)
+    whole = _patterns(window), sorted(_questions(window), key=str)
+    monkeypatch.setattr("coreloop.mine.window._ROWS_AT_ONCE", 7)
+    assert (_patterns(window), sorted(_questions(window), key=str)) == whole
+
+
+def test_a_line_that_is_no_longer_there_is_left_out(tmp_path: Path):
+    window = _window(tmp_path, [record(question="하나"), record(question="둘")], [record()])
+    second = len((tmp_path / "0.jsonl").read_bytes().partition(b"\n")[0]) + 1
+    (tmp_path / "1.jsonl").unlink()
+    lines = window.lines([(0, second), (1, 0), (0, 0), (0, 5), (0, 10**9)])
+    assert [(offset, line.fields.question) for _, offset, line in lines] == [(0, "하나"), (second, "둘")]

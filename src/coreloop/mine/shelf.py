@@ -1,0 +1,245 @@
+"""Where rollups are kept: a folder each, written once and never changed, with the facts that it depends on.
+
+So two runs cannot disturb each other, and a crash leaves a whole rollup or none. Whatever changes (the file,
+the settings, a verdict, coreloop) makes another one: at worst a day is counted again.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from typing import BinaryIO, Final
+
+import msgspec
+import polars as pl
+
+from coreloop.mine.rollup import MineSettings, day_range, id_hash
+from coreloop.mine.source import Source
+from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
+from coreloop.records import encodable
+from coreloop.workspace import Lock, locked
+
+VERSION: Final = 1
+"""Of mining: what changes what is counted, or how it is written, needs the next one."""
+_FACTS: Final = "rollup.json"
+_SCRATCH: Final = ".making-"
+_ROW_GROUP: Final = 8192
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """``rollup.json``.
+
+    Attributes
+    ----------
+    file : str
+        The log file.
+    source : Source
+        What it was like.
+    rules : str
+        Digest of the mining version and the settings.
+    overlay : str
+        Digest of the verdicts and replays that fall on requests of the file; empty without one.
+    skipped : dict of str to int
+        Lines that were not mined, by reason.
+    oldest_day, newest_day : int or None
+        Days since 1970 of the records.
+    sizes : dict of str to int
+        Bytes of each table's file: one that was cut off by a crash of the machine is no rollup.
+    """
+
+    file: str
+    source: Source
+    rules: str
+    overlay: str
+    skipped: dict[str, int]
+    oldest_day: int | None
+    newest_day: int | None
+    sizes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A rollup on the shelf."""
+
+    folder: Path
+    facts: Facts
+
+    @property
+    def file(self) -> Path:
+        return Path(self.facts.file)
+
+    def tables(self) -> Tables:
+        """Its tables, read when they are needed."""
+        return read_tables(self.folder)
+
+
+class Shelf:
+    """The rollups in one folder, as `open_shelf` found them, for one value of the settings."""
+
+    def __init__(self, folder: Path, settings: MineSettings, lock: Lock) -> None:
+        self.folder = folder
+        self._lock = lock
+        self._overlay = _Overlay(settings)
+        self._rules = _rules(settings)
+        self._all = [kept for path in sorted(folder.iterdir()) if (kept := _load(path)) is not None]
+        self._own = [kept for kept in self._all if kept.facts.rules == self._rules]
+        self._used: set[Path] = set()
+
+    def find(self, sources: Mapping[Path, Source]) -> dict[Path, Kept]:
+        """The rollups of the files that are as they were."""
+        paths = {path.name: path for path in sources}
+        same = [
+            kept
+            for kept in self._own
+            if (path := paths.get(kept.file.name)) is not None and sources[path].is_same(kept.facts.source)
+        ]
+        found = {paths[kept.file.name]: kept for kept in self._still_valid(same)}
+        self._used |= {kept.folder for kept in found.values()}
+        return found
+
+    def find_beginning(self, path: Path, source: Source) -> Kept | None:
+        """The rollup of the longest part that a file begins with; only what follows must be counted."""
+        begun = [
+            kept
+            for kept in self._own
+            if kept.file.name == path.name and source.begins_with(kept.facts.source, path)
+        ]
+        return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
+
+    def add(self, path: Path, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
+        """Take in tables that `write_tables` wrote below the shelf's folder."""
+        tables = read_tables(written)
+        oldest, newest = day_range(tables)
+        facts = Facts(
+            file=_text(path),
+            source=source,
+            rules=self._rules,
+            overlay=self._overlay.digests([tables.ids])[0],
+            skipped=dict(skipped),
+            oldest_day=oldest,
+            newest_day=newest,
+            sizes=_sizes(written),
+        )
+        with _private(written / _FACTS) as file:
+            file.write(msgspec.json.encode(facts))
+        folder = self.folder / f"{encodable(path.stem[:40])}-{token_hex(8)}"
+        written.rename(folder)
+        self._used.add(folder)
+        return Kept(folder, facts)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder for tables on their way to the shelf; what is left in it goes."""
+        with TemporaryDirectory(prefix=_SCRATCH, dir=self.folder, ignore_cleanup_errors=True) as name:
+            yield Path(name)
+
+    def sweep(self, folder: Path) -> None:
+        """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
+        if not self._lock.is_alone():
+            return
+        for kept in self._all:
+            is_here = kept.file.parent == folder.absolute()
+            is_replaced = kept.facts.rules == self._rules or not kept.file.exists()
+            if kept.folder not in self._used and is_here and is_replaced:
+                _remove(kept.folder)
+        for left in self.folder.glob(f"{_SCRATCH}*"):
+            _remove(left)
+
+    def _still_valid(self, rollups: list[Kept]) -> list[Kept]:
+        """Those on which the verdicts and replays of today fall as they did."""
+        digests = self._overlay.digests([kept.tables().ids for kept in rollups])
+        return [kept for kept, now in zip(rollups, digests, strict=True) if kept.facts.overlay == now]
+
+
+class _Overlay:
+    """Verdicts and replays, which fall on single requests of single files."""
+
+    def __init__(self, settings: MineSettings) -> None:
+        says = {**dict.fromkeys(settings.replayed, "replay"), **settings.verdicts}
+        self._by_hash: dict[int, list[tuple[str, str]]] = {}
+        for request_id, said in sorted(says.items()):
+            self._by_hash.setdefault(id_hash(request_id), []).append((request_id, said))
+
+    def digests(self, ids: list[pl.LazyFrame]) -> list[str]:
+        """For each file's ids, a digest of what falls on them."""
+        if not self._by_hash:
+            return [""] * len(ids)
+        numbered = (frame.with_columns(file=pl.lit(index)) for index, frame in enumerate(ids))
+        every = side_by_side(numbered, {**IDS, "file": pl.Int32})
+        hit = every.filter(pl.col("id").is_in(list(self._by_hash))).sort("file", "id").collect()
+        falling: dict[int, list[tuple[str, str]]] = {}
+        for number, index in hit.iter_rows():
+            falling.setdefault(index, []).extend(self._by_hash[number])
+        return [_digest(falling[index]) if index in falling else "" for index in range(len(ids))]
+
+
+@contextmanager
+def open_shelf(folder: Path | None, settings: MineSettings) -> Iterator[Shelf]:
+    """Use the rollups in a folder; without one, keep those of this run in a temporary folder.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or written.
+    """
+    if folder is None:
+        with TemporaryDirectory(prefix="coreloop-") as name:
+            yield Shelf(Path(name), settings, Lock(None))
+        return
+    with locked(folder, shared=True) as lock:
+        yield Shelf(folder, settings, lock)
+
+
+def write_tables(tables: Tables, folder: Path) -> None:
+    """Write each table as ``{name}.parquet``, for this user alone."""
+    folder.mkdir(mode=0o700)
+    for name in NAMES:
+        frame: pl.DataFrame = getattr(tables, name).collect()
+        with _private(folder / f"{name}.parquet") as file:
+            frame.write_parquet(file, compression="lz4", row_group_size=_ROW_GROUP)
+
+
+def read_tables(folder: Path) -> Tables:
+    """The tables of a folder, read when they are needed."""
+    return Tables(*(pl.scan_parquet(folder / f"{name}.parquet") for name in NAMES))
+
+
+def _load(folder: Path) -> Kept | None:
+    """A whole rollup of this version; whatever else lies there is none."""
+    try:
+        facts = msgspec.json.decode((folder / _FACTS).read_bytes(), type=Facts)
+        return Kept(folder, facts) if facts.sizes == _sizes(folder) else None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {name: (folder / f"{name}.parquet").stat().st_size for name in NAMES}
+
+
+def _rules(settings: MineSettings) -> str:
+    own = {tool: list(names) for tool, names in settings.selectors.items()}
+    return _digest([VERSION, settings.min_chunk_len, own, settings.categories.rules])
+
+
+def _digest(value: object) -> str:
+    return sha256(msgspec.json.encode(value, order="sorted")).hexdigest()[:32]
+
+
+def _private(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def _remove(folder: Path) -> None:
+    """Under a scratch name first, so that nobody takes half a rollup for a whole one."""
+    with suppress(OSError):
+        shutil.rmtree(folder.rename(folder.with_name(f"{_SCRATCH}{token_hex(8)}")), ignore_errors=True)
+
+
+def _text(path: Path) -> str:
+    return os.fsencode(path.absolute()).decode("utf-8", "replace")

@@ -1,0 +1,95 @@
+"""A log file as it was when a run began, and how to tell later that these bytes are still the same."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_EDGE_BYTES: Final = 4096
+_LOOK_BACK_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a file was like at one moment, up to its size then: what is appended later is the next run's.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    end : int
+        Bytes up to the last newline; less than ``size`` while a line is being written, or torn.
+    modified_ns, inode : int
+        As the file system has them.
+    head, tail : str
+        Digests of the first and of the last 4,096 bytes.
+    """
+
+    size: int
+    end: int
+    modified_ns: int
+    inode: int
+    head: str
+    tail: str
+
+    def is_same(self, other: "Source") -> bool:
+        """Whether nothing was changed; a file that was moved is the same."""
+        return replace(other, inode=self.inode) == self
+
+    def begins_with(self, earlier: "Source", path: Path) -> bool:
+        """Whether only whole lines were appended to what the file was.
+
+        An editor that saves makes another inode; what is written anew has other edges.
+        """
+        if earlier.inode != self.inode or not earlier.size == earlier.end < self.size:
+            return False
+        with path.open("rb") as file:
+            return (earlier.head, earlier.tail) == _edges(file, earlier.size)
+
+
+def look_at(path: Path) -> Source:
+    """Look at a file; may raise `OSError`."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        edges = _edges(file, status.st_size)
+        end = _last_newline(file, status.st_size)
+    return Source(status.st_size, end, status.st_mtime_ns, status.st_ino, *edges)
+
+
+def cut(path: Path, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
+    """Parts of about ``chunk_bytes`` that begin and end where lines do; at least one."""
+    with path.open("rb") as file:
+        while end - start > chunk_bytes:
+            file.seek(start + chunk_bytes)
+            file.readline()
+            middle = min(file.tell(), end)
+            yield start, middle
+            start = middle
+    if start < end or not end:
+        yield start, end
+
+
+def _edges(file: BinaryIO, size: int) -> tuple[str, str]:
+    file.seek(0)
+    head = file.read(min(_EDGE_BYTES, size))
+    file.seek(max(0, size - _EDGE_BYTES))
+    return _digest(head), _digest(file.read(min(_EDGE_BYTES, size)))
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _last_newline(file: BinaryIO, size: int) -> int:
+    """Offset behind the last newline; 0 when there is none."""
+    end = size
+    while end > 0:
+        start = max(0, end - _LOOK_BACK_BYTES)
+        file.seek(start)
+        place = file.read(end - start).rfind(b"\n")
+        if place >= 0:
+            return start + place + 1
+        end = start
+    return 0

@@ -1,0 +1,108 @@
+"""Who counts: this process, others of this machine, or a Dask cluster. The tables are the same."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
+from coreloop.mine.decode import read_lines
+from coreloop.mine.rollup import MineSettings, count_lines
+from coreloop.mine.shelf import write_tables
+
+_WORTH_A_PROCESS_BYTES: Final = 24 << 20
+"""Below, a process takes longer to start than to count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Bytes of a file to count, and the folder in which its tables go."""
+
+    path: Path
+    start: int
+    end: int
+    settings: MineSettings
+    out: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Who counts.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Processes; as many as there are cores when None.
+    scheduler : str, optional
+        Address of a Dask scheduler, ``tcp://host:8786``, whose workers see the same folders.
+    """
+
+    jobs: int | None = None
+    scheduler: str | None = None
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[dict[str, int]]:
+        """Count, and yield the skipped lines of each task by reason, in the tasks' order."""
+        size = sum(task.end - task.start for task in tasks)
+        jobs = min(self.jobs or _cores(), len(tasks), 1 + size // _WORTH_A_PROCESS_BYTES)
+        if self.scheduler is not None and tasks:
+            return _on_cluster(tasks, self.scheduler)
+        return _in_processes(tasks, jobs) if jobs > 1 else map(count, tasks)
+
+
+def count(task: Task) -> dict[str, int]:
+    """Count one task and write its tables; the lines that were not mined, by reason."""
+    lines = read_lines(task.path, start=task.start, end=task.end)
+    tables, skipped = count_lines(lines, task.settings)
+    write_tables(tables, task.out)
+    return skipped
+
+
+def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
+    # Not fork: after any query of polars a forked child hangs.
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    with _one_thread_each(), ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        try:
+            yield from pool.map(count, tasks)
+        except BrokenProcessPool as error:
+            what = "a process that counted it was ended from outside; try --jobs 1"
+            raise WorkspaceError(what, path=tasks[0].path.parent) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtraError("distributed", what="--scheduler") from error
+    try:
+        client = Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
+        raise UsageError(what) from error
+    with client:
+        yield from client.gather(client.map(count, tasks, pure=False))
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """The processes are the threads; polars reads its limit when it is imported."""
+    name = "POLARS_MAX_THREADS"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
