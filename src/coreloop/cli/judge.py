@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from coreloop.cli.mining import Mining
 from coreloop.cli.options import json_option
 from coreloop.errors import UsageError
 from coreloop.workspace import Workspace, open_workspace
@@ -63,7 +64,6 @@ def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> 
     from coreloop.history import project_keys
     from coreloop.judge import read_proposed
     from coreloop.judge_queue import find_waiting
-    from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days, merge
     from coreloop.pattern.success import Gate
@@ -78,7 +78,7 @@ def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> 
     is_recorded = workspace.records_dir.is_dir()
     if not is_recorded:
         click.echo(f"no requests to judge: {workspace.records_dir} is missing", err=True)
-    rollups = roll_up_folder(workspace.records_dir, settings) if is_recorded else []
+    rollups = Mining().rollups(workspace.records_dir, settings, workspace=workspace) if is_recorded else []
     return find_waiting(
         merge(rollups, Days(now.date() - _WINDOW, now.date())),
         Gate(

@@ -15,6 +15,7 @@ from coreloop.errors import CoreloopError, RefusedError
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
+    "mine": "Count the records once and keep the counts.",
     "pattern": "Find tool sequences that keep succeeding (Phase P).",
     "refine": "Find failures that repeat (Phase F).",
     "judge": "Give a verdict, or see where one would matter most.",

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import click
 
+from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
 from coreloop.workspace import open_workspace
 
@@ -33,6 +34,7 @@ _Number = TypeVar("_Number", int, float)
     expose_value=False,
     help="Always so: pattern proposes, and opens no pull request; retention_days holds.",
 )
+@mining_options
 @json_option
 def command(
     since: date | timedelta,
@@ -44,6 +46,7 @@ def command(
     in_dir: Path | None,
     out: Path | None,
     sanitize: bool,
+    mining: Mining,
     as_json: bool,
 ) -> None:
     """Find tool sequences that keep succeeding (Phase P).
@@ -54,7 +57,7 @@ def command(
     from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.history import project_keys
     from coreloop.judge import read_judgments
-    from coreloop.mine.folder import expired, remove, roll_up_folder
+    from coreloop.mine.folder import expired, remove
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
     from coreloop.pattern.propose import propose, write_proposals
@@ -76,7 +79,7 @@ def command(
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
     )
-    rollups = roll_up_folder(in_dir or workspace.records_dir, settings)
+    rollups = mining.rollups(in_dir or workspace.records_dir, settings, workspace=workspace)
     known = project_keys(workspace.root, base=workspace.settings.forge.base)
     known |= judgments.rejected()
     proposals = propose(rollups, days, gate, workspace=workspace, known=known)

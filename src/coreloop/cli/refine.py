@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
 from coreloop.workspace import open_workspace
 
@@ -17,6 +18,7 @@ from coreloop.workspace import open_workspace
 @click.option("--out", type=FOLDER, help="Where they go.  [default: data/audit/counterexamples]")
 @click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
 @click.option("--dry-run", is_flag=True, expose_value=False, help="Always on: refine only proposes.")
+@mining_options
 @json_option
 def command(
     since: date | timedelta,
@@ -26,6 +28,7 @@ def command(
     in_dir: Path | None,
     out: Path | None,
     sanitize: bool,
+    mining: Mining,
     as_json: bool,
 ) -> None:
     """Find failures that repeat (Phase F).
@@ -35,7 +38,6 @@ def command(
     """
     from coreloop.cli.show_refine import show_refined
     from coreloop.history import project_keys
-    from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.signals import known_types
     from coreloop.mine.window import Days
@@ -46,7 +48,7 @@ def command(
     settings = workspace.settings
     mined = mine_settings(settings, settings.gates.min_chunk_len, replayed=workspace.replayed())
     refined = refine(
-        roll_up_folder(in_dir or workspace.records_dir, mined),
+        mining.rollups(in_dir or workspace.records_dir, mined, workspace=workspace),
         Days(*days_between(now.date(), since, until)),
         workspace=workspace,
         min_failures=min_failures if min_failures is not None else settings.gates.min_failures,

@@ -84,7 +84,7 @@ def _with_shelf(
 ) -> list[Rollup]:
     sources = {path: look_at(path) for path in paths}
     kept = shelf.find(sources)
-    rollups = {path: _rollup(path, one, 0) for path, one in kept.items()}
+    rollups = {path: _rollup(path, one, None) for path, one in kept.items()}
     with shelf.scratch() as scratch:
         plans = [
             _plan(path, source, settings, shelf, scratch)
@@ -121,7 +121,7 @@ def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratc
     return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: Path, kept: Kept, n_bytes_read: int) -> Rollup:
+def _rollup(path: Path, kept: Kept, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
     return Rollup(path, kept.tables(), facts.skipped, facts.oldest_day, facts.newest_day, n_bytes_read)
 

@@ -69,8 +69,8 @@ class Rollup:
         Lines that were not mined, by reason.
     oldest_day, newest_day : int or None
         Days since 1970 of its records.
-    n_bytes_read : int
-        Of the file, by this run; 0 when the rollup was there.
+    n_bytes_read : int or None
+        Of the file, by this run; None when the rollup was there.
     """
 
     path: Path
@@ -78,7 +78,7 @@ class Rollup:
     skipped: Mapping[str, int]
     oldest_day: int | None
     newest_day: int | None
-    n_bytes_read: int
+    n_bytes_read: int | None
 
 
 def roll_up(

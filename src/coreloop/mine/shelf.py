@@ -7,9 +7,9 @@ the settings, a verdict, coreloop) makes another one: at worst a day is counted 
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 import msgspec
 import polars as pl
 
+from coreloop.errors import NotKeptError, WorkspaceError
 from coreloop.mine.rollup import MineSettings, day_range, id_hash
 from coreloop.mine.source import Source
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
@@ -29,6 +30,13 @@ VERSION: Final = 1
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"
 _ROW_GROUP: Final = 8192
+
+
+class WrittenFile(msgspec.Struct, frozen=True):
+    """Size in bytes, and a digest of the content."""
+
+    size: int
+    digest: str
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,8 +56,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         Lines that were not mined, by reason.
     oldest_day, newest_day : int or None
         Days since 1970 of the records.
-    sizes : dict of str to int
-        Bytes of each table's file: one that was cut off by a crash of the machine is no rollup.
+    files : dict of str to WrittenFile
+        Of each table: one that a crash of the machine cut off is no rollup.
     """
 
     file: str
@@ -59,7 +67,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     skipped: dict[str, int]
     oldest_day: int | None
     newest_day: int | None
-    sizes: dict[str, int]
+    files: dict[str, WrittenFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +89,14 @@ class Kept:
 class Shelf:
     """The rollups in one folder, as `open_shelf` found them, for one value of the settings."""
 
-    def __init__(self, folder: Path, settings: MineSettings, lock: Lock) -> None:
+    def __init__(self, folder: Path, settings: MineSettings, lock: Lock, *, check: bool) -> None:
         self.folder = folder
         self._lock = lock
         self._overlay = _Overlay(settings)
         self._rules = _rules(settings)
-        self._all = [kept for path in sorted(folder.iterdir()) if (kept := _load(path)) is not None]
+        self._all = [
+            kept for path in sorted(folder.iterdir()) if (kept := _load(path, check=check)) is not None
+        ]
         self._own = [kept for kept in self._all if kept.facts.rules == self._rules]
         self._used: set[Path] = set()
 
@@ -112,7 +122,7 @@ class Shelf:
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
     def add(self, path: Path, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
-        """Take in tables that `write_tables` wrote below the shelf's folder."""
+        """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
         oldest, newest = day_range(tables)
         facts = Facts(
@@ -123,19 +133,22 @@ class Shelf:
             skipped=dict(skipped),
             oldest_day=oldest,
             newest_day=newest,
-            sizes=_sizes(written),
+            files={name: _written_file(_file(written, name)) for name in NAMES},
         )
-        with _private(written / _FACTS) as file:
-            file.write(msgspec.json.encode(facts))
         folder = self.folder / f"{encodable(path.stem[:40])}-{token_hex(8)}"
-        written.rename(folder)
+        with _kept_or_not(folder):
+            with _private(written / _FACTS) as file:
+                file.write(msgspec.json.encode(facts))
+            written.rename(folder)
         self._used.add(folder)
         return Kept(folder, facts)
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """A folder for tables on their way to the shelf; what is left in it goes."""
-        with TemporaryDirectory(prefix=_SCRATCH, dir=self.folder, ignore_cleanup_errors=True) as name:
+        with _kept_or_not(self.folder):
+            made = TemporaryDirectory(prefix=_SCRATCH, dir=self.folder, ignore_cleanup_errors=True)
+        with made as name:
             yield Path(name)
 
     def sweep(self, folder: Path) -> None:
@@ -147,7 +160,9 @@ class Shelf:
             is_replaced = kept.facts.rules == self._rules or not kept.file.exists()
             if kept.folder not in self._used and is_here and is_replaced:
                 _remove(kept.folder)
-        for left in self.folder.glob(f"{_SCRATCH}*"):
+        whole = {kept.folder for kept in self._all} | self._used
+        damaged = {path.parent for path in self.folder.glob(f"*/{_FACTS}")} - whole
+        for left in [*self.folder.glob(f"{_SCRATCH}*"), *damaged]:
             _remove(left)
 
     def _still_valid(self, rollups: list[Kept]) -> list[Kept]:
@@ -179,47 +194,89 @@ class _Overlay:
 
 
 @contextmanager
-def open_shelf(folder: Path | None, settings: MineSettings) -> Iterator[Shelf]:
+def open_shelf(folder: Path | None, settings: MineSettings, *, check: bool = False) -> Iterator[Shelf]:
     """Use the rollups in a folder; without one, keep those of this run in a temporary folder.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Is made, for this user alone.
+    settings : MineSettings
+        What counts as what.
+    check : bool
+        Read every rollup whole, and take no damaged one.
 
     Raises
     ------
-    WorkspaceError
+    NotKeptError
         The folder cannot be made or written.
     """
     if folder is None:
         with TemporaryDirectory(prefix="coreloop-") as name:
-            yield Shelf(Path(name), settings, Lock(None))
+            yield Shelf(Path(name), settings, Lock(None), check=check)
         return
-    with locked(folder, shared=True) as lock:
-        yield Shelf(folder, settings, lock)
+    with ExitStack() as held:
+        with _kept_or_not(folder):
+            lock = held.enter_context(locked(folder, shared=True))
+            shelf = Shelf(folder, settings, lock, check=check)
+        yield shelf
 
 
 def write_tables(tables: Tables, folder: Path) -> None:
-    """Write each table as ``{name}.parquet``, for this user alone."""
-    folder.mkdir(mode=0o700)
-    for name in NAMES:
-        frame: pl.DataFrame = getattr(tables, name).collect()
-        with _private(folder / f"{name}.parquet") as file:
-            frame.write_parquet(file, compression="lz4", row_group_size=_ROW_GROUP)
+    """Write each table as ``{name}.parquet``, for this user alone.
+
+    Raises
+    ------
+    NotKeptError
+        The disk is full, or the folder cannot be written.
+    """
+    with _kept_or_not(folder):
+        folder.mkdir(mode=0o700)
+        for name in NAMES:
+            frame: pl.DataFrame = getattr(tables, name).collect()
+            with _private(_file(folder, name)) as file:
+                frame.write_parquet(file, compression="lz4", row_group_size=_ROW_GROUP)
 
 
 def read_tables(folder: Path) -> Tables:
     """The tables of a folder, read when they are needed."""
-    return Tables(*(pl.scan_parquet(folder / f"{name}.parquet") for name in NAMES))
+    return Tables(*(pl.scan_parquet(_file(folder, name)) for name in NAMES))
 
 
-def _load(folder: Path) -> Kept | None:
-    """A whole rollup of this version; whatever else lies there is none."""
+@contextmanager
+def _kept_or_not(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except WorkspaceError as error:
+        raise NotKeptError(str(error)) from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise NotKeptError(f"{folder}: cannot be written ({error})") from error
+
+
+def _load(folder: Path, *, check: bool) -> Kept | None:
+    """A whole rollup; whatever else lies there is none."""
     try:
         facts = msgspec.json.decode((folder / _FACTS).read_bytes(), type=Facts)
-        return Kept(folder, facts) if facts.sizes == _sizes(folder) else None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return Kept(folder, facts) if _is_whole(folder, facts, check=check) else None
+    except (OSError, KeyError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def _sizes(folder: Path) -> dict[str, int]:
-    return {name: (folder / f"{name}.parquet").stat().st_size for name in NAMES}
+def _is_whole(folder: Path, facts: Facts, *, check: bool) -> bool:
+    """Whether each table has its size and, when that is to be checked, its content."""
+    files = {name: _file(folder, name) for name in NAMES}
+    if any(path.stat().st_size != facts.files[name].size for name, path in files.items()):
+        return False
+    return not check or all(_written_file(path) == facts.files[name] for name, path in files.items())
+
+
+def _written_file(path: Path) -> WrittenFile:
+    content = path.read_bytes()
+    return WrittenFile(len(content), blake2b(content, digest_size=16).hexdigest())
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.parquet"
 
 
 def _rules(settings: MineSettings) -> str:

@@ -1,11 +1,12 @@
 """Who counts: this process, others of this machine, or a Dask cluster. The tables are the same."""
 
 import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 from coreloop.mine.decode import read_lines
@@ -65,7 +66,8 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    with _one_thread_each(), ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with _one_thread_each(), ProcessPoolExecutor(jobs, spawn, initializer=_end_at_ctrl_c) as pool:
         try:
             yield from pool.map(count, tasks)
         except BrokenProcessPool as error:
@@ -81,12 +83,17 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]
     except ImportError as error:
         raise MissingExtraError("distributed", what="--scheduler") from error
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
         raise UsageError(what) from error
     with client:
         yield from client.gather(client.map(count, tasks, pure=False))
+
+
+def _end_at_ctrl_c() -> None:
+    """Without a traceback of its own: the terminal sends Ctrl-C to every process of the command."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager

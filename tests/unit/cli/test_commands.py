@@ -1,5 +1,6 @@
 """Every command as people and programs meet it: help, output, exit code, one line of error."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -338,20 +339,35 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     log = tmp_path / "long.jsonl"
     log.write_text((json.dumps(record()) + "\n") * 300_000, encoding="utf-8")  # seconds of work
     command = [*COMMAND, "pattern", "--in-dir", "."]
-    running = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while log not in {_target(one) for one in Path(f"/proc/{running.pid}/fd").iterdir()}:
+    running = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    while not any(_reads(pid, log) for pid in _group(running.pid)):
         assert running.poll() is None
-    running.send_signal(signal.SIGINT)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     out, errors = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, b"")
     assert b"Traceback" not in errors
 
 
-def _target(link: Path) -> Path | None:
-    try:
-        return link.readlink()
-    except OSError:  # closed meanwhile
-        return None
+def _group(leader: int) -> list[str]:
+    """A process and the processes that it started."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            if stat.read_text(encoding="utf-8").rpartition(")")[2].split()[2] == str(leader):
+                found.append(stat.parent.name)
+    return found
+
+
+def _reads(pid: str, log: Path) -> bool:
+    """Whether a process has read some of a file, so that it is at work."""
+    with contextlib.suppress(OSError):  # ended, or closed meanwhile
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            position = Path(f"/proc/{pid}/fdinfo/{link.name}").read_text(encoding="utf-8").split()[1]
+            if link.readlink() == log and int(position) > 1 << 20:
+                return True
+    return False
 
 
 def test_a_pipe_among_the_records_is_refused(tmp_path: Path, run: Run):
@@ -383,7 +399,10 @@ def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
     spawn: Run, log: Path, tmp_path: Path
 ):
     limited = ["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND]
-    _assert_refused(spawn("pattern", "--out", "out", command=limited), "cannot be written", "draft.md")
+    done = spawn("pattern", "--out", "out", command=limited)
+    first, _, done.stderr = done.stderr.partition("\n")
+    assert first.startswith("rollups are not kept: ")
+    _assert_refused(done, "cannot be written", "draft.md")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
 
 
