@@ -15,6 +15,7 @@ from coreloop.mine.shelf import write_tables
 
 _WORTH_A_PROCESS_BYTES: Final = 24 << 20
 """Below, a process takes longer to start than to count."""
+_ANSWER_S: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +79,26 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
 
 
 def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
+    """The workers see the same folders under the same names, and have the same coreloop."""
     try:
         from distributed import Client
     except ImportError as error:
         raise MissingExtraError("distributed", what="--scheduler") from error
     try:
-        client: Any = Client(address, timeout="10s", set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
         raise UsageError(what) from error
     with client:
-        yield from client.gather(client.map(count, tasks, pure=False))
+        try:
+            client.wait_for_workers(1, timeout=_ANSWER_S)
+            yield from client.gather(client.map(count, tasks, pure=False))
+        except TimeoutError as error:
+            what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
+            raise UsageError(what) from error
+        except ImportError as error:
+            what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
+            raise UsageError(what) from error
 
 
 def _end_at_ctrl_c() -> None:

@@ -1,0 +1,127 @@
+"""Who counts makes no difference: this process, two others, or a cluster of two workers."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.mine import folder as folder_module
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.shelf import open_shelf
+from coreloop.mine.tables import NAMES
+from coreloop.mine.workers import Task, Workers
+from logs import call, failed, record, write_log
+
+SETTINGS = MineSettings(selectors={"scan": ("target",)}, verdicts={"req-2": "V"})
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    for day in range(21, 26):
+        ways = ([call()], [failed()], [call("scan", {"target": "배당"})])
+        rows = [
+            record(request_id=f"req-{day}{n}", question=f"{n}", tool_calls=ways[n % 3]) for n in range(40)
+        ]
+        write_log(tmp_path / "logs" / f"2026-04-{day}.jsonl", rows)
+    return tmp_path / "logs"
+
+
+@pytest.fixture(autouse=True)
+def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coreloop.mine.workers._WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """A scheduler and two workers, each a process of its own."""
+    distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
+    made: Any = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    )
+    with made:
+        yield made.scheduler_address
+
+
+def _content(logs: Path, kept: Path, workers: Workers) -> dict[tuple[str, str], bytes]:
+    with open_shelf(kept, SETTINGS) as shelf:
+        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, workers=workers)
+        assert all(one.n_bytes_read for one in rollups)
+    return {
+        (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
+        for folder in kept.iterdir()
+        if folder.is_dir()
+        for name in NAMES
+    }
+
+
+def test_rollups_of_two_processes_are_those_of_one_byte_for_byte(logs: Path, tmp_path: Path):
+    alone = _content(logs, tmp_path / "one", Workers(jobs=1))
+    assert len(alone) == 5 * len(NAMES)
+    assert _content(logs, tmp_path / "two", Workers(jobs=2)) == alone
+
+
+def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
+    logs: Path, tmp_path: Path, cluster: str
+):
+    alone = _content(logs, tmp_path / "one", Workers(jobs=1))
+    assert _content(logs, tmp_path / "cluster", Workers(scheduler=cluster)) == alone
+
+
+def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("distributed", reason="needs the extra distributed")
+    monkeypatch.setattr("coreloop.mine.workers._ANSWER_S", 0.2)
+    task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
+    with pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        list(Workers(scheduler="tcp://127.0.0.1:9").run([task]))
+
+
+def test_an_address_that_is_none_is_said(tmp_path: Path):
+    pytest.importorskip("distributed", reason="needs the extra distributed")
+    task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
+    with pytest.raises(UsageError, match="no Dask scheduler answers at nonsense"):
+        list(Workers(scheduler="nonsense://x").run([task]))
+
+
+def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
+    code = """if True:
+        import sys
+        sys.modules["distributed"] = None
+        from pathlib import Path
+        from coreloop.errors import MissingExtraError
+        from coreloop.mine.rollup import MineSettings
+        from coreloop.mine.workers import Task, Workers
+        try:
+            list(Workers(scheduler="tcp://h:1").run([Task(Path("a"), 0, 1, MineSettings(), Path("b"))]))
+        except MissingExtraError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "--scheduler needs an extra; install it: pip install 'coreloop[distributed]'\n"
+
+
+def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp_path: Path):
+    tasks = [
+        Task(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}") for day in (21, 22, 99)
+    ]
+    with pytest.raises(FileNotFoundError, match=r"2026-04-99\.jsonl"):
+        list(Workers(jobs=2).run(tasks))
+
+
+def test_a_process_that_is_killed_is_said(tmp_path: Path):
+    class Deadly(MineSettings):
+        """Ends the process that unpacks it."""
+
+        def __reduce__(self) -> Any:
+            import os
+
+            return os._exit, (9,)
+
+    tasks = [Task(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
+    with pytest.raises(WorkspaceError, match="ended from outside; try --jobs 1"):
+        list(Workers(jobs=2).run(tasks))
