@@ -1,7 +1,7 @@
 """What a record says about its pattern: success, failure, or nothing; and the class of an error."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import Any, Final
@@ -10,6 +10,7 @@ from coreloop.mine.decode import CallFields, RecordFields
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
+MAX_ERROR_CHARS: Final = 2000
 TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
 
 
@@ -21,41 +22,68 @@ class Outcome(IntEnum):
     NEUTRAL = -1
 
 
-# In order: an error that names a status and a missing thing is about the status.
-_CLASSES: Final = [
-    (name, re.compile(pattern))  # of lower-case text, three times as fast as without regard to case
-    for name, pattern in (
+_BY_VERDICT: Final[Mapping[str | None, Outcome]] = {
+    "P": Outcome.SUCCESS,
+    "T": Outcome.SUCCESS,
+    "V": Outcome.FAILURE,
+    "C": Outcome.FAILURE,
+}
+
+# In order: an error that names a status and a missing thing is about the status. Words are looked for one by
+# one, which takes a fifth of the time of patterns; these stand behind one where words are not enough.
+_CLASSES: Final = (
+    ("rate_limit", ("too many requests", "quota exceeded", "요청 한도")),
+    (
+        "transient_network",
         (
-            "rate_limit",
-            r"rate.?limit|too many requests|quota exceeded|status(?: code)?:? ?429\b|^429\b|요청 한도",
+            *(f"connection {what}" for what in ("reset", "refused", "aborted", "closed", "error")),
+            *("connecterror", "connectionerror", "econnreset", "econnrefused", "network is unreachable"),
+            *("name resolution", "getaddrinfo", "bad gateway", "service unavailable", "gateway time"),
+            *("temporarily unavailable", "remote end closed", "broken pipe", "overloaded", "네트워크"),
         ),
+    ),
+    (
+        "timeout",
         (
-            "transient_network",
-            r"connection (?:reset|refused|aborted|closed|error)|connect(?:ion)?error|econnre(?:set|fused)|"
-            r"network is unreachable|name resolution|getaddrinfo|bad gateway|service unavailable|"
-            r"gateway time|temporarily unavailable|remote end closed|broken pipe|overloaded|"
-            r"연결.{0,6}(?:실패|끊|거부)|네트워크",
+            *("timeout", "time out", "time-out", "timed out", "timedout", "timed-out", "deadline exceeded"),
+            *("시간초과", "시간 초과"),
         ),
-        ("timeout", r"timed? ?-?out|timeout|deadline exceeded|시간 ?초과"),
+    ),
+    (
+        "auth",
         (
-            "auth",
-            r"unauthori[sz]ed|forbidden|permission ?(?:denied|error)|access denied|api.?key|authenticat|"
-            r"인증|권한",
+            *("unauthorized", "unauthorised", "forbidden", "access denied", "authenticat", "인증", "권한"),
+            *("permission denied", "permissiondenied", "permission error", "permissionerror"),
         ),
+    ),
+    (
+        "invalid_argument",
         (
-            "invalid_argument",
-            r"validation error|required (?:positional |keyword-only )?argument|field required|"
-            r"unexpected keyword|invalid|typeerror|valueerror|should |must |cannot be|expecting|"
-            r"not (?:a )?valid|unknown axis|잘못된|필수|지원하지 않",
+            *("validation error", "required argument", "required positional argument", "field required"),
+            *("required keyword-only argument", "unexpected keyword", "invalid", "typeerror", "valueerror"),
+            *("should ", "must ", "cannot be", "expecting", "not valid", "not a valid", "unknown axis"),
+            *("잘못된", "필수", "지원하지 않"),
         ),
+    ),
+    (
+        "not_found",
         (
-            "not_found",
-            r"not found|no such|does not exist|unknown |keyerror|lookuperror|없습니다|없는 |찾을 수 없",
+            *("not found", "no such", "does not exist", "unknown ", "keyerror", "lookuperror"),
+            *("없습니다", "없는 ", "찾을 수 없"),
         ),
-    )
-]
+    ),
+)
+_PATTERNS: Final = {
+    "rate_limit": (
+        ("rate", re.compile(r"rate.?limit")),
+        ("429", re.compile(r"\bstatus(?: code)?:? ?429\b|^429\b")),
+    ),
+    "transient_network": (("연결", re.compile(r"연결.{0,6}(?:실패|끊|거부)")),),
+    "auth": (("api", re.compile(r"api.?key")),),
+}
 
 
+@lru_cache(maxsize=16_384)  # each text is asked about for its call, its record and the record's outcome
 def error_class(text: str) -> str:
     """Class of an error text.
 
@@ -65,22 +93,15 @@ def error_class(text: str) -> str:
         ``rate_limit``, ``transient_network``, ``timeout``, ``auth``, ``invalid_argument``, ``not_found`` or
         ``other``.
     """
-    head = text[:2000]
-    return _class_of(head if "429" in head else same_digits(head))
-
-
-def same_digits(text: str) -> str:
-    """The text with every ASCII digit a 0: errors that differ in a number are looked at once."""
-    return text.translate(_ZEROS)
-
-
-@lru_cache(maxsize=16_384)
-def _class_of(text: str) -> str:
-    lower = text.lower()
-    return next((name for name, pattern in _CLASSES if pattern.search(lower)), "other")
-
-
-_ZEROS: Final = str.maketrans("123456789", "0" * 9)
+    lower = text[:MAX_ERROR_CHARS].lower()
+    for name, words in _CLASSES:
+        for word in words:
+            if word in lower:
+                return name
+        for sign, pattern in _PATTERNS.get(name, ()):
+            if sign in lower and pattern.search(lower):
+                return name
+    return "other"
 
 
 def outcome(
@@ -108,21 +129,21 @@ def outcome(
     """
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
-    chunk_len = fields.chunk_len or 0
-    if verdict in {"P", "T"}:
-        return Outcome.SUCCESS
-    if verdict in {"V", "C"}:
-        return Outcome.FAILURE
+    if verdict in _BY_VERDICT:
+        return _BY_VERDICT[verdict]
     if fields.violation is not None or _has_uncleared_flag(fields, calls):
         return Outcome.FAILURE
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
         return Outcome.FAILURE
-    if reasons := _reasons(fields, calls):
-        transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
-        return Outcome.NEUTRAL if transient else Outcome.FAILURE
-    if chunk_len < min(LOW_CHUNK_LEN, min_chunk_len):
-        return Outcome.FAILURE
-    return Outcome.SUCCESS if chunk_len >= min_chunk_len else Outcome.NEUTRAL
+    if fields.error is not None or fields.tool_calls_omitted or not (calls and is_ok(calls[-1])):
+        reasons = _reasons(fields, calls)
+        if reasons:
+            transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
+            return Outcome.NEUTRAL if transient else Outcome.FAILURE
+    chunk_len = fields.chunk_len or 0
+    if chunk_len >= min_chunk_len:
+        return Outcome.SUCCESS
+    return Outcome.FAILURE if chunk_len < LOW_CHUNK_LEN else Outcome.NEUTRAL
 
 
 def _reasons(fields: RecordFields, calls: Sequence[CallFields]) -> list[Any]:

@@ -1,33 +1,29 @@
 """Lines -> a rollup's tables. A year has millions of lines, so what happens for each is kept short."""
 
 import gc
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-import orjson
 import polars as pl
 
 from coreloop.categories import Categories
-from coreloop.mine.calls import CallCounter, CallShapes
+from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
-from coreloop.mine.outcome import Outcome, outcome
+from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, is_ok, outcome
+from coreloop.mine.rows import Way, as_int, to_tables
 from coreloop.mine.signals import signals
-from coreloop.mine.tables import GROUP_KEYS, GROUPS, IDS, REQUESTS, TEXTS, Tables, merged
-from coreloop.records import UNSPECIFIED, digest64, hash_question, hash_sequence, is_category, join_steps
+from coreloop.mine.tables import Tables, merged
+from coreloop.records import UNSPECIFIED, hash_question, is_category
 from coreloop.settings import Settings
 
 EPOCH_DAY: Final = date(1970, 1, 1)
-DAY_US: Final = 86_400_000_000
-_MOST_CHARS: Final = 1 << 31
-_MOST_REMEMBERED: Final = 100_000
+_MOST_US: Final = 10**12
+_ROWS_AT_ONCE: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +98,13 @@ def count_lines(lines: Iterable[Line | Skipped], settings: MineSettings) -> tupl
     Returns
     -------
     Tables, dict of str to int
-        The tables in memory, and the lines that were not mined, by reason. Memory grows with some 60 bytes
-        a line.
+        The tables in memory, and the lines that were not mined, by reason.
     """
     counter = _LineCounter(settings)
     with _no_garbage_collection():
         for line in lines:
             counter.add(line)
-    return merged([counter.tables()]).collected(), dict(counter.skipped)
+    return counter.tables(), dict(counter.skipped)
 
 
 def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
@@ -120,119 +115,93 @@ def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
 
 def question_hash(fields: RecordFields) -> int:
     """A record's question as 64 bits."""
-    return _as_int(fields.question_hash or hash_question(fields.question or ""))
+    return as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
 class _LineCounter:
-    """Columns of requests, and the groups that they belong to, by number."""
+    """A row per record and per failed call; what can be done for many at once is done in `rows`."""
 
     def __init__(self, settings: MineSettings) -> None:
         self._settings = settings
-        self._shapes = CallShapes(settings.selectors)
-        self._calls = CallCounter(self._shapes)
-        self._sequences: dict[tuple[int, ...], tuple[int, int]] = {}
-        self._texts: dict[tuple[str, int], str] = {}
-        self._groups: dict[tuple[Any, ...], int] = {}
-        self._rows: list[tuple[int, int, int, int, int, int]] = []
-        self._ids = array("Q")
+        self._parts: list[Tables] = []
         self.skipped: Counter[str] = Counter()
+        self._start()
+
+    def _start(self) -> None:
+        self._shapes = CallShapes(self._settings.selectors)
+        self._ways: dict[Way, int] = {}
+        self._rows: list[tuple[Any, ...]] = []
+        self._failed: list[tuple[Any, ...]] = []
+        self._replayed: list[str] = []
+        self._labels: set[str] = set()
 
     def add(self, line: Line | Skipped) -> None:
         if isinstance(line, Skipped):
             self.skipped[line.reason] += 1
             return
-        fields, settings = line.fields, self._settings
-        request_id = fields.request_id
-        verdict = None
-        if request_id is not None:
-            self._ids.append(id_hash(request_id))
-            if request_id in settings.replayed:
-                self.skipped["replay"] += 1
-                return
-            verdict = settings.verdicts.get(request_id) if request_id else None
-        day, provider = line.ts_us // DAY_US, fields.provider or ""
-        sequence, shape = self._sequence(line, day)
-        weighed = outcome(fields, line.calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
-        bits = signals(fields, line.calls) if weighed is Outcome.FAILURE else 0
-        key = (day, self._category(fields), sequence, shape, provider, int(weighed), bits)
-        group = self._groups.setdefault(key, len(self._groups))
-        session = _as_int(fields.session_hash) if fields.session_hash else 0
-        chunk_len = max(-_MOST_CHARS, min(_MOST_CHARS, int(fields.chunk_len or 0)))
-        self._rows.append((group, question_hash(fields), session, chunk_len, line.ts_us, line.offset))
+        fields, calls, settings = line.fields, line.calls, self._settings
+        request_id, provider = fields.request_id, fields.provider or ""
+        if request_id is not None and request_id in settings.replayed:
+            self.skipped["replay"] += 1
+            self._replayed.append(request_id)
+            return
+        verdict = settings.verdicts.get(request_id) if request_id else None
+        weighed = outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
+        number = self._shapes.number
+        ok = tuple([number(call) for call in calls if (call.error is None if call.ok is None else call.ok)])
+        if len(ok) < len(calls):
+            self._failed.extend(self._failures(line, provider))
+        omitted = fields.tool_sequence_hash if fields.tool_calls_omitted else None
+        row = (
+            line.ts_us,
+            line.offset,
+            self._category(fields),
+            self._ways.setdefault((ok, omitted or None), len(self._ways)),
+            provider,
+            int(weighed),
+            signals(fields, calls) if weighed is Outcome.FAILURE else 0,
+            fields.chunk_len,
+            fields.question_hash or hash_question(fields.question or ""),
+            fields.session_hash or None,
+            request_id,
+        )
+        self._rows.append(row)
+        if len(self._rows) == _ROWS_AT_ONCE:
+            self._close_part()
 
     def tables(self) -> Tables:
-        """The tables, their rows neither merged nor sorted."""
-        groups = [(key[0], _pattern(key[1], key[2]), *key[1:]) for key in self._groups]
-        numbered = pl.DataFrame(
-            groups, schema={name: GROUPS[name] for name in GROUP_KEYS}, orient="row"
-        ).with_row_index("group")
-        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(_ROW)
-        rows = (
-            pl.DataFrame(dict(zip(_ROW, columns, strict=True)), schema=_ROW)
-            .lazy()
-            .join(numbered.lazy(), on="group", maintain_order="left")
+        """All that was added."""
+        self._close_part()
+        return merged(self._parts).collected()
+
+    def _close_part(self) -> None:
+        """Rows -> tables, which need a tenth of the memory."""
+        part = to_tables(
+            self._rows,
+            self._failed,
+            ways=list(self._ways),
+            shapes=self._shapes,
+            replayed=self._replayed,
         )
-        texts = [(kind, hashed, text) for (kind, hashed), text in self._texts.items()]
-        return Tables(
-            groups=rows.select(
-                *GROUP_KEYS, pl.lit(1, pl.UInt32).alias("n"), "chunk_len", first_us="ts_us", last_us="ts_us"
-            ),
-            requests=rows.filter(pl.col("sequence") != NO_SEQUENCE).select(_typed(REQUESTS)),
-            calls=self._calls.frame().lazy(),
-            texts=pl.LazyFrame([*texts, *self._calls.texts()], schema=TEXTS, orient="row"),
-            ids=pl.LazyFrame({"id": self._ids}, schema=IDS),
-        )
+        self._parts.append(part)
+        self._start()
+
+    def _failures(self, line: Line, provider: str) -> Iterator[tuple[Any, ...]]:
+        for call in line.calls:
+            if not is_ok(call):
+                wasted_us = min(max(0, round((call.duration_ms or 0) * 1000)), _MOST_US)
+                number, error = self._shapes.number(call), str(call.error)[:MAX_ERROR_CHARS]
+                yield line.ts_us, line.offset, number, provider, error, wasted_us
 
     def _category(self, fields: RecordFields) -> str:
         """The recorded label; by today's rules where there is none, so a rule added later counts too."""
         label = fields.category_hash
-        if label is not None and label != UNSPECIFIED and _is_category(label):
+        if label is not None and label in self._labels:
+            return label
+        if label is not None and label != UNSPECIFIED and is_category(label):
+            self._labels.add(label)
             return label
         return self._settings.categories.label(fields.question or "")
-
-    def _sequence(self, line: Line, day: int) -> tuple[int, int]:
-        """Hashes of the sequence and of its shape; the recorded one where calls were omitted."""
-        number = self._shapes.number
-        ok = tuple(
-            [number(call) for call in line.calls if (call.error is None if call.ok is None else call.ok)]
-        )
-        self._calls.add(line, day, ok)
-        fields = line.fields
-        if fields.tool_calls_omitted and fields.tool_sequence_hash:
-            return _as_int(fields.tool_sequence_hash), 0
-        known = self._sequences.get(ok)
-        if known is None:
-            if len(self._sequences) >= _MOST_REMEMBERED:
-                self._sequences.clear()
-            known = self._sequences[ok] = self._learn(ok)
-        return known
-
-    def _learn(self, numbers: tuple[int, ...]) -> tuple[int, int]:
-        """Immediate repeats count once; the first one's arguments stand for all."""
-        steps = self._shapes.steps
-        text = join_steps(steps[number] for number in numbers)
-        firsts = (next(same) for _, same in groupby(numbers, key=steps.__getitem__))
-        shape_text = orjson.dumps([self._shapes.parts[number] for number in firsts]).decode()
-        sequence, shape = _as_int(hash_sequence(text)), digest64(shape_text)
-        self._texts["sequence", sequence] = text
-        self._texts["shape", shape] = shape_text
-        return sequence, shape
-
-
-_ROW: Final = {
-    "group": pl.UInt32,
-    "question": pl.UInt64,
-    "session": pl.UInt64,
-    "chunk_len": pl.Int64,
-    "ts_us": pl.Int64,
-    "offset": pl.UInt64,
-}
-_64_BITS: Final = (1 << 64) - 1
-_is_category = lru_cache(maxsize=4096)(is_category)
-
-
-def _typed(schema: Mapping[str, Any]) -> Iterator[pl.Expr]:
-    return (pl.col(name).cast(kind) for name, kind in schema.items())
 
 
 @contextmanager
@@ -245,28 +214,3 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _pattern(category: str, sequence: int) -> int:
-    return digest64(f"{category}\n{sequence}")
-
-
-def _as_int(recorded: str) -> int:
-    """A recorded hash as 64 bits; one that is written otherwise is hashed itself."""
-    try:
-        digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else digest64(recorded)
-        return digits & _64_BITS
-    except ValueError:
-        return digest64(recorded)
-
-
-def id_hash(request_id: str) -> int:
-    """A request's id as it stands in `coreloop.mine.tables.IDS`; a shared one only costs time."""
-    try:
-        return int(request_id[-16:], 16) & _64_BITS
-    except ValueError:
-        return digest64(request_id)
-
-
-NO_SEQUENCE: Final = _as_int(hash_sequence(""))
-"""Records without a successful call: they count for their category, and for no pattern."""

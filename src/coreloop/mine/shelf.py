@@ -19,7 +19,8 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
-from coreloop.mine.rollup import MineSettings, day_range, id_hash
+from coreloop.mine.rollup import MineSettings, day_range
+from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable

@@ -3,12 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from coreloop.errors import UsageError
 from coreloop.mine.decode import CallFields, RecordFields
-from coreloop.mine.outcome import LOW_CHUNK_LEN, error_class, is_ok, same_digits
+from coreloop.mine.outcome import LOW_CHUNK_LEN, MAX_ERROR_CHARS, error_class, is_ok
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
 CLASSES: Final = (
@@ -47,19 +46,22 @@ def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
 
     The failure labels of the record, and the classes of its error and of its failed calls' errors.
     """
-    failed = [call for call in calls if not is_ok(call)]
-    reasons = (fields.error, fields.omitted_error, *(call.error for call in failed))
-    errors = [str(error) for error in reasons if error is not None]
-    found = {
-        "error": fields.error is not None,
-        "violation": fields.violation is not None,
-        "chunk_len_low": (fields.chunk_len or 0) < LOW_CHUNK_LEN,
-        "extreme_flags": any(call.extreme_flags for call in calls),
-        "override_failed": any(not override.succeeded for override in fields.override_calls or ()),
-        "tool_error": bool(failed) or fields.omitted_error is not None,
-    }
-    names = {name for name, is_there in found.items() if is_there} | {error_class(text) for text in errors}
-    return bits_of(names)
+    found = _BITS["chunk_len_low"] if (fields.chunk_len or 0) < LOW_CHUNK_LEN else 0
+    if fields.violation is not None:
+        found |= _BITS["violation"]
+    if fields.error is not None:
+        found |= _BITS["error"] | _BITS[error_class(str(fields.error))]
+    if fields.omitted_error is not None:
+        found |= _BITS["tool_error"] | _BITS[error_class(fields.omitted_error)]
+    if any(not override.succeeded for override in fields.override_calls or ()):
+        found |= _BITS["override_failed"]
+    for call in calls:
+        if call.extreme_flags:
+            found |= _BITS["extreme_flags"]
+        if not is_ok(call):
+            found |= _BITS["tool_error"]
+            found |= 0 if call.error is None else _BITS[error_class(str(call.error))]
+    return found
 
 
 def known_types(names: Iterable[str]) -> frozenset[str]:
@@ -97,12 +99,7 @@ def template(text: str) -> str:
     str
         At most 200 characters, one line; applying it again changes nothing.
     """
-    return _template(same_digits(text[:2000]))
-
-
-@lru_cache(maxsize=16_384)
-def _template(text: str) -> str:
-    found, folded = text, None
+    found, folded = text[:MAX_ERROR_CHARS], None
     while found != folded:  # what one replacement leaves may be a quote, or melt into another letter
         found, folded = _replaced(found), found
     return found

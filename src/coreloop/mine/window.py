@@ -14,7 +14,8 @@ import polars as pl
 
 from coreloop.mine.decode import Line
 from coreloop.mine.outcome import Outcome
-from coreloop.mine.rollup import DAY_US, EPOCH_DAY, NO_SEQUENCE, Rollup, line_at
+from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
+from coreloop.mine.rows import DAY_US, NO_SEQUENCE
 from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, TEXTS, side_by_side
 
 PATTERN_KEYS: Final = ("category", "sequence")

@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from coreloop.mine.bounds import success_bound
-from coreloop.mine.rollup import NO_SEQUENCE
+from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.signals import CLASSES, LABELS, bits_of, names_of
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.proposals import SuggestedAppend

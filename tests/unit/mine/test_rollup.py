@@ -13,7 +13,8 @@ import pytest
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
-from coreloop.mine.rollup import NO_SEQUENCE, MineSettings, count_lines, mine_settings
+from coreloop.mine.rollup import MineSettings, count_lines, mine_settings
+from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.tables import NAMES, SCHEMAS
 from coreloop.records import OTHER, hash_sequence, join_steps, step
 from coreloop.settings import CategoryRule, Settings, ToolSettings

@@ -1,0 +1,69 @@
+"""Mining P and F against a plain ``json.loads`` loop and DuckDB that do the same work, each a process of its own.
+
+    uv run --with 'duckdb>=1.3' python benchmarks/mining.py --megabytes 1000 --days 30
+
+Prints seconds and peak memory, and how many times faster than the loop. Every contender must find the same
+patterns and failing calls, or it stops.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from logs import write_logs
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=int, default=1000)
+    parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--logs", type=Path, help="of an earlier run; made anew when missing")
+    parser.add_argument("--rounds", type=int, default=1)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        logs = chosen.logs or Path(scratch) / "logs"
+        if not logs.is_dir():
+            write_logs(logs, days=chosen.days, bytes_a_day=chosen.megabytes * 1_000_000 // chosen.days)
+        _compare(logs, chosen.rounds)
+
+
+def _compare(logs: Path, rounds: int) -> None:
+    contenders = ("ours.py", "plain_loop.py", "duckdb_query.py")
+    found: dict[str, object] = {}
+    best = dict.fromkeys(contenders, (float("inf"), 0))
+    for _ in range(rounds):
+        for name in contenders:
+            seconds, megabytes, counts = _run(HERE / "miners" / name, logs)
+            best[name] = min(best[name], (seconds, megabytes))
+            found[name] = counts
+    for name, (seconds, megabytes) in best.items():
+        ratio = best["plain_loop.py"][0] / seconds
+        print(f"{name:<16} {seconds:7.2f} s {ratio:6.1f} x {megabytes:6} MB  {found[name]}")
+    if len({json.dumps(counts, sort_keys=True) for counts in found.values()}) != 1:
+        sys.exit("they did not count the same")
+
+
+def _run(script: Path, logs: Path) -> tuple[float, int, object]:
+    """Seconds, peak memory of the largest process in MB, and what it counted."""
+    start = time.perf_counter()
+    process = subprocess.Popen([sys.executable, script, logs], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    if status:
+        sys.exit(f"{script.name} failed")
+    *_, facts = out.splitlines()
+    counts = json.loads(facts)
+    return seconds, max(usage.ru_maxrss // 1024, counts.pop("children_mb", 0)), counts
+
+
+if __name__ == "__main__":
+    main()
