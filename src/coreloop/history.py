@@ -1,7 +1,7 @@
 """What was promoted, reverted or is under way, read from git: the commits' trailers are the only record."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,65 @@ class Promotion:
     reverted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """One time that a promotion came to the branch.
+
+    Attributes
+    ----------
+    landing, below : str
+        The commit that brought it there, a merge or the promotion's own, and the one that this stands on;
+        ``below`` is empty where there is none.
+    place : int
+        Place of ``landing`` in `History.times_s`.
+    """
+
+    promotion: Promotion
+    landing: str
+    below: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a line of history says of promotions.
+
+    Attributes
+    ----------
+    merges : tuple of Merge
+        In the order in which they came; what was reverted and promoted again is in it twice.
+    revert_places : tuple of int
+        Where a promotion was taken back, whether or not it came again.
+    times_s : tuple of int
+        Committer's times along the first parents, the oldest commit first, in seconds since 1970.
+    """
+
+    merges: tuple[Merge, ...]
+    revert_places: tuple[int, ...]
+    times_s: tuple[int, ...]
+
+    def promotions(self) -> list[Promotion]:
+        """One for each key, in the order of their merges: the oldest, or one that followed on its revert."""
+        found: dict[str, Promotion] = {}
+        for one in (merge.promotion for merge in self.merges):
+            standing = found.get(one.key)
+            if standing is None or (standing.reverted and not one.reverted):
+                found.pop(one.key, None)  # its place is that of the newer merge
+                found[one.key] = one
+        return list(found.values())
+
+    def moment(self, place: int, *, now: datetime) -> datetime:
+        """When something came to the branch, as far as clocks can be trusted.
+
+        A machine whose clock was behind cannot make a commit older than those that it stands on, and none
+        is of the future.
+        """
+        now_s = int(now.timestamp())
+        if self.times_s[place] > now_s:
+            return now
+        return datetime.fromtimestamp(max(at for at in self.times_s[: place + 1] if at <= now_s), UTC)
+
+
 def promotions(commits: Iterable[Commit]) -> list[Promotion]:
     """The promotions in a line of history.
 
@@ -51,20 +110,32 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
         In the order in which they came to the branch. Of several commits with one key (a merge commit that
         repeats the trailers) the oldest stands for all.
     """
+    return read_history(commits).promotions()
+
+
+def read_history(commits: Iterable[Commit]) -> History:
+    """Every merge and every revert of a promotion; ``commits`` as in `promotions`."""
     ordered = list(commits)[::-1]
     alive = _alive(ordered)
-    landings = _landings(ordered)
-    found: dict[str, Promotion] = {}
+    line = _first_parents(ordered)
+    landings = _landings(ordered, line)
+    merges: dict[tuple[str, int], Merge] = {}
     for commit in ordered:
         trailers = read_trailers(commit.message)
         key = trailers.get("Candidate-Key")
         if key and trailers.get("Phase") in {"R", "F"} and not _REVERTS.search(commit.message):
-            standing = found.get(key)
-            if standing is None or (standing.reverted and alive[commit.sha]):
-                found[key] = _promotion(
-                    commit, trailers, landings[commit.sha], reverted=not alive[commit.sha]
-                )
-    return sorted(found.values(), key=lambda one: landings[one.sha].place)
+            landing = landings[commit.sha]
+            promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
+            below = landing.commit.parents[0] if landing.commit.parents else ""
+            merge = Merge(promotion, landing.commit.sha, below, landing.place)
+            merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
+    promoted = {merge.promotion.sha for merge in merges.values()}
+    reverts = {landings[sha].place for sha in _taking_back(ordered, promoted)}
+    return History(
+        merges=tuple(sorted(merges.values(), key=lambda one: one.place)),
+        revert_places=tuple(sorted(reverts)),
+        times_s=tuple(commit.committed_s for commit in line),
+    )
 
 
 def project_keys(folder: Path, *, base: str) -> frozenset[str]:
@@ -101,54 +172,91 @@ def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
     heads = repository.promotion_heads(remote, BRANCH_PREFIX)
     return {
         key: branch
-        for branch, message in heads.items()
-        if (key := read_trailers(message).get("Candidate-Key"))
+        for branch, commit in heads.items()
+        if (key := read_trailers(commit.message).get("Candidate-Key"))
     }
 
 
 @dataclass(frozen=True, slots=True)
+class OpenBranch:
+    """A branch with a promotion that is not on the base branch, and the time of its commit, UTC."""
+
+    name: str
+    key: str
+    committed_at: datetime
+
+
+def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
+    """Promotion branches that this clone knows, here or of a remote, but for those of ``merged`` keys."""
+    found = {}
+    for remote in (None, *repository.remotes()):
+        for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
+            key = read_trailers(commit.message).get("Candidate-Key")
+            if key and key not in merged:
+                found[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
 class _Landing:
-    """Place in the line of first parents, from the oldest on, and the time there."""
+    """A commit of the line of first parents, and its place there from the oldest on."""
 
     place: int
-    at_s: int
+    commit: Commit
 
 
-def _promotion(
-    commit: Commit, trailers: Mapping[str, str], landing: _Landing, *, reverted: bool
-) -> Promotion:
+def _promotion(commit: Commit, trailers: Mapping[str, str], landing: Commit, *, reverted: bool) -> Promotion:
     return Promotion(
         key=trailers["Candidate-Key"],
         candidate_id=trailers.get("Candidate-Id", ""),
         phase=trailers["Phase"],
         target=trailers.get("Target", ""),
         sha=commit.sha,
-        merged_at=datetime.fromtimestamp(landing.at_s, UTC),
+        merged_at=datetime.fromtimestamp(landing.committed_s, UTC),
         reverted=reverted,
     )
 
 
-def _landings(ordered: list[Commit]) -> dict[str, _Landing]:
-    """What brought each commit to the branch: itself, or a merge.
-
-    A commit's own time says when it was proposed; a draft may wait for weeks.
-    """
+def _first_parents(ordered: list[Commit]) -> list[Commit]:
+    """The line of first parents of the newest commit, the oldest first."""
     commits = {commit.sha: commit for commit in ordered}
     line: list[Commit] = []
     step = ordered[-1] if ordered else None
     while step is not None:
         line.append(step)
         step = commits.get(step.parents[0]) if step.parents else None
+    return line[::-1]
+
+
+def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
+    """What brought each commit to the branch: itself, or a merge.
+
+    A commit's own time says when it was proposed; a draft may wait for weeks.
+    """
+    commits = {commit.sha: commit for commit in ordered}
     landings: dict[str, _Landing] = {}
-    for place, commit in enumerate(reversed(line)):
+    for place, commit in enumerate(line):
         left = [commit.sha]
         while left:
             sha = left.pop()
             if sha in commits and sha not in landings:
-                landings[sha] = _Landing(place, commit.committed_s)
+                landings[sha] = _Landing(place, commit)
                 left.extend(commits[sha].parents)
-    alone = {commit.sha: _Landing(0, commit.committed_s) for commit in ordered}
-    return alone | landings
+    return landings
+
+
+def _taking_back(ordered: list[Commit], promoted: set[str]) -> list[str]:
+    """Commits that take a promotion back: its reverts, but not the reverts of these."""
+    parents = {commit.sha: commit.parents for commit in ordered}
+    undoes: dict[str, bool] = {}
+    for commit in ordered:
+        named = tuple(_REVERTS.findall(commit.message))
+        for sha in [sha for sha in parents if sha.startswith(named)] if named else ():
+            touched = {sha, *_brought(sha, parents)}
+            reverts = touched & undoes.keys()
+            if touched & promoted or reverts:
+                undoes[commit.sha] = bool(touched & promoted) or not any(undoes[one] for one in reverts)
+    return [sha for sha, back in undoes.items() if back]
 
 
 def _alive(ordered: list[Commit]) -> dict[str, bool]:

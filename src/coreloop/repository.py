@@ -34,6 +34,15 @@ class Commit:
     parents: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A regular file with its content before and after."""
+
+    path: str
+    before: bytes
+    after: bytes
+
+
 class Repository:
     """The git repository that a folder belongs to.
 
@@ -135,6 +144,22 @@ class Repository:
         names = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-only", old, new)
         return [name for name in names.split("\0") if name]
 
+    def replaced_file(self, old: str, new: str) -> Replaced | None:
+        """The only file that differs between two commits, if it is a regular one and kept name and mode."""
+        text = self._git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new)
+        head, _, path = text.rstrip("\0").partition("\0")
+        if "\0" in path or not path:
+            return None
+        old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
+        if old_mode != new_mode or new_mode not in _REGULAR:
+            return None
+        try:
+            # from one git process, however many files are asked for
+            before, after = (self._repo.git.get_object_data(blob)[3] for blob in (old_blob, new_blob))
+        except ValueError as error:
+            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch") from error
+        return Replaced(path, before, after)
+
     def remotes(self) -> list[str]:
         """Names of all remotes."""
         return self._git("remote").splitlines()
@@ -165,15 +190,18 @@ class Repository:
         pairs = (line.split() for line in self._git(*asked, ok={0} if remote else {0, 1}).splitlines())
         return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
 
-    def promotion_heads(self, remote: str | None, prefix: str) -> dict[str, str]:
-        """Messages at the heads of this clone's branches of a prefix, remote-tracking ones too."""
+    def promotion_heads(self, remote: str | None, prefix: str) -> dict[str, Commit]:
+        """Commits at the heads of this clone's branches of a prefix, remote-tracking ones too."""
         where = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
-        text = self._output("for-each-ref", "--format=%(refname)%00%(contents)%00", *where).decode(
-            "utf-8", "replace"
-        )
+        fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00"
+        text = self._output("for-each-ref", f"--format={fields}", *where).decode("utf-8", "replace")
         parts = text.split("\0")
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        return {prefix + name.strip().partition(prefix)[2]: message for name, message in pairs}
+        rows = zip(parts[::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
+        return {
+            prefix + name.strip().partition(prefix)[2]: Commit(sha, int(committed), message)
+            for name, sha, committed, message in rows
+            if committed  # a branch that points at no commit
+        }
 
     def fetch(self, remote: str, branch: str) -> None:
         """Get a branch's commits from a remote."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import GitError, NoRepositoryError
-from coreloop.history import Promotion, known_keys, open_keys, project_keys, promotions
+from coreloop.history import Promotion, known_keys, open_keys, project_keys, promotions, read_history
 from coreloop.repository import Repository
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
@@ -197,6 +197,53 @@ def test_message_that_is_not_utf_8_is_no_obstacle(project: Project) -> None:
     tree = project.git("rev-parse", "main^{tree}")
     sha = project.git("commit-tree", "-p", "main", tree, stdin=text)
     assert states(project, sha) == {KEY: False}
+
+
+def reverts(project: Project) -> int:
+    with Repository(project.root) as repository:
+        return len(read_history(repository.log("main")).revert_places)
+
+
+def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailers(project: Project) -> None:
+    sha = promoted(project)
+    merge(project, "--no-ff", "-m", message())
+    revert(project, sha)
+    assert (states(project), reverts(project)) == ({KEY: True}, 1)
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2)])
+def test_each_time_it_was_taken_back_counts_and_bringing_it_again_does_not(
+    project: Project, times: int, expected: int
+) -> None:
+    promoted(project)
+    sha = merge(project, "--no-ff", "-m", "Merge pull request #1")
+    for number in range(times):
+        sha = revert(project, sha, *(["--mainline", "1"] if number == 0 else []))
+    assert reverts(project) == expected
+
+
+def test_revert_that_a_merge_brought_is_one_where_it_was_merged(project: Project) -> None:
+    promoted(project)
+    sha = merge(project, "--ff-only")
+    project.git("switch", "--quiet", "--create", "side")
+    revert(project, sha)
+    project.git("switch", "--quiet", "main")
+    project.commit({"other.txt": "x"})
+    project.git("merge", "--quiet", "--no-ff", "-m", f"Merge\n\nThis reverts commit {sha}.", "side")
+    assert (states(project), reverts(project)) == ({KEY: True}, 1)
+    revert(project, "HEAD", "--mainline", "1")
+    assert (states(project), reverts(project)) == ({KEY: False}, 1)
+
+
+def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> None:
+    promoted(project)
+    revert(project, merge(project, "--ff-only"))
+    project.commit({FILE: EDITED}, message())
+    with Repository(project.root) as repository:
+        history = read_history(repository.log("main"))
+    assert [one.promotion.reverted for one in history.merges] == [True, False]
+    assert [one.landing for one in history.merges] == [one.promotion.sha for one in history.merges]
+    assert len(history.promotions()) == 1
 
 
 def keys(project: Project, base: str = "main") -> frozenset[str]:

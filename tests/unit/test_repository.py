@@ -317,3 +317,48 @@ def test_the_user_s_name_is_git_s_in_a_repository_and_outside(tmp_path, project,
     assert user_name(tmp_path) == "Global"
     monkeypatch.setenv("PATH", str(tmp_path))
     assert user_name(project.root) is None
+
+
+def test_the_one_replaced_file_is_read_whole(repository: Repository, project: Project) -> None:
+    old, source = head(project), "# 수익성\r\n".encode() + SOURCE
+    project.commit({"한국어 도구.py": source})
+    new = head(project)
+    assert repository.replaced_file(old, new) is None  # it was added
+    project.commit({"한국어 도구.py": b""})
+    found = repository.replaced_file(new, head(project))
+    assert found is not None
+    assert (found.path, found.before, found.after) == ("한국어 도구.py", source, b"")
+    assert repository.replaced_file(new, new) is None
+
+
+def test_more_than_one_replaced_file_is_none(repository: Repository, project: Project) -> None:
+    old = head(project)
+    project.commit({FILE: b"x = 1\n", "coreloop.yaml": b""})
+    assert repository.replaced_file(old, head(project)) is None
+
+
+def test_a_file_that_became_a_link_or_executable_or_went_was_not_replaced(
+    repository: Repository, project: Project
+) -> None:
+    old = head(project)
+    (project.root / FILE).chmod(0o755)
+    project.commit({FILE: b"x = 1\n"})
+    assert repository.replaced_file(old, head(project)) is None
+    (project.root / FILE).unlink()
+    (project.root / FILE).symlink_to("other.py")
+    project.git("add", FILE)
+    project.git("commit", "--quiet", "-m", "a link")
+    assert repository.replaced_file("HEAD^", "HEAD") is None
+    project.git("rm", "--quiet", FILE)
+    project.git("commit", "--quiet", "-m", "gone")
+    assert repository.replaced_file("HEAD^", "HEAD") is None
+
+
+def test_content_that_is_missing_is_one_line(repository: Repository, project: Project) -> None:
+    """As in a partial clone that cannot reach its remote."""
+    old = head(project)
+    project.commit({FILE: b"x = 1\n"})
+    blob = project.git("rev-parse", f"HEAD:{FILE}")
+    (project.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(GitError, match=f"git has no content for {FILE} in [0-9a-f]{{12}}; run git fetch"):
+        repository.replaced_file(old, head(project))
