@@ -56,6 +56,16 @@ class Workspace:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"
 
+    @property
+    def dropped_file(self) -> Path:
+        """What the collectors of all processes could not record, see `coreloop.outcomes`."""
+        return self.audit_dir / "dropped.jsonl"
+
+    @property
+    def reach_file(self) -> Path:
+        """Outcomes of reach checks, see `coreloop.outcomes`."""
+        return self.audit_dir / "reach.jsonl"
+
     def keep_private(self, folder: Path) -> None:
         """Close a folder of coreloop's own to other users, as a clone or an older version left it.
 

@@ -1,12 +1,18 @@
 """``dartlab-coreloop promote``."""
 
 import os
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.cli.options import candidate_options, json_option
 from coreloop.workspace import locked, open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.promote.reach import Reach
 
 
 @click.command()
@@ -74,6 +80,18 @@ def command(
                 settings=settings,
                 ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
                 leave=leave,
+                reached=partial(_keep_reach, workspace.reach_file, proposal.key),
             )
     note = keep_body(carried, candidate) if carried is not None and done.pull_request is None else None
     show_done(carried, done, note, as_json=as_json)
+
+
+def _keep_reach(path: Path, key: str, reach: "Reach") -> None:
+    """Leave the outcome for ``status``, which tells a check that refuses everything."""
+    from coreloop.errors import WorkspaceError
+    from coreloop.outcomes import ReachOutcome, append_reach
+
+    try:
+        append_reach(path, ReachOutcome(datetime.now(UTC), key, reach.ok))
+    except WorkspaceError as error:
+        click.echo(f"{error}; status will not know of this reach check", err=True)

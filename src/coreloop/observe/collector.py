@@ -387,7 +387,9 @@ class AuditCollector:
             line = encode_line(record, self._house.selectors)
             self._house.journal.append(line, day, second)
         except Exception as problem:
-            _drop(_reason(problem))
+            reason = _reason(problem)
+            _drop(reason)
+            self._house.journal.count_dropped(reason)
 
     def __enter__(self) -> Self:
         outermost = False

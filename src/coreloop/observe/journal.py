@@ -1,13 +1,18 @@
-"""The day files that records are appended to: one line, one ``write``, from any number of processes."""
+"""The day files that records are appended to: one line, one ``write``, from any number of processes.
+
+What could not be appended is told in ``dropped.jsonl`` beside the folder, for other processes to see.
+"""
 
 import os
 import threading
 import time
 import weakref
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 _UNDER_WAY_S = 0.002
+_TELL_S = 60.0
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -30,6 +35,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._untold: Counter[str] = Counter()
+        self._tell_at = 0.0
         self._lock = threading.Lock()
         self._fd = -1
         self._day = ""
@@ -65,6 +72,37 @@ class Journal:
             self._torn = os.write(self._fd, line) < len(line)
             if self._torn:
                 self._seal()
+            if self._untold:
+                self._tell()
+
+    def count_dropped(self, reason: str) -> None:
+        """Let other processes know that a record is lost; never raises.
+
+        Parameters
+        ----------
+        reason : str
+            A name without quotes or backslashes.
+        """
+        with self._lock:
+            self._untold[reason] += 1
+            self._tell()
+
+    def _tell(self) -> None:
+        """Append the counts, once a minute at most; what cannot be told now waits for a later record.
+
+        On a disk that is full this mostly works all the same where the file exists: a few bytes fit into
+        its last block.
+        """
+        now_s = time.monotonic()
+        if now_s < self._tell_at:
+            return
+        self._tell_at = now_s + _TELL_S
+        ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._untold.items()]
+        with suppress(OSError, ValueError):  # ValueError: a folder that no file system can have
+            # the newline ends what a full disk may have cut off
+            _append(self._folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
+            self._untold.clear()
 
     def _open(self, day: str) -> None:
         path = self._folder / f"{day}.jsonl"
@@ -94,6 +132,15 @@ class Journal:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _append(path: Path, data: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        os.write(fd, data)
+    finally:
+        os.close(fd)
 
 
 def _close_to_others(folder: Path) -> None:
@@ -136,6 +183,7 @@ def _start_anew() -> None:
     # a child that becomes a daemon closes every descriptor: what takes the number then is not the day file.
     for journal in _JOURNALS:
         journal._lock = threading.Lock()
+        journal._untold = Counter()  # the parent tells its own
         journal.close()
 
 

@@ -92,11 +92,13 @@ def promote(
     settings: Settings,
     ask: Callable[[Proposal], Replay],
     leave: Leave,
+    reached: Callable[[Reach], None] = lambda _: None,
 ) -> tuple[Plan | None, Done]:
     """Promote a proposal, or finish what an earlier run began.
 
     The pull request of the key is looked for first, then its branch; nothing is asked again for what an
-    earlier run has published. The parameters are those of `make_plan`.
+    earlier run has published. The parameters are those of `make_plan`; `reached` is told what the reach
+    check found, whatever becomes of the promotion.
 
     Returns
     -------
@@ -120,6 +122,7 @@ def promote(
         settings=settings,
         ask=ask,
         leave=leave,
+        reached=reached,
         published=find_published(repository, proposal.key),
     )
     return plan, carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
@@ -134,6 +137,7 @@ def make_plan(
     settings: Settings,
     ask: Callable[[Proposal], Replay],
     leave: Leave,
+    reached: Callable[[Reach], None] = lambda _: None,
     published: Published | None = None,
 ) -> Plan:
     """Work out a promotion; reads only.
@@ -154,6 +158,8 @@ def make_plan(
         Replays the proposal.
     leave : Leave
         What is allowed.
+    reached : callable, optional
+        Is told what the reach check found.
     published : Published, optional
         What an earlier run published, from `find_published`: its verdict stands, and what was allowed then
         is allowed now.
@@ -176,6 +182,7 @@ def make_plan(
     if published is not None:
         refuse_other_text(published, proposal, repository, path=path, edited=edited)
     reach = _reach(repository, base_sha, path, edited, proposal, settings)
+    reached(reach)
     replay = published.replay if published is not None else ask(proposal)
     obstacles, notes = _weigh(reach, replay, leave)
     return Plan(

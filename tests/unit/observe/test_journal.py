@@ -1,8 +1,10 @@
 """The day files: one line is one write, whatever others did to the file meanwhile."""
 
+import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -229,3 +231,74 @@ def test_a_dropped_journal_closes_its_file(folder):
         Journal(folder).append(b"1\n", day=DAY, second=1)
     assert lines(folder) == [b"1"] * 5
     assert descriptors_of(folder / f"{DAY}.jsonl") == []
+
+
+def told(folder):
+    path = folder.parent / "dropped.jsonl"
+    return [json.loads(text) for text in path.read_bytes().split(b"\n") if text] if path.exists() else []
+
+
+@pytest.fixture
+def minute(monkeypatch):
+    """A clock that a test sets forward."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    def forward():
+        now[0] += 61
+
+    return forward
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_what_was_dropped_is_told_once_a_minute_and_never_lost(journal, folder, minute):
+    for reason in ("write_ENOSPC", "write_ENOSPC", "torn_write"):
+        journal.count_dropped(reason)
+    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 1)]
+    minute()
+    journal.append(b"1\n", day=DAY, second=1)
+    journal.append(b"2\n", day=DAY, second=2)
+    assert [(one["reason"], one["n"]) for one in told(folder)[1:]] == [("write_ENOSPC", 1), ("torn_write", 1)]
+    assert mode(folder.parent / "dropped.jsonl") == 0o600
+    minute()
+    journal.append(b"3\n", day=DAY, second=3)
+    assert len(told(folder)) == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+def test_on_a_full_disk_the_counts_wait_for_room(journal, folder, minute):
+    folder.parent.mkdir(parents=True)
+    (folder.parent / "dropped.jsonl").symlink_to("/dev/full")
+    journal.count_dropped("write_ENOSPC")
+    minute()
+    journal.count_dropped("write_ENOSPC")
+    (folder.parent / "dropped.jsonl").unlink()
+    minute()
+    journal.append(b"1\n", day=DAY, second=1)
+    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 2)]
+
+
+def test_a_line_that_was_cut_off_costs_no_later_one(journal, folder):
+    folder.parent.mkdir(parents=True)
+    (folder.parent / "dropped.jsonl").write_bytes(b'\n{"ts":"20')
+    journal.count_dropped("torn_write")
+    assert (folder.parent / "dropped.jsonl").read_bytes().splitlines()[1] == b'{"ts":"20'
+    assert json.loads((folder.parent / "dropped.jsonl").read_bytes().splitlines()[2])["n"] == 1
+
+
+@pytest.mark.parametrize("where", ["a file", "nul\0"])
+def test_a_place_that_cannot_hold_the_counts_is_no_error(tmp_path, where):
+    (tmp_path / "a file").touch()
+    Journal(tmp_path / where / "audit" / "ai-ask").count_dropped("write_ENOTDIR")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_does_not_tell_what_its_parent_will(journal, folder):
+    journal.count_dropped("first")
+    journal.count_dropped("second")
+    child = os.fork()
+    if child == 0:
+        journal.append(b"1\n", day=DAY, second=1)
+        os._exit(int(bool(journal._untold)))
+    assert os.waitpid(child, 0)[1] == 0
+    assert dict(journal._untold) == {"second": 1}
