@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "verify": "Ask a candidate's questions again and compare (part of Phase R).",
     "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
     "propose-axis": "Write what speaks for a new axis of an engine (Phase A).",
+    "status": "Show where the loop stands, and sound an alarm where nothing comes out.",
     "docstring": "Edit or check docstrings as promotion does.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -4,12 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coreloop.promote.forge import Forge
-from coreloop.promote.promotion import Plan
 from coreloop.repository import Repository, github_repo
 from coreloop.settings import ForgeSettings
 from coreloop.workspace import write_private
+
+if TYPE_CHECKING:
+    from coreloop.promote.promotion import Plan  # brings an HTTP client, which only a replay needs
 
 # As git tells them apart: a scheme, or a colon before the first slash; one letter before it is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
@@ -17,7 +20,7 @@ _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNOR
 
 @contextmanager
 def connect_forge(
-    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], *, patiently: bool = True
 ) -> Iterator[Forge | None]:
     """The forge of a repository; None without a token, or where the remote is no GitHub repository.
 
@@ -32,6 +35,8 @@ def connect_forge(
         ``repo``, when it is set.
     environ : mapping
         The token is in GITHUB_TOKEN or GH_TOKEN, another server's address in GITHUB_API_URL.
+    patiently : bool
+        Whether a request that fails is tried again.
     """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None
@@ -42,7 +47,8 @@ def connect_forge(
     from coreloop.promote.github_forge import GithubForge
 
     url = environ.get("GITHUB_API_URL") or Connection().base_url
-    with GithubForge(repo, token=token, connection=Connection(base_url=url, retry=patient())) as forge:
+    connection = Connection(base_url=url, retry=patient() if patiently else None)
+    with GithubForge(repo, token=token, connection=connection) as forge:
         yield forge
 
 
@@ -51,7 +57,7 @@ def _has_host(repository: Repository) -> bool:
     return remote is not None and _HOST.match(repository.remote_url(remote)) is not None
 
 
-def keep_body(plan: Plan, candidates: Path) -> Path:
+def keep_body(plan: "Plan", candidates: Path) -> Path:
     """Write the pull request's text beside the candidates file."""
     path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
     write_private(path, plan.body.encode())

@@ -1,0 +1,133 @@
+"""What ``status`` prints: one screen of lines, in colour on a terminal, or JSON."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import click
+import orjson
+
+from coreloop.cli.show import counted
+from coreloop.status.alarms import UNMERGED_DAYS, n_stale
+from coreloop.status.facts import Standing, Status
+from coreloop.status.promotions import Promotions
+from coreloop.status.stability import Gate, Stability
+from coreloop.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the screen: its label, the text, and how it looks on a terminal."""
+
+    label: str
+    text: str
+    style: str = ""
+
+
+def show_status(status: Status, *, as_json: bool) -> None:
+    """Print a status."""
+    if as_json:
+        click.echo(orjson.dumps(status, option=orjson.OPT_INDENT_2))
+        return
+    _print([*_of_log(status), *_of_proposals(status), *_of_promotions(status), *_of_alarms(status)])
+
+
+def show_stability(stability: Stability, *, as_json: bool) -> None:
+    """Print the stability gates, and the merges that are not clean."""
+    if as_json:
+        facts = {"holds": stability.holds, "gates": stability.gates, "flaws": stability.flaws}
+        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
+        return
+    gates = [_Line(gate.name, _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
+    flaws = [
+        _Line("not clean", f"{one.sha[:12]} {one.candidate_id}, {one.merged_at:%Y-%m-%d}: {one.reason}")
+        for one in stability.flaws
+    ]
+    _print([*gates, *flaws])
+
+
+def _figure(gate: Gate) -> str:
+    if gate.needed:
+        return f"{gate.figure} of {gate.needed}"
+    return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"
+
+
+def _of_log(status: Status) -> Iterator[_Line]:
+    log = status.log
+    if log is None or not log.n_records:
+        yield _Line("records", "none yet")
+        yield _Line("", "record requests with AuditCollector (docs/getting-started.md), or see what comes")
+        yield _Line("", "out of it first: dartlab-coreloop demo --out scratch")
+        return
+    today = status.generated_at.date()
+    newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them in the future"
+    yield _Line("records", f"{log.n_records:,} on {counted(log.n_days, 'day')}, {newest}")
+    mined = f"{counted(log.n_in_window, 'record')}, {counted(log.n_patterns, 'pattern')}"
+    yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")
+
+
+def _of_proposals(status: Status) -> Iterator[_Line]:
+    today = status.generated_at.date()
+    for label, one in (("candidates", status.candidates), ("counterexamples", status.counterexamples)):
+        yield _Line(label, _standing(one, today))
+
+
+def _standing(one: Standing, today: date) -> str:
+    oldest = f" (the oldest {_ago(one.oldest, today)})" if one.oldest is not None else ""
+    return f"{one.pending:,} pending{oldest}, {one.promoted:,} promoted, {one.rejected:,} rejected"
+
+
+def _of_promotions(status: Status) -> Iterator[_Line]:
+    for note in status.notes:
+        yield _Line("note", note, "yellow")
+    if status.promotions is None:
+        return
+    yield _Line("promotions", _promotions(status, status.promotions))
+    for one in status.promotions.open:
+        where = one.url or f"branch {one.branch}, no pull request known"
+        yield _Line("", f"open {_ago(one.since.date(), status.generated_at.date())}: {where}")
+    gates = status.promotions.stability.gates
+    yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
+
+
+def _promotions(status: Status, found: Promotions) -> str:
+    today = status.generated_at.date()
+    newest = f", the newest {_ago(found.newest.date(), today)}" if found.newest is not None else ""
+    waiting = n_stale(status)
+    late = f" ({waiting:,} for more than {UNMERGED_DAYS} days)" if waiting else ""
+    return (
+        f"{len(found.open):,} open{late}, {found.merged:,} merged in {found.base}{newest}, "
+        f"{found.reverted:,} reverted"
+    )
+
+
+def _of_alarms(status: Status) -> Iterator[_Line]:
+    if not status.alarms:
+        yield _Line("alarms", "none", "green")
+    for alarm in status.alarms:
+        yield _Line("ALARM", alarm.text, "bold red")
+        yield _Line("", alarm.todo)
+
+
+def _ago(day: date, today: date) -> str:
+    days = (today - day).days
+    return f"{day}, {counted(days, 'day')} ago" if days > 0 else f"{day}, today"
+
+
+def _print(lines: list[_Line]) -> None:
+    width = max(len(line.label) for line in lines) + 2
+    if not sys.stdout.isatty():
+        for line in lines:
+            click.echo(f"{line.label:<{width}}{printable(line.text)}")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for line in lines:
+        table.add_row(
+            Text(line.label, style=line.style or "bold"), Text(printable(line.text), style=line.style)
+        )
+    Console().print(table)

@@ -1,0 +1,1 @@
+"""Where the loop stands, and alarms where nothing comes out."""

@@ -1,0 +1,120 @@
+"""What the log says: how much there is of it, how old it is, and what mining makes of the last days."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Final
+
+import polars as pl
+
+from coreloop.mine.folder import newest_day
+from coreloop.mine.rollup import EPOCH_DAY, Rollup
+from coreloop.mine.window import Days, count_patterns, merge
+from coreloop.pattern.candidates import find_candidates
+from coreloop.pattern.success import Gate
+
+WINDOW_DAYS: Final = 30
+_ALL_DAYS: Final = Days(date.min, date.max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """What was recorded.
+
+    Attributes
+    ----------
+    n_records, n_days : int
+        Records of all days, and days that have some.
+    first, newest : date or None
+        UTC days, those in the future aside.
+    n_future, last : int and date or None
+        Records of days that are still to come, and the last of these days.
+    days : Days
+        The window that ``pattern`` mines; what follows is of these days.
+    n_in_window, n_patterns : int
+        Records, and the patterns that they make.
+    skipped : mapping of str to int
+        Lines that cannot be read, by reason, in files that have a record of the window or none at all.
+    """
+
+    n_records: int = 0
+    n_days: int = 0
+    first: date | None = None
+    newest: date | None = None
+    n_future: int = 0
+    last: date | None = None
+    days: Days
+    n_in_window: int = 0
+    n_patterns: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Sieved:
+    """How many of the window's patterns would be proposed, and how many fell at which gate."""
+
+    n_candidates: int
+    fell: Mapping[str, int]
+
+
+def window(today: date) -> Days:
+    """The days that ``pattern`` mines without options."""
+    return Days(today - timedelta(days=WINDOW_DAYS), today)
+
+
+def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
+    """Count the log.
+
+    Parameters
+    ----------
+    rollups : sequence of Rollup
+        Of all files.
+    today : date
+        UTC.
+    """
+    days = window(today)
+    counts = _count_days(rollups)
+    past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
+    mined = merge([one for one in rollups if _may_be_in(one, days)], days)
+    return Log(
+        n_records=sum(counts.values()),
+        n_days=len(counts),
+        first=min(past, default=None),
+        newest=max(past, default=None),
+        n_future=sum(counts[day] for day in future),
+        last=max(future, default=None),
+        days=days,
+        n_in_window=sum(counts[day] for day in past if day >= days.since),
+        n_patterns=count_patterns(mined).height,
+        skipped={reason: n for reason, n in mined.skipped.items() if reason != "replay"},
+    )
+
+
+def sieve(rollups: Sequence[Rollup], gate: Gate, *, known: frozenset[str], today: date) -> Sieved:
+    """Weigh the window's patterns as ``pattern`` does without options.
+
+    Parameters
+    ----------
+    rollups : sequence of Rollup
+        Of all files; of patterns that pass, the questions are read.
+    gate : Gate
+        What a candidate needs.
+    known : frozenset of str
+        Keys that are not proposed again.
+    today : date
+        UTC.
+    """
+    found = find_candidates(merge(rollups, window(today)), gate, known=known)
+    return Sieved(len(found.candidates), found.fell)
+
+
+def _may_be_in(rollup: Rollup, days: Days) -> bool:
+    """Whether a file has records since the first of the days, or none at all that can be read."""
+    newest = newest_day([rollup])
+    return newest is None or newest >= days.since
+
+
+def _count_days(rollups: Sequence[Rollup]) -> dict[date, int]:
+    n = pl.col("n").sum()
+    rows = merge(rollups, _ALL_DAYS).groups.group_by("day").agg(n).filter(pl.col("n") > 0).collect()
+    return {EPOCH_DAY + timedelta(days=day): n for day, n in rows.iter_rows()}

@@ -1,0 +1,149 @@
+"""A workspace -> its `Status`: reads the log, the proposals, the verdicts, git and the forge."""
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, time
+from typing import Final
+
+from coreloop.errors import ForgeError, GitError, NoRepositoryError
+from coreloop.history import known_keys
+from coreloop.judge import Judgments, read_judgments, read_proposed
+from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.rollup import mine_settings
+from coreloop.outcomes import read_dropped, read_reaches
+from coreloop.pattern.success import Gate
+from coreloop.promote.connect import connect_forge
+from coreloop.promote.forge import PullRequest
+from coreloop.repository import Repository
+from coreloop.settings import ForgeSettings
+from coreloop.status.alarms import find_alarms
+from coreloop.status.facts import Status, count_standing
+from coreloop.status.log import Log, Sieved, read_log, sieve, window
+from coreloop.status.promotions import Promotions, read_promotions
+from coreloop.status.stability import Stability
+from coreloop.text import printable
+from coreloop.trailers import read_trailers
+from coreloop.workspace import Workspace
+
+ENOUGH_PER_REPEAT: Final = 10
+"""So many records of the window for each that a pattern needs, and something should have come out."""
+
+
+def read_status(workspace: Workspace, *, now: datetime, environ: Mapping[str, str] = os.environ) -> Status:
+    """Find out where everything stands.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    now : datetime
+        Aware.
+    environ : mapping
+        May hold a token, see `coreloop.promote.connect.connect_forge`.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be read, or is not what it should be.
+    GitError
+        The clone is shallow, or git is missing. Where there is no repository, or no base branch yet, the
+        status has no promotions and says why.
+    """
+    judgments = read_judgments(workspace.judgments_dir)
+    unread = (f"{n:,} lines of judgments are not read: {reason}" for reason, n in judgments.skipped.items())
+    promotions, known, notes = _read_history(workspace, now, environ)
+    proposed = read_proposed(workspace)
+    merged = promotions.by_phase if promotions is not None else {}
+    since = datetime.combine(window(now.date()).since, time(), UTC)
+    candidates, counterexamples = (
+        count_standing(proposed, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
+        for prefix, phase in (("cand-", "R"), ("ce-", "F"))
+    )
+    log, sieved = _read_log(workspace, judgments, known, now, never=candidates.never)
+    status = Status(
+        generated_at=now,
+        log=log,
+        sieved=sieved,
+        candidates=candidates,
+        counterexamples=counterexamples,
+        promotions=promotions,
+        dropped=read_dropped(workspace.dropped_file, since=since),
+        reached=read_reaches(workspace.reach_file, since=since),
+        notes=(*notes, *unread),
+    )
+    return replace(status, alarms=find_alarms(status))
+
+
+def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
+    """The stability gates alone: of the base branch as this clone knows it.
+
+    Raises
+    ------
+    GitError
+        There is no repository, no base branch, or a shallow clone.
+    """
+    with Repository(workspace.root) as repository:
+        repository.require_history()
+        base = workspace.settings.forge.base
+        return read_promotions(repository, base, (), project=workspace.root, now=now).stability
+
+
+def _read_log(
+    workspace: Workspace, judgments: Judgments, known: frozenset[str], now: datetime, *, never: bool
+) -> tuple[Log | None, Sieved | None]:
+    """The log and, where no candidate ever came although there are enough records, why none did."""
+    if not workspace.records_dir.is_dir():
+        return None, None
+    gates = workspace.settings.gates
+    settings = mine_settings(
+        workspace.settings,
+        gates.min_chunk_len,
+        replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
+    )
+    rollups = roll_up_folder(workspace.records_dir, settings)
+    log = read_log(rollups, today=now.date())
+    if not never or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
+        return log, None
+    gate = Gate(
+        min_repeat=gates.min_repeat,
+        min_unique_questions=gates.min_unique_questions,
+        min_success_rate=gates.min_success_rate,
+    )
+    return log, sieve(rollups, gate, known=known | judgments.rejected(), today=now.date())
+
+
+def _read_history(
+    workspace: Workspace, now: datetime, environ: Mapping[str, str]
+) -> tuple[Promotions | None, frozenset[str], tuple[str, ...]]:
+    """The promotions, the keys that are on a branch, and what could not be found out."""
+    base = workspace.settings.forge.base
+    with ExitStack() as stack:
+        try:
+            repository = stack.enter_context(Repository(workspace.root))
+        except NoRepositoryError as error:
+            return None, frozenset(), (printable(f"no history: {error}"),)
+        repository.require_history()
+        try:
+            repository.base(base)
+        except GitError as error:
+            return None, known_keys(repository, base=base), (printable(f"no history: {error}"),)
+        pulls, notes = _ask_forge(repository, workspace.settings.forge, environ)
+        promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
+        asked = {key for pull in pulls if (key := read_trailers(pull.body).get("Candidate-Key"))}
+        return promotions, known_keys(repository, base=base) | asked, notes
+
+
+def _ask_forge(
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
+) -> tuple[tuple[PullRequest, ...], tuple[str, ...]]:
+    """The open pull requests; a forge that does not answer hides nothing that is known without it."""
+    try:
+        with connect_forge(repository, settings, environ, patiently=False) as forge:
+            if forge is None:
+                return (), ()
+            return forge.open_pull_requests(), ()
+    except ForgeError as error:
+        return (), (printable(f"pull requests are not known, only branches: {error}"),)

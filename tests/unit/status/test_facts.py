@@ -1,0 +1,62 @@
+"""What became of the proposals of all days."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from coreloop.judge import Judgment, Judgments, Proposed, Verdict
+from coreloop.status.facts import Standing, count_standing
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+
+
+def verdict(key: str | None, given: Verdict, *, id: str = "cand-2026-04-25-001") -> Judgment:
+    return Judgment(id=id, key=key, verdict=given, cause=None, judged_at=NOW, judged_by="Ann")
+
+
+PROPOSED = [
+    Proposed("cand-2026-03-01-001", "aa", date(2026, 3, 1)),
+    Proposed("cand-2026-03-02-001", "aa", date(2026, 3, 2)),
+    Proposed("cand-2026-03-02-002", "bb", date(2026, 3, 2)),
+    Proposed("ce-2026-03-03-001", "cc", date(2026, 3, 3)),
+    Proposed("cand-2026-03-04-001", "", date(2026, 3, 4)),
+]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "known", "judgments", "expected"),
+    [
+        pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
+        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="one is on a branch"),
+        pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
+        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="nothing is left"),
+        pytest.param(
+            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="one is rejected"
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
+            (2, date(2026, 3, 1), 0),
+            id="a verdict was taken back",
+        ),
+        pytest.param(
+            "cand-",
+            [],
+            [
+                verdict(None, Verdict.VIOLATION, id="req-1"),
+                verdict("cc", Verdict.CAVEAT, id="ce-2026-03-03-001"),
+            ],
+            (2, date(2026, 3, 1), 0),
+            id="requests and counterexamples are no candidates",
+        ),
+    ],
+)
+def test_pending_and_rejected(
+    prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[int, date | None, int]
+) -> None:
+    pending, oldest, rejected = expected
+    found = count_standing(
+        PROPOSED, Judgments(tuple(judgments)), prefix=prefix, known=frozenset(known), promoted=7
+    )
+    assert found == Standing(pending=pending, oldest=oldest, promoted=7, rejected=rejected)

@@ -1,0 +1,88 @@
+"""Which promotions are merged, reverted or open, on real histories and with pull requests."""
+
+from datetime import UTC, datetime, timedelta
+
+from coreloop.history import OpenBranch
+from coreloop.promote.forge import PullRequest
+from coreloop.repository import Repository
+from coreloop.status.promotions import OpenPromotion, Promotions, join_open, read_promotions
+from merging import open_promotion, promote, revert
+from promoting import Project
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+
+
+def pull(branch: str, created_at: datetime, number: int = 1) -> PullRequest:
+    return PullRequest(
+        number=number,
+        url=f"https://github.com/octo/tools/pull/{number}",
+        title="[CORELOOP-R] docs",
+        state="open",
+        draft=True,
+        branch=branch,
+        base="main",
+        head_sha="f" * 40,
+        same_repo=True,
+        merged=False,
+        created_at=created_at,
+        body="",
+    )
+
+
+def test_a_branch_and_its_pull_request_are_one() -> None:
+    branches = [OpenBranch("skill/a", "aa", NOW), OpenBranch("skill/b", "bb", NOW - timedelta(days=3))]
+    pulls = [pull("skill/a", NOW - timedelta(days=1)), pull("skill/c", NOW - timedelta(days=9), 2)]
+    assert [(one.branch, one.url is not None) for one in join_open(branches, pulls)] == [
+        ("skill/c", True),
+        ("skill/b", False),
+        ("skill/a", True),
+    ]
+    assert join_open([], []) == ()
+
+
+def promotions_of(project: Project, *pulls: PullRequest) -> Promotions:
+    with Repository(project.root) as repository:
+        now = datetime.now(UTC)
+        return read_promotions(repository, "main", pulls, project=project.root, now=now)
+
+
+def test_promotions_are_merged_reverted_or_open(project: Project) -> None:
+    promote(project, "aa")
+    sha = promote(project, "bb")
+    revert(project, sha)
+    open_promotion(project, "cc", GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.git("push", "--quiet", "origin", "main", "skill/docstring-cc")
+    project.git("branch", "--quiet", "--delete", "--force", "skill/docstring-cc")
+    found = promotions_of(project)
+    assert (found.merged, found.by_phase, found.reverted) == (1, {"R": 1, "F": 0}, 1)
+    since = datetime(2026, 4, 1, tzinfo=UTC)
+    assert found.open == (OpenPromotion("skill/docstring-cc", since),)
+
+
+def test_a_branch_that_was_left_after_its_squash_is_not_open(project: Project) -> None:
+    branch = open_promotion(project, "aa")
+    project.git("merge", "--quiet", "--squash", branch)
+    project.git("commit", "--quiet", "-m", project.git("log", "-1", "--format=%B", branch))
+    project.git("push", "--quiet", "origin", "main")
+    found = promotions_of(project)
+    assert (found.merged, found.open) == (1, ())
+
+
+def test_nothing_was_promoted_yet(project: Project) -> None:
+    found = promotions_of(project)
+    assert (found.merged, found.newest, found.open) == (0, None, ())
+    assert [gate.figure for gate in found.stability.gates] == [0, 0, 0]
+
+
+def test_the_newest_merge_is_the_last_that_came_whatever_its_clock_says(project: Project) -> None:
+    promote(project, "aa", GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
+    project.git("push", "--quiet", "origin", "main")
+    before = datetime.now(UTC) - timedelta(minutes=5)
+    newest = promotions_of(project).newest
+    assert newest is not None
+    assert before < newest  # the first commit of the project is younger
+    promote(project, "bb", GIT_COMMITTER_DATE="2099-01-01T00:00:00Z")
+    project.git("push", "--quiet", "origin", "main")
+    newest = promotions_of(project).newest
+    assert newest is not None
+    assert before < newest <= datetime.now(UTC)
