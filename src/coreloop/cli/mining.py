@@ -23,9 +23,15 @@ class Mining:
     scheduler: str | None = None
 
     def rollups(
-        self, folder: Path, settings: "MineSettings", *, workspace: Workspace, check: bool = False
+        self,
+        folder: Path,
+        settings: "MineSettings",
+        *,
+        workspace: Workspace,
+        check: bool = False,
+        quiet: bool = False,
     ) -> "list[Rollup]":
-        """Roll up a folder, and say on stderr what was there already.
+        """Roll up a folder and, but for ``quiet``, say on stderr what was there already.
 
         The rollups last as long as the command. Where they cannot be written, all is counted in memory.
         """
@@ -46,7 +52,8 @@ class Mining:
             click.echo(f"rollups are not kept: {error}", err=True)
             return roll_up_folder(folder, settings)
         context.call_on_close(lambda: shelf.sweep(folder))
-        _say(rollups)
+        if not quiet:
+            _say(rollups)
         return rollups
 
 

@@ -1,10 +1,12 @@
 """``dartlab-coreloop status``."""
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import click
 
+from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import json_option
 from coreloop.workspace import open_workspace
 
@@ -13,12 +15,14 @@ from coreloop.workspace import open_workspace
 @click.option(
     "--stability", "only_stability", is_flag=True, help="Only the stability gates; exits 1 if one says no."
 )
+@mining_options
 @json_option
-def command(only_stability: bool, as_json: bool) -> None:
+def command(only_stability: bool, mining: Mining, as_json: bool) -> None:
     """Show where the loop stands, and sound an alarm where nothing comes out.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN or
-    GH_TOKEN also the open pull requests. Changes nothing. Exits 0 with alarms too.
+    GH_TOKEN also the open pull requests. Changes nothing but the kept counts of
+    the records. Exits 0 with alarms too.
     """
     from coreloop.cli.show_status import show_stability, show_status
     from coreloop.status.read import read_gates, read_status
@@ -26,7 +30,8 @@ def command(only_stability: bool, as_json: bool) -> None:
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if not only_stability:
-        show_status(read_status(workspace, now=now), as_json=as_json)
+        roll_up = partial(mining.rollups, workspace=workspace, quiet=True)
+        show_status(read_status(workspace, now=now, roll_up=roll_up), as_json=as_json)
         return
     stability = read_gates(workspace, now=now)
     show_stability(stability, as_json=as_json)

@@ -1,17 +1,18 @@
 """A workspace -> its `Status`: reads the log, the proposals, the verdicts, git and the forge."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, time
+from pathlib import Path
 from typing import Final
 
 from coreloop.errors import ForgeError, GitError, NoRepositoryError
 from coreloop.history import known_keys
 from coreloop.judge import Judgments, read_judgments, read_proposed
 from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import mine_settings
+from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.outcomes import read_dropped, read_reaches
 from coreloop.pattern.success import Gate
 from coreloop.promote.connect import connect_forge
@@ -31,7 +32,16 @@ ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""
 
 
-def read_status(workspace: Workspace, *, now: datetime, environ: Mapping[str, str] = os.environ) -> Status:
+RollUp = Callable[[Path, MineSettings], list[Rollup]]
+
+
+def read_status(
+    workspace: Workspace,
+    *,
+    now: datetime,
+    roll_up: RollUp = roll_up_folder,
+    environ: Mapping[str, str] = os.environ,
+) -> Status:
     """Find out where everything stands.
 
     Parameters
@@ -40,6 +50,8 @@ def read_status(workspace: Workspace, *, now: datetime, environ: Mapping[str, st
         The project.
     now : datetime
         Aware.
+    roll_up : callable
+        Rolls up a folder of records.
     environ : mapping
         May hold a token, see `coreloop.promote.connect.connect_forge`.
 
@@ -61,7 +73,8 @@ def read_status(workspace: Workspace, *, now: datetime, environ: Mapping[str, st
         count_standing(proposed, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
         for prefix, phase in (("cand-", "R"), ("ce-", "F"))
     )
-    log, sieved = _read_log(workspace, judgments, known, now, never=candidates.never)
+    rollups = _roll_up(workspace, judgments, roll_up)
+    log, sieved = _read_log(rollups, workspace, judgments, known, now, never=candidates.never)
     status = Status(
         generated_at=now,
         log=log,
@@ -90,20 +103,32 @@ def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
         return read_promotions(repository, base, (), project=workspace.root, now=now).stability
 
 
-def _read_log(
-    workspace: Workspace, judgments: Judgments, known: frozenset[str], now: datetime, *, never: bool
-) -> tuple[Log | None, Sieved | None]:
-    """The log and, where no candidate ever came although there are enough records, why none did."""
+def _roll_up(workspace: Workspace, judgments: Judgments, roll_up: RollUp) -> list[Rollup] | None:
+    """The rollups of the records; None where nothing was ever recorded."""
     if not workspace.records_dir.is_dir():
-        return None, None
-    gates = workspace.settings.gates
+        return None
     settings = mine_settings(
         workspace.settings,
-        gates.min_chunk_len,
+        workspace.settings.gates.min_chunk_len,
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
     )
-    rollups = roll_up_folder(workspace.records_dir, settings)
+    return roll_up(workspace.records_dir, settings)
+
+
+def _read_log(
+    rollups: list[Rollup] | None,
+    workspace: Workspace,
+    judgments: Judgments,
+    known: frozenset[str],
+    now: datetime,
+    *,
+    never: bool,
+) -> tuple[Log | None, Sieved | None]:
+    """The log and, where no candidate ever came although there are enough records, why none did."""
+    if rollups is None:
+        return None, None
+    gates = workspace.settings.gates
     log = read_log(rollups, today=now.date())
     if not never or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None

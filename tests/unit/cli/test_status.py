@@ -103,13 +103,15 @@ def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: 
     assert len(out.splitlines()) < 24
 
 
-def test_it_changes_nothing(run: Run, project: Project) -> None:
+def test_it_changes_nothing_but_the_rollups(run: Run, project: Project) -> None:
     log(project.root)
     promote(project, "aa")
     before = project.fingerprint()
-    shown(run(at=project.root))
+    shown(run("--no-cache", at=project.root))
     run("--stability", at=project.root)
     assert project.fingerprint() == before
+    shown(run(at=project.root))
+    assert {path.name for path in (project.root / "data" / "audit" / "rollups").iterdir()} > {".lock"}
 
 
 # --- errors -----------------------------------------------------------------------------------------
