@@ -1,9 +1,11 @@
 """A text as a patient reader gets it, and whether enough of a value is left in it."""
 
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
@@ -18,13 +20,19 @@ _TAGS_READ: Final = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _TWINS: Final = str.maketrans(TWINS)
 
 
-def folded(text: str) -> str:
-    """Letters and digits of a text as a patient reader gets them, lower case."""
+def resolved(text: str) -> str:
+    """The text without escapes, entities and percent signs, up to three deep."""
     for _ in range(3):
         text = unquote(html.unescape(_ESCAPE.sub(lambda code: chr(int(code[1], 16)), text)))
-    text = unicodedata.normalize("NFKC", text.translate(_TWINS))
+    # two escapes of one character beyond U+FFFF have become its surrogates
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def folded(text: str) -> str:
+    """Letters and digits of a text as a patient reader gets them, lower case."""
+    text = unicodedata.normalize("NFKC", resolved(text).translate(_TWINS))
     # full-width signs have only now become those of an escape
-    text = unquote(html.unescape(text)).casefold()
+    text = resolved(text).casefold()
     return "".join(_plain(char) for char in text if char.isalnum() and char not in "\u115f\u1160\u3164")
 
 
@@ -33,7 +41,7 @@ def _plain(char: str) -> str:
 
 
 def leaves(value: Any) -> Iterator[str]:
-    """Every string, key and number of a record as text."""
+    """Every string, key and number of a record as text; of a string that is JSON, those in it too."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield str(key)
@@ -43,6 +51,9 @@ def leaves(value: Any) -> Iterator[str]:
             yield from leaves(item)
     elif value is not None and not isinstance(value, bool):
         yield str(value)
+        if str(value).startswith(("{", "[")):
+            with suppress(ValueError):
+                yield from leaves(json.loads(value))
 
 
 def survives(core: Core, record: Mapping[str, Any]) -> bool:
@@ -58,6 +69,6 @@ def survives(core: Core, record: Mapping[str, Any]) -> bool:
 def _readings(leaf: str, *, digits: bool) -> tuple[str, ...]:
     """What a reader makes of a text: with tag characters read as what they say, too."""
     # digits inside a pseudonym are chance, and there are many pseudonyms
-    text = _PSEUDONYM.sub(" ", leaf) if digits else leaf
+    text = resolved(_PSEUDONYM.sub(" ", leaf) if digits else leaf)
     said = text.translate(_TAGS_READ)
     return (folded(text.translate(_NO_TAGS)), *([folded(said)] if said != text else []))

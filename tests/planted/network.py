@@ -30,7 +30,9 @@ def email(rng: random.Random) -> Value:
     tag = rng.choice(("", "", "", "+dart"))
     text = f"{local}{tag}@{domain}"
     form = rng.choice(("{}", "{}", "{}", "<{}>", "mailto:{}", "({})"))
-    return Value(form.format(text if rng.random() < 0.85 else text.upper()), (Core(local),))
+    return Value(
+        form.format(text if rng.random() < 0.85 else text.upper()), (Core(local), Core(local.split(".")[-1]))
+    )
 
 
 def url_user(rng: random.Random) -> Value:

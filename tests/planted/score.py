@@ -7,7 +7,7 @@ value's cores are looked for. How much of a core is enough stands with its kind;
 - numbers of people, cards and accounts: more than receipts and forms show (a card's last four digits or first
   six are none, ten in a row are; of a registration number the birthday is none, one digit more is one);
 - phones: all but one digit of what follows the prefix;
-- e-mail: the local part, with or without its domain; a domain alone is none;
+- e-mail: the local part or what follows a dot in it, with or without its domain; a domain alone is none;
 - URLs: host, path, user, password or a query's value, each by itself;
 - secrets: twelve characters in a row after the vendor's prefix, of a password eight;
 - names, home folders, firms: the name.
