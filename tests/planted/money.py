@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from planted.value import Core, Value, digits
@@ -35,7 +35,8 @@ _BANKS: Final = (
     ("bank account", (4, 3, 6)),
 )
 _IBANS: Final = (("DE", 18), ("FR", 23), ("NL", 14), ("GB", 18), ("ES", 20), ("AT", 16))
-NAMES: Final = (
+Name = tuple[str, str, str]
+NAMES: Final[tuple[Name, ...]] = (
     ("005930", "삼성전자", "Samsung Electronics"),
     ("000660", "SK하이닉스", "SK hynix|하이닉스"),
     ("035420", "NAVER", "네이버"),
@@ -102,15 +103,20 @@ def iban(rng: random.Random) -> Value:
     return Value(text if rng.random() < 0.5 else " ".join(re.findall(".{1,4}", text)), (Core(number, 10),))
 
 
-def company(rng: random.Random) -> Value:
-    code, name, aliases = rng.choice(NAMES)
-    said = rng.choice([name, *filter(None, aliases.split("|"))])
-    particle = rng.choice(_PARTICLES)
-    if len(name) == 2:  # 대상, 기아: only where it is marked as a firm
-        text = rng.choice((f"㈜{name}", f"(주){name}", f"{name}㈜", f"{name}({code})")) + particle
-        return Value(text, (Core(text.removesuffix(particle)),))
-    text = said + rng.choice((particle, f"({code}){particle}"))
-    return Value(text, (Core(said), *([Core(code)] if code in text else [])))
+def company_of(names: Sequence[Name]) -> Callable[[random.Random], Value]:
+    """A maker of firms as people name them: with a code, with a particle, by an alias."""
+
+    def company(rng: random.Random) -> Value:
+        code, name, aliases = rng.choice(names)
+        particle = rng.choice(_PARTICLES)
+        if len(name) == 2:  # 대상, 기아: only where it is marked as a firm
+            text = rng.choice((f"㈜{name}", f"(주){name}", f"{name}㈜", f"{name}({code})"))
+            return Value(text + particle, (Core(name),))
+        said = rng.choice([name, *(alias for alias in aliases.split("|") if len(alias) > 2)])
+        text = said + rng.choice(("", "", f"({code})"))
+        return Value(text + particle, (Core(said), *([Core(code)] if code in text else [])))
+
+    return company
 
 
 def _cut(text: str, lengths: tuple[int, ...]) -> list[str]:

@@ -166,6 +166,13 @@ SECRETS: Final[dict[str, Put]] = {
 }
 """Where the neighbour says that a value is a secret."""
 
+CODES: Final[dict[str, Put]] = {
+    "hint": _field("stockCode_hint"),
+    "argument": lambda _, record, code: _args(record).update(stockCode=code),
+    "list": lambda _, record, code: _args(record).update(codes=[code]),
+}
+"""Where an agent writes a firm's stock code by itself."""
+
 NUMBER_KEYS: Final = {
     "mobile": ("phone", "mobile", "휴대폰", "전화번호"),
     "landline": ("tel", "phone", "전화번호"),

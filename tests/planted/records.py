@@ -3,7 +3,7 @@
 import json
 import random
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,8 +13,9 @@ from logs import record as sound_record
 from planted import identity, lookalike, money, network, secret
 from planted.disguise import DISGUISES
 from planted.fold import survives
+from planted.money import Name
 from planted.phrase import GROUPS, phrase, sentence
-from planted.place import NUMBER_KEYS, SECRETS, TEXTS, Record, put_number
+from planted.place import CODES, NUMBER_KEYS, SECRETS, TEXTS, Record, put_number
 from planted.value import Core, Value
 
 FIRST_NUMBER: Final = 1000
@@ -72,7 +73,9 @@ class Planted:
         return json.dumps(self.record, ensure_ascii=False).encode() + b"\n"
 
 
-def planted_records(seed: int, *, rounds: int = 1, companies: bool = False) -> list[Planted]:
+def planted_records(
+    seed: int, *, rounds: int = 1, companies: Sequence[Name] = (), kinds: Collection[str] = ()
+) -> list[Planted]:
     """All kinds in all places and in all disguises, shuffled, with records between that hide nothing.
 
     Parameters
@@ -81,11 +84,13 @@ def planted_records(seed: int, *, rounds: int = 1, companies: bool = False) -> l
         The same seed gives the same records.
     rounds : int
         How often every combination comes, each time with other values and words.
-    companies : bool
-        Plant names of firms too, which only the mode ``mask`` has to find.
+    companies : sequence of (str, str, str)
+        Plant these firms too (code, name, aliases), which only the mode ``mask`` has to find.
+    kinds : collection of str
+        Plant only these.
     """
     rng = random.Random(seed)
-    makers = list(_makers(companies=companies)) * rounds
+    makers = [make for kind, make in _makers(companies) if not kinds or kind in kinds] * rounds
     makers += [_clean] * (len(makers) // 3)
     rng.shuffle(makers)
     return [make(rng, FIRST_NUMBER + place) for place, make in enumerate(makers)]
@@ -94,19 +99,23 @@ def planted_records(seed: int, *, rounds: int = 1, companies: bool = False) -> l
 _Make = Callable[[random.Random, int], Planted]
 
 
-def _makers(*, companies: bool) -> Iterator[_Make]:
-    kinds = _KINDS | ({"company": money.company} if companies else {})
-    for kind, value in kinds.items():
+def _makers(companies: Sequence[Name]) -> Iterator[tuple[str, _Make]]:
+    """What makes one record of a kind, for every combination."""
+    values = {**_KINDS, **({"company": money.company_of(companies)} if companies else {})}
+    for kind, value in values.items():
         for place in TEXTS:
-            yield _text_maker(kind, value, place, "")
+            yield kind, _text_maker(kind, value, place, "")
         for disguise in (*DISGUISES, "NFD"):
             if _fits(kind, disguise):
-                yield _text_maker(kind, value, "", disguise)
+                yield kind, _text_maker(kind, value, "", disguise)
     for kind in NUMBER_KEYS:
-        yield _number_maker(kind)
+        yield kind, _number_maker(kind)
     for kind, value in {**secret.KINDS, "opaque": secret.opaque}.items():
         for place in SECRETS:
-            yield _neighbour_maker(kind, value, place)
+            yield kind, _neighbour_maker(kind, value, place)
+    if companies:
+        for place in CODES:
+            yield "company", _code_maker(companies, place)
 
 
 def _fits(kind: str, disguise: str) -> bool:
@@ -159,6 +168,19 @@ def _neighbour_maker(kind: str, make: Callable[[random.Random], Value], place: s
         value, record = make(rng), _record(rng, number)
         SECRETS[place](rng, record, value.text)
         return Planted(number, _hashed(record), kind, place, "plain", value.text, value.cores)
+
+    return maker
+
+
+def _code_maker(companies: Sequence[Name], place: str) -> _Make:
+    """A stock code alone, in the same record as its firm."""
+
+    def maker(rng: random.Random, number: int) -> Planted:
+        code, name, _ = rng.choice(companies)
+        record = _record(rng, number)
+        record["question"] = f"{sentence(rng)} ㈜{name}"
+        CODES[place](rng, record, code)
+        return Planted(number, _hashed(record), "company", f"code as {place}", "plain", code, (Core(code),))
 
     return maker
 

@@ -10,7 +10,8 @@ from planted import Planted, Score, planted_records, score
 from planted.broken import LINES
 from planted.disguise import DISGUISES
 from planted.fold import folded, survives
-from planted.place import NUMBER_KEYS, SECRETS, TEXTS
+from planted.money import NAMES
+from planted.place import CODES, NUMBER_KEYS, SECRETS, TEXTS
 from planted.records import without
 from planted.value import Core
 
@@ -19,7 +20,7 @@ SEED = 20260425
 
 @pytest.fixture(scope="module")
 def planted() -> list[Planted]:
-    return planted_records(SEED, companies=True)
+    return planted_records(SEED, companies=NAMES)
 
 
 def scored(planted: list[Planted], sanitize: Any) -> Score:
@@ -61,7 +62,10 @@ def test_every_kind_is_in_every_place_and_every_disguise_is_used(planted: list[P
     assert len(kinds) >= 37
     assert {(kind, place) for kind in kinds for place in TEXTS} <= plain
     assert {one.disguise for one in planted} == {*DISGUISES, "NFD", "plain", ""}
-    assert {one.place for one in planted} == {*TEXTS, *SECRETS, "number", ""}
+    assert {one.place for one in planted} == {
+        *(*TEXTS, *SECRETS, "number", ""),
+        *(f"code as {place}" for place in CODES),
+    }
     assert {one.kind for one in planted if one.place == "number"} == set(NUMBER_KEYS)
 
 

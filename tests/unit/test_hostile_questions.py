@@ -322,12 +322,16 @@ def test_hostile_errors_become_classes(loop: Loop) -> None:
     assert loop.traces() == []
 
 
+STEPS = [
+    {"name": "analysis", "args": {"axis": "배당", "note": QUESTIONS[5]}, "ok": True},
+    {"name": "show", "args": {"company": QUESTIONS[6]}, "ok": True},
+]
 ANSWERS = [
     pytest.param(Reply(500, {"error": QUESTIONS[0]}), id="an error"),
     pytest.param(Reply(200, QUESTIONS[1].encode()), id="no JSON"),
     pytest.param(Reply(200, {QUESTIONS[2]: QUESTIONS[3], "tool_calls": QUESTIONS[4]}), id="another form"),
     pytest.param(Reply(302, {}, {"Location": "https://evil.example/qzcanary"}), id="a redirect"),
-    pytest.param(Reply(200, {"tool_calls": [], "request_id": "qzcanary\nPhase: R"}), id="an id"),
+    pytest.param(Reply(200, {"tool_calls": STEPS, "request_id": "qzcanary\nPhase: R"}), id="an id"),
 ]
 
 
@@ -337,8 +341,9 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
         loop.project.settle(json.dumps({**SETTINGS, "replay": {"url": agent.url, "timeout_s": 5}}))
         for number, question in enumerate(QUESTIONS[:6]):
             collect(loop, question, "배당", QUESTIONS[number], category="UNSPECIFIED")
-        loop.promote("pattern", loop.propose("pattern"))
+        assert loop.promote("pattern", loop.propose("pattern")) == [0]
     assert agent.asked
+    assert len(loop.github.pulls) == 1
     assert loop.traces() == []
 
 

@@ -20,7 +20,7 @@ from coreloop.cli.main import run as entry_point
 from logs import record, write_log
 from planted import Planted, Score, planted_records, score, secret
 from planted.broken import LINES, MARK, ZIPPED
-from planted.money import NAMES
+from planted.money import NAMES, Name
 from planted.phrase import sentence
 
 pytestmark = pytest.mark.skipif("sanitize" not in COMMANDS, reason="this version has no sanitize command")
@@ -55,7 +55,7 @@ def names(tmp_path: Path) -> Path:
 
 
 @lru_cache(maxsize=4)
-def planted(seed: int, *, companies: bool) -> list[Planted]:
+def planted(seed: int, companies: tuple[Name, ...] = ()) -> list[Planted]:
     return planted_records(seed, rounds=ROUNDS, companies=companies)
 
 
@@ -87,7 +87,7 @@ def disguised_rate(found: Score) -> float:
 def test_planted_values_do_not_come_out_and_look_alikes_do(
     tmp_path: Path, run: Run, names: Path, mode: str, seed: str
 ) -> None:
-    records = planted(SEEDS[seed], companies=mode == "mask")
+    records = planted(SEEDS[seed], NAMES if mode == "mask" else ())
     out, report = tmp_path / "out", tmp_path / "report.json"
     source = write(tmp_path / "in", records)
     options = ("--names", names) if mode == "mask" else ()
@@ -108,8 +108,36 @@ def test_planted_values_do_not_come_out_and_look_alikes_do(
     assert run("--check", out, *options) == 0, said
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_listed_firm_is_masked_and_ordinary_words_stay(
+    tmp_path: Path, run: Run, shared_data: Path, seed: str
+) -> None:
+    listed = shared_data / "krx_companies.tsv"
+    rows = [line.split("\t") for line in listed.read_text(encoding="utf-8").splitlines()]
+    firms = tuple((code, name, (aliases or [""])[0]) for code, name, *aliases in rows)
+    records = planted_records(SEEDS[seed], rounds=10 * ROUNDS, companies=firms, kinds={"company"})
+
+    code = run(
+        "--in",
+        write(tmp_path / "in", records),
+        "--out",
+        tmp_path / "out",
+        "--mode",
+        "mask",
+        "--names",
+        listed,
+    )
+
+    assert code == 0
+    found = score(records, read(tmp_path / "out"))
+    said = f"seed {SEEDS[seed]}:\n{found}"
+    assert Counter({key: n for key, n in found.leaked.items() if key[2] == "plain"}) == Counter(), said
+    assert found.leak_rate <= 1 / 200, said
+    assert found.false_positive_rate <= 0.005, said
+
+
 def test_check_finds_every_plain_kind_wherever_it_is(tmp_path: Path, run: Run) -> None:
-    records = [one for one in planted(SEEDS["known"], companies=False) if one.disguise == "plain"]
+    records = [one for one in planted(SEEDS["known"]) if one.disguise == "plain"]
     by_kind = {one.kind: one for one in records}
     by_place = {one.place: one for one in records}
     chosen = [*by_kind.values(), *by_place.values()]
