@@ -52,7 +52,7 @@ class Planted:
     written : str
         The value as it stands in the record.
     clean : tuple of (str, str)
-        Look-alikes: kind and text.
+        Look-alikes: kind, and the text that they stand in.
     """
 
     number: int
@@ -188,12 +188,12 @@ def _code_maker(companies: Sequence[Name], place: str) -> _Make:
 def _clean(rng: random.Random, number: int) -> Planted:
     """A record with look-alikes in its texts, and one as a number."""
     record = _record(rng, number)
-    kinds = rng.sample(list(lookalike.KINDS), 4)
-    found = [(kind, lookalike.KINDS[kind](rng)) for kind in kinds]
-    places = rng.sample([place for place in TEXTS if place in _READABLE], 4)
-    for place, (_, text) in zip(places, found, strict=True):
+    found = []
+    for place, kind in zip(rng.sample(_READABLE, 4), rng.sample(list(lookalike.KINDS), 4), strict=True):
+        text = lookalike.KINDS[kind](rng)
         said = f"{sentence(rng)} {text} {sentence(rng)}" if rng.random() < 0.7 else text
         TEXTS[place](rng, record, said)
+        found.append((kind, said))
     figure = rng.choice((1, -1)) * rng.randint(10**9, 10**13)
     if not identity.is_rrn(f"{abs(figure):013}"):
         record["tool_calls"][-1]["args"]["revenue"] = figure
@@ -201,8 +201,14 @@ def _clean(rng: random.Random, number: int) -> Planted:
     return Planted(number, _hashed(record), clean=tuple(found))
 
 
-_READABLE: Final = frozenset(
-    {"question", "argument", "deep argument", "list", "override trigger", "call error", "error"}
+_READABLE: Final = (
+    "question",
+    "argument",
+    "deep argument",
+    "list",
+    "override trigger",
+    "call error",
+    "error",
 )
 """Places whose text a readable export keeps; that of a name may be a pseudonym."""
 
