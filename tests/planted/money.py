@@ -34,7 +34,7 @@ _BANKS: Final = (
     ("account no.", (3, 3, 6)),
     ("bank account", (4, 3, 6)),
 )
-_IBANS: Final = (("DE", 18), ("FR", 23), ("NL", 14), ("GB", 18), ("ES", 20), ("AT", 16))
+_IBANS: Final = (("DE", 18), ("CH", 17), ("NL", 14), ("GB", 18), ("LU", 16), ("AT", 16))
 Name = tuple[str, str, str]
 NAMES: Final[tuple[Name, ...]] = (
     ("005930", "삼성전자", "Samsung Electronics"),

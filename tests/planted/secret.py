@@ -70,7 +70,8 @@ def slack(rng: random.Random) -> Value:
 
 
 def stripe(rng: random.Random) -> Value:
-    return _prefixed(rng.choice(("sk_live_", "rk_live_", "sk_live_51")), token(rng, 24))
+    prefix, length = rng.choice((("sk_live_", 24), ("rk_live_", 24), ("sk_live_51", 97)))
+    return _prefixed(prefix, token(rng, length))
 
 
 def npm(rng: random.Random) -> Value:
@@ -87,7 +88,9 @@ def hugging_face(rng: random.Random) -> Value:
 
 def jwt(rng: random.Random) -> Value:
     claims = {"sub": token(rng, 10), "iat": rng.randint(1_700_000_000, 1_790_000_000), "role": "analyst"}
-    head, payload = (_base64(json.dumps(part)) for part in ({"alg": "HS256", "typ": "JWT"}, claims))
+    head, payload = (
+        _base64(json.dumps(part, separators=(",", ":"))) for part in ({"alg": "HS256", "typ": "JWT"}, claims)
+    )
     signature = token(rng, 43, _URL_SAFE)
     return Value(f"{head}.{payload}.{signature}", (Core(payload, 16), Core(signature, _WINDOW)))
 
