@@ -6,6 +6,8 @@ from pathlib import Path
 
 import duckdb
 
+from coreloop.mine import outcome
+
 COLUMNS = """{
     ts: 'TIMESTAMPTZ', category_hash: 'VARCHAR', question: 'VARCHAR', question_hash: 'VARCHAR',
     session_hash: 'VARCHAR', provider: 'VARCHAR', chunk_len: 'BIGINT', error: 'VARCHAR', violation: 'VARCHAR',
@@ -13,19 +15,15 @@ COLUMNS = """{
     tool_calls: 'STRUCT(name VARCHAR, args JSON, ok BOOLEAN, error VARCHAR, extreme_flags VARCHAR[],
         duration_ms DOUBLE)[]'}"""
 
-CLASS = """CASE
-    WHEN regexp_matches(e, 'rate.?limit|too many requests|quota exceeded|status( code)?:? ?429|^429')
-        THEN 'rate_limit'
-    WHEN regexp_matches(e, 'connection (reset|refused|aborted|closed|error)|connect(ion)?error|econnre(set|fused)|network is unreachable|name resolution|getaddrinfo|bad gateway|service unavailable|gateway time|temporarily unavailable|remote end closed|broken pipe|overloaded|연결.{0,6}(실패|끊|거부)|네트워크')
-        THEN 'transient_network'
-    WHEN regexp_matches(e, 'timed? ?-?out|timeout|deadline exceeded|시간 ?초과') THEN 'timeout'
-    WHEN regexp_matches(e, 'unauthori[sz]ed|forbidden|permission ?(denied|error)|access denied|api.?key|authenticat|인증|권한')
-        THEN 'auth'
-    WHEN regexp_matches(e, 'validation error|required (positional |keyword-only )?argument|field required|unexpected keyword|invalid|typeerror|valueerror|should |must |cannot be|expecting|not (a )?valid|unknown axis|잘못된|필수|지원하지 않')
-        THEN 'invalid_argument'
-    WHEN regexp_matches(e, 'not found|no such|does not exist|unknown |keyerror|lookuperror|없습니다|없는 |찾을 수 없')
-        THEN 'not_found'
-    ELSE 'other' END"""
+
+def _class() -> str:
+    """`coreloop.mine.outcome.error_class` in SQL."""
+    branches = []
+    for name, words in outcome._CLASSES:
+        patterns = [pattern.pattern for _, pattern in outcome._PATTERNS.get(name, ())]
+        branches.append(f"WHEN regexp_matches(e, '{'|'.join([*words, *patterns])}') THEN '{name}'")
+    return f"CASE {' '.join(branches)} ELSE 'other' END"
+
 
 TEMPLATE = r"""regexp_replace(regexp_replace(regexp_replace(regexp_replace(nfc_normalize(error),
     '\S*@\S*|\w+:/{2}\S*', '<address>', 'g'), '\S*[\\/]\S*', '<path>', 'g'),
@@ -39,7 +37,8 @@ def main(logs: Path) -> None:
         f"""CREATE TEMP TABLE records AS
         SELECT ts, category_hash, question_hash, question, session_hash, provider, chunk_len,
             list_filter(tool_calls, lambda c: NOT c.ok) AS failed,
-            [c.name || json_keys(c.args)::VARCHAR || coalesce(c.args->>'axis', '') FOR c IN tool_calls] AS shapes,
+            [c.name || json_keys(c.args)::VARCHAR || coalesce(c.args->>'axis', '')
+                FOR c IN tool_calls] AS shapes,
             list_transform(list_filter(tool_calls, lambda c: c.ok), lambda c: c.name || '(' ||
                 coalesce('axis=' || (c.args->>'axis'), '') || ')') AS steps,
             CASE WHEN judgment.verdict IN ('P', 'T') THEN true
@@ -57,11 +56,14 @@ def main(logs: Path) -> None:
     )
     patterns = query.execute(
         """WITH collapsed AS (
-            SELECT *, array_to_string(list_filter(steps, lambda s, i: i = 1 OR s <> steps[i - 1]), '>') AS sequence
+            SELECT *, array_to_string(
+                list_filter(steps, lambda s, i: i = 1 OR s <> steps[i - 1]), '>') AS sequence
             FROM records)
         SELECT category_hash, sha256(sequence)[:16] AS hashed, count(success) AS n,
-            count(*) FILTER (success) AS successes, count(DISTINCT question_hash) FILTER (success IS NOT NULL),
-            count(DISTINCT session_hash) FILTER (success IS NOT NULL), avg(chunk_len), min(epoch_us(ts)), max(epoch_us(ts)),
+            count(*) FILTER (success) AS successes,
+            count(DISTINCT question_hash) FILTER (success IS NOT NULL),
+            count(DISTINCT session_hash) FILTER (success IS NOT NULL), avg(chunk_len),
+            min(epoch_us(ts)), max(epoch_us(ts)),
             min_by(question, ts, 5), histogram(provider)
         FROM collapsed WHERE sequence <> '' GROUP BY ALL HAVING n > 0"""
     ).fetchall()
@@ -71,7 +73,7 @@ def main(logs: Path) -> None:
     failing = query.execute(
         f"""WITH calls AS (SELECT unnest(failed, recursive := true), ts FROM records),
         classed AS (SELECT *, lower(error) AS e FROM calls)
-        SELECT name, list_sort(json_keys(args)), args->>'axis', {CLASS} AS class, {TEMPLATE} AS template,
+        SELECT name, list_sort(json_keys(args)), args->>'axis', {_class()} AS class, {TEMPLATE} AS template,
             count(*) AS n, sum(duration_ms), min(epoch_us(ts)), max(epoch_us(ts)) FROM classed GROUP BY ALL"""
     ).fetchall()
     print(

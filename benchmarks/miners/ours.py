@@ -1,4 +1,7 @@
-"""coreloop's miner with two processes and no cache: everything that `pattern` and `refine` find."""
+"""coreloop's miner with two processes: everything that `pattern` and `refine` find.
+
+With a second folder, the rollups are kept there.
+"""
 
 import resource
 import sys
@@ -18,9 +21,9 @@ from coreloop.pattern.success import Gate
 from coreloop.refine.counterexamples import find_counterexamples
 
 
-def main(logs: Path) -> None:
+def main(logs: Path, kept: Path | None = None) -> None:
     settings = MineSettings()
-    with open_shelf(None, settings) as shelf:
+    with open_shelf(kept, settings) as shelf:
         rollups = roll_up_folder(logs, settings, shelf=shelf, workers=Workers(jobs=2))
         window = merge(rollups, Days(date(1970, 1, 1), date(2100, 1, 1)))
         find_candidates(window, Gate())
@@ -32,6 +35,7 @@ def main(logs: Path) -> None:
         )
         failing = groups.collect()
         n_records = window.n_records()
+        shelf.sweep(logs)
     counts = {
         "records": n_records,
         "patterns": patterns.height,
@@ -40,9 +44,12 @@ def main(logs: Path) -> None:
         "failing": failing.height,
         "failures": failing["n"].sum(),
     }
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    print(orjson.dumps({**counts, "children_mb": children}).decode())
+    used = {
+        "read": sum(rollup.n_bytes_read or 0 for rollup in rollups),
+        "children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+    }
+    print(orjson.dumps({**counts, **used}).decode())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))
