@@ -52,6 +52,25 @@ class Workspace:
         return self.audit_dir / "rollups"
 
     @property
+    def knowledge_dir(self) -> Path:
+        return self.root / self.settings.data_dir / "ai" / "knowledge"
+
+    @property
+    def knowledge_file(self) -> Path:
+        """The knowledge database, under the name that dartlab gave it."""
+        return self.knowledge_dir / "dartlab_knowledge.db"
+
+    @property
+    def archive_dir(self) -> Path:
+        """Snapshots of the knowledge database, in clear text."""
+        return self.knowledge_dir / "_archive"
+
+    @property
+    def audit_notes_dir(self) -> Path:
+        """Notes that people write about companies, ``{stock code}.md``."""
+        return self.root / self.settings.data_dir / "dart" / "auditAnalysis"
+
+    @property
     def replays_file(self) -> Path:
         """Ids of the requests that coreloop made itself, one a line: they are never mined."""
         return self.audit_dir / "replays.txt"
@@ -69,9 +88,10 @@ class Workspace:
     def keep_private(self, folder: Path) -> None:
         """Close a folder of coreloop's own to other users, as a clone or an older version left it.
 
-        Nothing happens to a folder that is not below `audit_dir`, or is another user's.
+        Nothing happens to a folder that is not below `audit_dir` or `knowledge_dir`, or is another user's.
         """
-        if self.audit_dir.resolve() not in folder.resolve().parents or not hasattr(os, "geteuid"):
+        own = {self.audit_dir.resolve(), self.knowledge_dir.resolve()}
+        if own.isdisjoint(folder.resolve().parents) or not hasattr(os, "geteuid"):
             return
         with suppress(OSError):  # not there yet, or a file system without modes
             status = folder.stat()

@@ -23,6 +23,8 @@ COMMANDS: Final = {
     "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
     "propose-axis": "Write what speaks for a new axis of an engine (Phase A).",
     "status": "Show where the loop stands, and sound an alarm where nothing comes out.",
+    "backfill-blog": "Make the ai blocks of blog posts insights.",
+    "knowledge": "Look into the knowledge database, and keep it clean.",
     "docstring": "Edit or check docstrings as promotion does.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -64,3 +64,15 @@ def candidate_options(command: _Command) -> _Command:
 def json_option(command: _Command) -> _Command:
     """``--json``: the same facts for a program."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def confirm_option(command: _Command) -> _Command:
+    """``--confirm``: do it; without it nothing is changed."""
+    return click.option("--confirm", is_flag=True, help="Do it; without it nothing is changed.")(command)
+
+
+def db_option(command: _Command) -> _Command:
+    """``--db``: another knowledge database than the project's."""
+    file = click.Path(path_type=Path, dir_okay=False)
+    text = "Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
+    return click.option("--db", type=file, help=text)(command)

@@ -2,13 +2,17 @@
 
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
-from coreloop.workspace import open_workspace
+from coreloop.text import printable
+from coreloop.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.pattern.candidates import Note
 
 _Number = TypeVar("_Number", int, float)
 
@@ -29,6 +33,12 @@ _Number = TypeVar("_Number", int, float)
 @click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
 @click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
 @click.option(
+    "--include-audit-analysis",
+    "with_notes",
+    is_flag=True,
+    help="Show what people wrote in data/dart/auditAnalysis, too; retention_days then removes nothing.",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     expose_value=False,
@@ -46,6 +56,7 @@ def command(
     in_dir: Path | None,
     out: Path | None,
     sanitize: bool,
+    with_notes: bool,
     mining: Mining,
     as_json: bool,
 ) -> None:
@@ -82,18 +93,55 @@ def command(
     rollups = mining.rollups(in_dir or workspace.records_dir, settings, workspace=workspace)
     known = project_keys(workspace.root, base=workspace.settings.forge.base)
     known |= judgments.rejected()
-    proposals = propose(rollups, days, gate, workspace=workspace, known=known)
+    proposals = propose(
+        rollups,
+        days,
+        gate,
+        workspace=workspace,
+        known=known,
+        playbook=_good_bullets(workspace),
+        notes=_notes(workspace) if with_notes else (),
+    )
     folder = out or workspace.candidates_dir
     workspace.keep_private(folder)
     document, paths = write_proposals(proposals, folder, now=now, sanitized=sanitize)
     show_proposals(proposals, document, paths, as_json=as_json)
     warn_of_skipped(judgments.skipped, "judgments")
+    if with_notes:
+        click.echo(
+            "dry run: with audit notes nothing is removed, and no text is proposed from them", err=True
+        )
+        return
     keep_days = workspace.settings.retention_days
     if keep_days is not None and in_dir is None:
         oldest_kept = min(now.date() - timedelta(days=keep_days), days.since)  # never what was just mined
         for path in expired(rollups, before=oldest_kept):
             remove(path)
             click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
+
+
+def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
+    """The playbook's advice that has proved itself, where the project has a knowledge database."""
+    from coreloop.knowledge.playbook import good_bullets
+    from coreloop.knowledge.store import reading
+
+    if not workspace.knowledge_file.exists():
+        return {}
+    with reading(workspace.knowledge_file) as connection:
+        return good_bullets(connection)
+
+
+def _notes(workspace: Workspace) -> "tuple[Note, ...]":
+    from coreloop.knowledge.audit_analysis import read_notes
+    from coreloop.pattern.candidates import Note
+
+    folder = workspace.audit_notes_dir
+    if not folder.is_dir():
+        click.echo(f"no audit notes: {folder} is missing", err=True)
+    found = read_notes(folder)
+    for name, reason in found.skipped.items():
+        click.echo(f"skipped {printable(name)}: {reason}", err=True)
+    return tuple(Note(code, bullets) for code, bullets in found.bullets.items())
 
 
 def _chosen(option: _Number | None, default: _Number) -> _Number:

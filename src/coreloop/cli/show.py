@@ -12,7 +12,7 @@ import orjson
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals
-from coreloop.text import printable
+from coreloop.text import fitted, printable
 
 MAX_SHOWN = 10
 _HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
@@ -62,6 +62,11 @@ def show_proposals(
         click.echo(
             f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
         )
+    if document.notes:
+        bullets = sum(len(one.bullets) for one in document.notes)
+        click.echo(
+            f"  {counted(bullets, 'bullet')} of {counted(len(document.notes), 'audit note')}, in the draft"
+        )
     for path in paths:
         click.echo(f"wrote {path}", err=True)
 
@@ -99,6 +104,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.found.fell,
         "skipped": proposals.skipped,
         "candidates": document.candidates,
+        "notes": document.notes,
         "files": [os.fsencode(path).decode("utf-8", "replace") for path in paths],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
@@ -113,5 +119,7 @@ def _show_candidate(candidate: Candidate, columns: int) -> None:
     steps = printable(" > ".join(map(str, candidate.tool_pattern)))
     indent = " " * 4
     click.echo(textwrap.fill(steps, columns, initial_indent=indent, subsequent_indent=indent))
+    for bullet in candidate.bullets:
+        click.echo(fitted(f"{indent}gate relaxed by the playbook: {printable(bullet)}", columns))
     if candidate.refused is not None:
         click.echo(f"{indent}no text: {candidate.refused}")

@@ -1,9 +1,10 @@
 """From a window's groups to candidates: the gates, the ranking, and what a reviewer needs to see."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -22,17 +23,27 @@ from coreloop.mine.window import (
 from coreloop.pattern.questions import distinct_questions
 from coreloop.pattern.success import Gate
 from coreloop.proposals import SuggestedAppend
+from coreloop.records import is_category
 from coreloop.wording import Step, target_step
 
 SECTION: Final = "Guide"
 MAX_EXAMPLES: Final = 5
 FROM_RECORDS: Final = 1
 """Evidence rank of the audit log itself, the best there is."""
+FROM_PLAYBOOK: Final = 2
+"""Evidence rank of a pattern that passed because the playbook knows advice for its questions."""
+FROM_NOTES: Final = 3
+"""Evidence rank of what people wrote by hand."""
+RELAXED_COUNT: Final = 2
+"""What both counts of the gate come down to where the playbook has a good bullet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A pattern that passed the gate. ``id``, ``suggested_append`` and ``refused`` come with the draft."""
+    """A pattern that passed the gate. ``id``, ``suggested_append`` and ``refused`` come with the draft.
+
+    ``bullets`` are those of the playbook that relaxed the gate for it.
+    """
 
     id: str = ""
     key: str
@@ -53,8 +64,18 @@ class Candidate:
     example_questions: tuple[str, ...]
     providers: dict[str, int]
     evidence_rank: int = FROM_RECORDS
+    bullets: tuple[str, ...] = ()
     suggested_append: SuggestedAppend | None = None
     refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What people wrote about a company and wish the engine did better; no text is proposed from it."""
+
+    stock_code: str
+    bullets: tuple[str, ...]
+    evidence_rank: int = FROM_NOTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +87,13 @@ class Found:
     fell: Mapping[str, int]
 
 
-def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = frozenset()) -> Found:
+def find_candidates(
+    window: Window,
+    gate: Gate,
+    *,
+    known: frozenset[str] = frozenset(),
+    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Found:
     """Find the patterns of a window that keep succeeding.
 
     Parameters
@@ -77,6 +104,9 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
         Least figures.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
+    playbook : mapping of str to tuple of str
+        Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
+        requests and two different questions; its success rate is what the gate asks for.
 
     Returns
     -------
@@ -85,17 +115,20 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
         by number of requests. Groups are counted at the first gate that they fail.
     """
     patterns = count_patterns(window)
+    advice = {label: _advice(label, playbook) for label in patterns["category"].unique()}
+    relaxed = [label for label, bullets in advice.items() if bullets]
     sieve = _Sieve(patterns)
-    sieve.keep("min_repeat", pl.col("n_observed") >= gate.min_repeat)
+    sieve.keep("min_repeat", pl.col("n_observed") >= _at_least(gate.min_repeat, relaxed))
     sieve.keep("min_success_rate", pl.col("success_rate") >= gate.min_success_rate)
     sieve.rows = count_distinct(window, sieve.rows)
-    sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= gate.min_unique_questions)
+    unique = _at_least(gate.min_unique_questions, relaxed)
+    sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
     sieve.keep("steps_not_recorded", pl.col("is_whole"))
     details = _Details(window, sieve.rows)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):
-        candidate = details.candidate(row)
-        if candidate.n_unique_questions < gate.min_unique_questions:
+        candidate = _ranked(details.candidate(row), gate, advice[row["category"]])
+        if candidate.n_unique_questions < _relax(gate.min_unique_questions, bool(advice[row["category"]])):
             sieve.fell["min_unique_questions"] += 1
         elif candidate.key in known:
             sieve.fell["known"] = sieve.fell.get("known", 0) + 1
@@ -107,6 +140,29 @@ def find_candidates(window: Window, gate: Gate, *, known: frozenset[str] = froze
 def candidate_key(category: str, sequence: str, section: str) -> str:
     """The same on every night: 16 hex digits of SHA-256 of category, sequence and section."""
     return sha256(f"{category}\n{sequence}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The bullets for a category's topic, the second part of ``FIN-profitability-KR``."""
+    parts = category.split("-")
+    return playbook.get(parts[1], ()) if len(parts) > 1 and is_category(category) else ()
+
+
+def _relax(count: int, is_relaxed: bool) -> int:
+    return min(count, RELAXED_COUNT) if is_relaxed else count
+
+
+def _at_least(count: int, relaxed: list[str]) -> pl.Expr:
+    is_relaxed = pl.col("category").is_in(relaxed)
+    return pl.when(is_relaxed).then(_relax(count, True)).otherwise(count)
+
+
+def _ranked(candidate: Candidate, gate: Gate, bullets: tuple[str, ...]) -> Candidate:
+    """The candidate with the bullets without which it would not be one."""
+    by_itself = (
+        candidate.n_observed >= gate.min_repeat and candidate.n_unique_questions >= gate.min_unique_questions
+    )
+    return candidate if by_itself else replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=bullets)
 
 
 def _rank(candidate: Candidate) -> tuple[float, int, str]:

@@ -1,5 +1,6 @@
 """The two files of a night: candidates.json for promote, and the draft that a person reads."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
-from coreloop.pattern.candidates import Candidate
+from coreloop.pattern.candidates import FROM_NOTES, Candidate, Note
 from coreloop.proposals import SCHEMA_VERSION
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
@@ -23,6 +24,8 @@ class CandidatesFile:
 
     Attributes
     ----------
+    notes : tuple of Note
+        Only where ``--include-audit-analysis`` asked for them.
     ids : dict of str to str
         Candidate key -> id, of every run of the day: a key keeps its id.
     """
@@ -31,6 +34,7 @@ class CandidatesFile:
     generated_at: datetime
     window: Days
     candidates: tuple[Candidate, ...]
+    notes: tuple[Note, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
 
 
@@ -77,8 +81,15 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
         tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
         example_questions=tuple(unless(False, text) for text in candidate.example_questions),
+        bullets=tuple(unless(False, text) for text in candidate.bullets),
         providers=words.redacted_providers(candidate.providers),
     )
+
+
+def redact_note(note: Note) -> Note:
+    """Nothing of a note is from a closed vocabulary."""
+    bullets = tuple(unless(False, text) for text in note.bullets)
+    return replace(note, stock_code=unless(False, note.stock_code), bullets=bullets)
 
 
 def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:
@@ -87,7 +98,8 @@ def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:
     head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
     if not document.candidates:
         head += "\nNothing passed the gates.\n"
-    return head + "".join(_section(candidate, words) for candidate in document.candidates)
+    sections = "".join(_section(candidate, words) for candidate in document.candidates)
+    return head + sections + _notes(document.notes)
 
 
 def _section(candidate: Candidate, words: Vocabulary) -> str:
@@ -107,9 +119,24 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
         if suggested is None
         else indented_block(suggested.section, suggested.body)
     )
-    asked = "\n".join("    " + printable(question) for question in candidate.example_questions)
-    asked = asked or "    (no text recorded)"
-    return f"\n{title}\n\n{figures}\n\n{text}\n\nAsked, for example:\n\n{asked}\n"
+    asked = _quoted(candidate.example_questions) or "    (no text recorded)"
+    relaxed = f"The gate was relaxed by the playbook (evidence rank {candidate.evidence_rank}):\n\n"
+    advice = f"\n\n{relaxed}{_quoted(candidate.bullets)}" if candidate.bullets else ""
+    return f"\n{title}\n\n{figures}{advice}\n\n{text}\n\nAsked, for example:\n\n{asked}\n"
+
+
+def _notes(notes: Iterable[Note]) -> str:
+    """What people wrote, for the reader; it is no evidence to promote on."""
+    parts = [
+        f"\n### {escape_markdown(one.stock_code)}\n\n{_quoted(one.bullets)}\n" for one in notes if one.bullets
+    ]
+    head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n"
+    return "".join([head, *parts]) if parts else ""
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    """Texts of people as a Markdown code block, one line each."""
+    return "\n".join("    " + printable(text) for text in texts)
 
 
 def _target(candidate: Candidate, words: Vocabulary) -> str:

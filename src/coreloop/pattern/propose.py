@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
-from coreloop.pattern.candidates import Found, find_candidates
-from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
+from coreloop.pattern.candidates import Found, Note, find_candidates
+from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
 from coreloop.proposals import assign_ids, shown_ids, write_night
@@ -36,6 +37,8 @@ class Proposals:
         Lines that were not mined, by reason, in all of the files.
     words : Vocabulary
         What is known of the candidates' tools.
+    notes : tuple of Note
+        What people wrote by hand.
     """
 
     days: Days
@@ -46,6 +49,7 @@ class Proposals:
     found: Found
     skipped: Mapping[str, int]
     words: Vocabulary
+    notes: tuple[Note, ...] = ()
 
 
 def propose(
@@ -55,10 +59,15 @@ def propose(
     *,
     workspace: Workspace,
     known: frozenset[str] = frozenset(),
+    playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    notes: tuple[Note, ...] = (),
 ) -> Proposals:
-    """Find the candidates of a window, but for ``known`` keys, and draft their texts; writes nothing."""
+    """Find the candidates of a window and draft their texts; writes nothing.
+
+    ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` stand beside the candidates.
+    """
     window = merge(rollups, days)
-    found = find_candidates(window, gate, known=known)
+    found = find_candidates(window, gate, known=known, playbook=playbook)
     names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
@@ -72,6 +81,7 @@ def propose(
         found=Found(drafted, found.n_groups, found.fell),
         skipped=window.skipped,
         words=words,
+        notes=notes,
     )
 
 
@@ -103,6 +113,9 @@ def _document(
     ids = assign_ids((one.key for one in found), known, prefix="cand", day=now.date())
     named = (replace(one, id=ids[one.key]) for one in found)
     candidates = tuple(redact(one, proposals.words) if sanitized else one for one in named)
+    notes = tuple(redact_note(one) if sanitized else one for one in proposals.notes)
     withheld = {one.id for one in candidates if not one.key}
     shown = shown_ids(ids, withheld) if sanitized else ids
-    return CandidatesFile(generated_at=now, window=proposals.days, candidates=candidates, ids=shown)
+    return CandidatesFile(
+        generated_at=now, window=proposals.days, candidates=candidates, notes=notes, ids=shown
+    )

@@ -68,7 +68,14 @@ def test_a_document_is_read_back_as_it_was_written(tmp_path: Path):
 def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
     _, (path, _) = _write(_proposals(tmp_path, *repeated(3)), tmp_path)
     written = json.loads(path.read_bytes())
-    assert written.keys() == {"schema_version", "generated_at", "window", "candidates", "ids"}
+    assert written.keys() == {
+        "schema_version",
+        "generated_at",
+        "window",
+        "candidates",
+        "notes",
+        "ids",
+    }
     assert written["schema_version"] == 1
     assert written["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
     assert written["generated_at"] == "2026-04-25T12:00:00+00:00"

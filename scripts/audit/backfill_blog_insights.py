@@ -1,0 +1,9 @@
+"""Blog posts under the name that maintainers know: ``dartlab-coreloop backfill-blog``, same options."""
+
+import sys
+
+from coreloop.cli import run
+
+if __name__ == "__main__":
+    sys.argv[1:1] = ["backfill-blog"]
+    run()

@@ -1,0 +1,9 @@
+"""Cleanup under the name that maintainers know: ``dartlab-coreloop knowledge cleanup``, same options."""
+
+import sys
+
+from coreloop.cli import run
+
+if __name__ == "__main__":
+    sys.argv[1:1] = ["knowledge", "cleanup"]
+    run()

@@ -1,0 +1,41 @@
+"""``dartlab-coreloop backfill-blog``."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
+from coreloop.workspace import open_workspace
+
+
+@click.command()
+@click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
+@click.option("--glob", "pattern", default="**/index.md", show_default=True, help="Which files are posts.")
+@confirm_option
+@db_option
+@json_option
+def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_json: bool) -> None:
+    """Make the ai blocks of blog posts insights.
+
+    Without --confirm it shows what would change and why posts are skipped. Exits 1 when a post's front matter
+    cannot be read; the others are taken all the same.
+    """
+    from coreloop.cli.show_knowledge import show_backfill
+    from coreloop.knowledge.blog import blog_insights, compare, find_posts, save
+    from coreloop.knowledge.store import reading, writing
+
+    workspace = open_workspace(Path.cwd())
+    database = db or workspace.knowledge_file
+    posts = find_posts(blog_root, pattern, project=workspace.root)
+    known = []
+    if database.exists():
+        with reading(database) as connection:
+            known = blog_insights(connection)
+    backfill = compare(posts, known, root=blog_root, project=workspace.root)
+    if confirm and (backfill.new or backfill.edited):
+        with writing(database) as connection:
+            save(connection, (*backfill.new, *backfill.edited), now=datetime.now(UTC))
+    show_backfill(backfill, confirm=confirm, as_json=as_json)
+    if backfill.malformed:
+        click.get_current_context().exit(1)

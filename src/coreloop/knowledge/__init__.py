@@ -1,0 +1,1 @@
+"""Knowledge: what people wrote and what was verified, in one SQLite database."""

@@ -1,0 +1,161 @@
+"""Whole copies of the knowledge database: a proven snapshot before something is removed, and the way back."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from secrets import token_hex
+
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge.schema import tables
+from coreloop.knowledge.store import BUSY_TIMEOUT_S, check, connect, translated, use_wal
+from coreloop.workspace import locked
+
+
+def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
+    """Copy a database to a file of its own, and prove the copy.
+
+    The copy is what the database held at one moment, whatever other processes do. It is sound and has as many
+    rows in every table, or there is none.
+
+    Parameters
+    ----------
+    source : Path
+        The database.
+    folder : Path
+        Where the copy goes; made with mode 0700.
+    occasion : str
+        ``pre-cleanup`` or ``pre-restore``.
+    now : datetime
+        Its UTC day leads the name.
+
+    Returns
+    -------
+    Path
+        ``{YYYY-MM-DD}-{occasion}.sqlite``, mode 0600; with ``-2`` and so on where the name is taken.
+
+    Raises
+    ------
+    WorkspaceError
+        The copy cannot be written, or is not what the database holds.
+    """
+    name = f"{now:%Y-%m-%d}-{occasion}"
+    with locked(folder):
+        for left in folder.glob(".*.partial*"):  # by a process that was killed
+            left.unlink(missing_ok=True)
+        partial = folder / f".{name}.{token_hex(8)}.partial"
+        try:
+            with translated(partial):
+                os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+                _copy(source, partial)
+            path = _free(folder, name)
+            partial.replace(path)
+            _sync(folder)
+        except OSError as error:
+            raise WorkspaceError(f"cannot be written ({error.strerror})", path=folder) from error
+        finally:
+            partial.unlink(missing_ok=True)
+    return path
+
+
+def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Path | None:
+    """Make a database what it was when a snapshot was taken.
+
+    Other processes may have it open: they wait, and then see the restored rows. What is there now is copied
+    first.
+
+    Parameters
+    ----------
+    archive : Path
+        A snapshot.
+    database : Path
+        What is replaced; made where it is missing.
+    folder : Path
+        Where the copy of the present state goes.
+    now : datetime
+        With a zone.
+
+    Returns
+    -------
+    Path or None
+        The copy of the state before; None when there was no database.
+
+    Raises
+    ------
+    WorkspaceError
+        The archive is no sound knowledge database, or one of the files cannot be read or written. The
+        database is then as it was.
+    """
+    if not archive.is_file():
+        raise WorkspaceError("does not exist", path=archive)
+    before = snapshot(database, folder, "pre-restore", now=now) if database.exists() else None
+    with translated(archive), closing(connect(archive)) as copy:
+        check(copy, archive)
+        if not tables(copy):
+            raise WorkspaceError("is empty: there is nothing to restore", path=archive)
+        _refuse_damage(copy, archive)
+        with translated(database), closing(connect(database, make=True)) as live:
+            use_wal(live)
+            copy.backup(live, progress=_deadline(database))
+            live.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return before
+
+
+def _copy(source: Path, target: Path) -> None:
+    with closing(connect(source)) as live, closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        live.execute("BEGIN")  # the counts and the copy are of one moment
+        expected = _counts(live)
+        live.backup(copy)
+        live.execute("COMMIT")
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
+        _refuse_damage(copy, target)
+        if _counts(copy) != expected:
+            raise WorkspaceError(f"has other rows than {source}; nothing was changed", path=target)
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _counts(connection: sqlite3.Connection) -> dict[str, int]:
+    quoted = {table: table.replace('"', '""') for table in tables(connection)}
+    return {
+        table: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+        for table, name in quoted.items()
+    }
+
+
+def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
+    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if found != "ok":
+        raise WorkspaceError(f"is damaged ({found}); nothing was changed", path=path)
+
+
+def _free(folder: Path, name: str) -> Path:
+    path, number = folder / f"{name}.sqlite", 2
+    while path.exists():
+        path, number = folder / f"{name}-{number}.sqlite", number + 1
+    return path
+
+
+def _sync(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _deadline(path: Path) -> Callable[[int, int, int], None]:
+    """Called after every step of a backup, which would else wait for another writer without end."""
+    last = time.monotonic() + BUSY_TIMEOUT_S
+
+    def stop(status: int, _remaining: int, _total: int) -> None:
+        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > last:
+            what = f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s; run this again"
+            raise WorkspaceError(what, path=path)
+
+    return stop

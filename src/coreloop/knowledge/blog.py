@@ -1,0 +1,259 @@
+"""Blog posts: the ``ai:`` block of a post's front matter becomes an insight that a person stands behind."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.knowledge.front_matter import (
+    Malformed,
+    UnusableError,
+    entries,
+    line_of,
+    read_front_matter,
+    scalar,
+    scalars,
+)
+from coreloop.knowledge.insights import (
+    Insight,
+    QualityGate,
+    Source,
+    all_insights,
+    is_stock_code,
+    save_by_evidence,
+)
+from coreloop.knowledge.store import transaction, writing
+from coreloop.workspace import open_workspace
+
+_NUMBER: Final = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A post that says nothing for an insight, and what it lacks."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A file and what is in it."""
+
+    path: Path
+    content: Insight | Skipped | Malformed
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """What a blog changes in the knowledge database.
+
+    Attributes
+    ----------
+    new, edited, same : tuple of Post
+        Posts whose insight is not there yet, says something else there, and is there.
+    skipped, malformed : tuple of Post
+        Posts without an insight, and posts that cannot be read.
+    gone : tuple of Insight
+        Rows whose post is no longer there, or no longer says anything.
+    """
+
+    new: tuple[Post, ...]
+    edited: tuple[Post, ...]
+    same: tuple[Post, ...]
+    skipped: tuple[Post, ...]
+    malformed: tuple[Post, ...]
+    gone: tuple[Insight, ...]
+
+
+def read_post(text: str, *, evidence_ref: str) -> Insight | Skipped | Malformed:
+    """The insight in a post.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
+    evidence_ref : str
+        What the insight refers to: ``blog:PATH``.
+
+    Returns
+    -------
+    Insight, Skipped or Malformed
+        The insight; what is missing for one; or the line that cannot be read, and why.
+    """
+    front = read_front_matter(text)
+    if isinstance(front, Malformed):
+        return front
+    try:
+        return _read(front, evidence_ref)
+    except UnusableError as error:
+        return error.malformed
+
+
+def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
+    """Read the posts of a blog, in the order of their paths.
+
+    Raises
+    ------
+    UsageError
+        The pattern cannot be meant.
+    WorkspaceError
+        The folder is not there.
+    """
+    if not root.is_dir():
+        raise WorkspaceError("is no folder; name the blog's with --blog-root", path=root)
+    try:
+        paths = sorted(path for path in root.glob(pattern) if path.is_file())
+    except (ValueError, NotImplementedError, IndexError) as error:
+        raise UsageError(f"--glob {pattern!r} cannot be used; write for example '**/index.md'") from error
+    return [Post(path, _read_file(path, project)) for path in paths]
+
+
+def compare(posts: Iterable[Post], known: Iterable[Insight], *, root: Path, project: Path) -> Backfill:
+    """What posts would change.
+
+    Parameters
+    ----------
+    posts : iterable of Post
+        Of the blog.
+    known : iterable of Insight
+        The database's insights of the source ``blog``.
+    root, project : Path
+        The blog's folder and the project's.
+    """
+    by_ref = {one.evidence_ref: one for one in known}
+    parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
+    said_nothing = set()
+    for post in posts:
+        parts[_part(post, by_ref)].append(post)
+        if isinstance(post.content, Skipped):
+            said_nothing.add(reference(Source.BLOG, post.path, project))
+    below = reference(Source.BLOG, root, project).rstrip("/.") + "/"
+    gone = tuple(
+        one
+        for ref, one in by_ref.items()
+        if ref in said_nothing or (_is_below(ref, below) and not (project / ref.partition(":")[2]).is_file())
+    )
+    return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=gone)
+
+
+def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime) -> None:
+    """Write the posts' insights, all of them or none."""
+    with transaction(connection):
+        for post in posts:
+            if isinstance(post.content, Insight):
+                save_by_evidence(connection, post.content, now=now)
+
+
+def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
+    """What the database has from blogs."""
+    return all_insights(connection, Source.BLOG)
+
+
+def upsert_ai_frontmatter_to_insights(
+    path: str | os.PathLike[str], *, project: Path | None = None
+) -> Insight | Skipped | Malformed:
+    """Write a post's insight to the project's knowledge database: a publisher calls this for each post.
+
+    Parameters
+    ----------
+    path : path-like
+        The post.
+    project : Path, optional
+        The project, or a folder in it; by default the current folder.
+
+    Returns
+    -------
+    Insight, Skipped or Malformed
+        What was written, or why nothing was.
+
+    Raises
+    ------
+    SettingsError
+        coreloop.yaml cannot be used.
+    WorkspaceError
+        The database cannot be written.
+    """
+    workspace = open_workspace(project or Path.cwd())
+    post = Post(Path(path), _read_file(Path(path), workspace.root))
+    if isinstance(post.content, Insight):
+        with writing(workspace.knowledge_file) as connection:
+            save(connection, [post], now=datetime.now(UTC))
+    return post.content
+
+
+def reference(source: Source, path: Path, project: Path) -> str:
+    """What an insight refers to: the source and the path below the project's folder, with ``/``."""
+    whole, folder = path.resolve(), project.resolve()
+    return f"{source}:{(whole.relative_to(folder) if whole.is_relative_to(folder) else whole).as_posix()}"
+
+
+def _is_below(ref: str, folder: str) -> bool:
+    return ref.startswith(folder) or folder == f"{Source.BLOG}:/"
+
+
+def _part(post: Post, known: Mapping[str, Insight]) -> str:
+    if isinstance(post.content, Skipped):
+        return "skipped"
+    if isinstance(post.content, Malformed):
+        return "malformed"
+    before = known.get(post.content.evidence_ref)
+    if before is None:
+        return "new"
+    return "same" if replace(before, created_at=None) == post.content else "edited"
+
+
+def _read_file(path: Path, project: Path) -> Insight | Skipped | Malformed:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
+    except OSError as error:
+        return Malformed(1, f"cannot be read ({error.strerror})")
+    return read_post(text, evidence_ref=reference(Source.BLOG, path, project))
+
+
+def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight | Skipped:
+    if front is None:
+        return Skipped("no front matter")
+    if "ai" not in front:
+        return Skipped("no ai block")
+    ai = entries(front["ai"], "ai")
+    code = front.get("stockCode") or front.get("stock_code")
+    narrative = scalar(ai.get("verdict"), "verdict") or scalar(ai.get("narrative"), "narrative")
+    if not scalar(code, "stockCode"):
+        return Skipped("no stockCode")
+    if not narrative:
+        return Skipped("no verdict and no narrative")
+    return Insight(
+        stock_code=_stock_code(code),
+        narrative=narrative,
+        strengths=scalars(ai.get("strengths"), "strengths"),
+        weaknesses=scalars(ai.get("weaknesses"), "weaknesses"),
+        sector=scalar(front.get("sector"), "sector"),
+        source=Source.BLOG,
+        key_metrics=dict(_metrics(ai.get("keyMetrics") or ai.get("key_metrics"))),
+        data_as_of=scalar(ai.get("dataAsOf") or ai.get("data_as_of"), "dataAsOf"),
+        evidence_ref=evidence_ref,
+        quality_gate=QualityGate.HUMAN_APPROVED,
+    )
+
+
+def _stock_code(node: yaml.Node | None) -> str:
+    text = scalar(node, "stockCode")
+    if node is not None and not is_stock_code(text):
+        raise UnusableError(f"stockCode {text[:40]!r} is no code", line_of(node))
+    return text
+
+
+def _metrics(node: yaml.Node | None) -> Iterator[tuple[str, float | str]]:
+    for name, value in entries(node, "keyMetrics").items() if node is not None else ():
+        text = scalar(value, f"keyMetrics {name[:40]!r}")
+        if text:
+            yield name, float(text) if _NUMBER.fullmatch(text) else text

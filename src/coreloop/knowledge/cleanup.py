@@ -1,0 +1,222 @@
+"""The cleanup: what nobody verified is removed, questions become hashes, and no trace of either stays."""
+
+import hmac
+import re
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge.archive import snapshot
+from coreloop.knowledge.playbook import IS_GOOD
+from coreloop.knowledge.schema import columns, hashed, migrate, tables, utc_text
+from coreloop.knowledge.store import check, connect, reading, transaction, translated, use_wal
+
+KEPT_DAYS: Final = 30
+_KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Rows of a table that are removed, or changed where ``change`` says how."""
+
+    text: str
+    table: str
+    where: str
+    change: str | None = None
+
+
+RULES: Final = (
+    Rule("live insights, which nobody verified", "insights", "source = 'live'"),
+    Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
+    Rule(
+        "audit insights that get their note as evidence",
+        "insights",
+        "source = 'audit' AND has_note(stock_code)"
+        " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
+        "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
+    ),
+    Rule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
+    Rule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
+    Rule(
+        "questions that become keyed hashes",
+        "executions",
+        "created_at >= oldest() AND question_hash NOT GLOB 'keyed:*'",
+        "question_hash = keyed(question_hash)",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What a rule does, and to how many rows."""
+
+    rule: str
+    table: str
+    removes: bool
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The audit notes that are there.
+
+    Attributes
+    ----------
+    codes : frozenset of str
+        Stock codes that have a note.
+    folder : str
+        What leads a note's name in a reference, ``data/dart/auditAnalysis``.
+    """
+
+    codes: frozenset[str]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What a cleanup did.
+
+    Attributes
+    ----------
+    effects : tuple of Effect
+        One per rule.
+    archive : Path
+        The state before, in clear text.
+    residue : str or None
+        Why removed text is still in the file's free space; None when the file was rewritten without it.
+    """
+
+    effects: tuple[Effect, ...]
+    archive: Path
+    residue: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a cleanup would do, and whether the last one was interrupted before it had rewritten the file."""
+
+    effects: tuple[Effect, ...]
+    is_unscrubbed: bool
+
+
+def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
+    """What a cleanup would do; changes nothing.
+
+    Raises
+    ------
+    WorkspaceError
+        The database cannot be read.
+    """
+    with reading(database) as connection:
+        _add_functions(connection, notes, now)
+        is_unscrubbed = connection.execute("SELECT count(*) FROM unscrubbed").fetchone()[0] > 0
+        return Planned(tuple(_count(connection)), is_unscrubbed)
+
+
+def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
+    """Clean a database: first a snapshot, then every rule in one transaction, then the file is rewritten.
+
+    Other processes may use the database meanwhile; those that write wait. A process that is killed leaves the
+    database as it was or cleaned; what it left in the file's free space, the next cleanup takes out.
+
+    Parameters
+    ----------
+    database : Path
+        Of this or an older shape; an older one is migrated in the same transaction.
+    notes : Notes
+        Which audit insights have a note.
+    archive_dir : Path
+        Where the snapshot goes.
+    now : datetime
+        With a zone.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be read or written; the database is then as it was.
+    """
+    if not database.exists():
+        raise WorkspaceError("does not exist: there is nothing to clean", path=database)
+    with translated(database), closing(connect(database)) as connection:
+        check(connection, database)
+        use_wal(connection)
+        connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file
+        with transaction(connection):
+            check(connection, database)
+            # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
+            archive = snapshot(database, archive_dir, "pre-cleanup", now=now)
+            migrate(connection, now=now)
+            _add_functions(connection, notes, now)
+            effects = tuple(_apply(connection))
+            connection.execute("DELETE FROM clear_questions")
+            connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
+        connection.execute("PRAGMA temp_store = DEFAULT")
+        return Cleaned(effects, archive, _scrub(connection))
+
+
+def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
+    """What the rules would do; no two of them meet in a row, so each can be counted by itself."""
+    for rule in _rules(connection):
+        matching = f"SELECT count(*) FROM {rule.table} WHERE {rule.where}"
+        yield _effect(rule, connection.execute(matching).fetchone()[0])
+
+
+def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
+    for rule in _rules(connection):
+        what = f"UPDATE {rule.table} SET {rule.change}" if rule.change else f"DELETE FROM {rule.table}"
+        yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
+
+
+def _effect(rule: Rule, rows: int) -> Effect:
+    return Effect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
+
+
+def _rules(connection: sqlite3.Connection) -> Iterable[Rule]:
+    """The rules, and one for each table of dartlab's that holds questions too (``skills``)."""
+    yield from RULES
+    for table in tables(connection):
+        if table != "clear_questions" and "question" in columns(connection, table):
+            quoted = '"' + table.replace('"', '""') + '"'
+            yield Rule(
+                f"questions in {table} that become keyed hashes",
+                quoted,
+                "question != keyed(question)",
+                "question = keyed(question)",
+            )
+
+
+def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
+    """What the rules call. The key lives in the closure, so it is gone with the connection."""
+    key = secrets.token_bytes(32)
+    oldest = utc_text(now - timedelta(days=KEPT_DAYS))
+
+    def keyed(question: object) -> str | None:
+        text = hashed(question)
+        if text is None or _KEYED.fullmatch(text):
+            return text
+        return f"keyed:{hmac.digest(key, text.encode(), 'sha256').hex()[:32]}"
+
+    connection.create_function("keyed", 1, keyed, deterministic=True)
+    connection.create_function("oldest", 0, lambda: oldest, deterministic=True)
+    connection.create_function("has_note", 1, lambda code: code in notes.codes, deterministic=True)
+    connection.create_function(
+        "note_ref", 1, lambda code: f"audit:{notes.folder}/{code}.md", deterministic=True
+    )
+
+
+def _scrub(connection: sqlite3.Connection) -> str | None:
+    """Rewrite the file and empty the WAL, so that neither holds what was removed; why not, where it fails."""
+    try:
+        connection.execute("VACUUM")
+        is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if not is_busy:
+            connection.execute("DELETE FROM unscrubbed")
+    except sqlite3.OperationalError as error:
+        return str(error)
+    return "another process has been reading an older state" if is_busy else None

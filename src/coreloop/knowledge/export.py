@@ -1,0 +1,47 @@
+"""What may be shared of the knowledge database: insights and playbook as JSON files, never executions."""
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from coreloop.knowledge.insights import all_insights
+from coreloop.knowledge.playbook import bullets
+from coreloop.workspace import write_private
+
+SCHEMA_VERSION: Final = 1
+_OPTIONS: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+def export(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
+    """Write ``insights.json`` and ``playbook.json``; the same rows give the same bytes.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.knowledge.store.reading`.
+    folder : Path
+        Where they go; a file of that name is replaced.
+
+    Returns
+    -------
+    dict of Path to int
+        The files, and how many rows each holds.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be written.
+    """
+    parts: dict[str, Sequence[object]] = {
+        "insights": all_insights(connection),
+        "playbook": bullets(connection),
+    }
+    written = {}
+    for name, rows in parts.items():
+        path = folder / f"{name}.json"
+        write_private(path, orjson.dumps({"schema_version": SCHEMA_VERSION, name: rows}, option=_OPTIONS))
+        written[path] = len(rows)
+    return written

@@ -1,0 +1,258 @@
+"""Insights: what is known about a company, who may write it, and what is recalled first."""
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import orjson
+
+from coreloop.knowledge.schema import utc_text
+from coreloop.knowledge.store import transaction
+
+MIN_ANSWER_CHARS: Final = 500
+GOOD_GRADES: Final = frozenset({"P", "T"})
+_CODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,11}")
+
+
+class Source(StrEnum):
+    """Who said it, the most trusted first."""
+
+    BLOG = "blog"
+    AUDIT = "audit"
+    LIVE = "live"
+
+
+class QualityGate(StrEnum):
+    """What vouches for it."""
+
+    HUMAN_APPROVED = "human-approved"
+    AUTO_EXTRACTED = "auto-extracted"
+    MIGRATION = "migration"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """What is known about a company.
+
+    Attributes
+    ----------
+    stock_code : str
+        The company.
+    narrative : str
+        The judgment in words.
+    strengths, weaknesses : tuple of str
+        One statement each.
+    sector : str
+        "" where it is not known.
+    source : str
+        A `Source`; a database of dartlab may hold another word.
+    key_metrics : mapping of str to float or str
+        Figures by name.
+    data_as_of : str
+        What the figures are of, as the author wrote it.
+    evidence_ref : str
+        Where it comes from: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
+    quality_gate : str
+        A `QualityGate`; "" in a row of dartlab's that no cleanup has seen.
+    created_at, expires_at : str or None
+        UTC, ISO 8601; without an ``expires_at`` it never expires.
+    """
+
+    stock_code: str
+    narrative: str
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[str, ...] = ()
+    sector: str = ""
+    source: str
+    key_metrics: Mapping[str, float | str] = field(default_factory=dict)
+    data_as_of: str = ""
+    evidence_ref: str = ""
+    quality_gate: str = ""
+    created_at: str | None = None
+    expires_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A live insight that may not be kept, and why."""
+
+    reason: str
+
+
+def is_stock_code(text: str) -> bool:
+    """Whether a text can be a company's code: ``005930``, ``BRK.B``."""
+    return _CODE.fullmatch(text) is not None
+
+
+def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None) -> str | None:
+    """Why an answer may not become an insight.
+
+    Parameters
+    ----------
+    stock_code : str or None
+        The company that the answer is about, where one is known.
+    answer_chars : int
+        Length of the answer.
+    grade : str or None
+        The verdict on it: P, T, C, V.
+
+    Returns
+    -------
+    str or None
+        The reason; None when it may.
+    """
+    if not stock_code:
+        return "it is about no company: there is no stock code"
+    if answer_chars < MIN_ANSWER_CHARS:
+        return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
+    if grade not in GOOD_GRADES:
+        return f"its grade is {grade or 'not known'}, not P or T"
+    return None
+
+
+def save_live(
+    connection: sqlite3.Connection,
+    insight: Insight,
+    *,
+    answer_chars: int,
+    grade: str | None,
+    now: datetime,
+) -> Refused | None:
+    """Keep what an answer said about a company, in the place of what the last one said.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.knowledge.store.writing`.
+    insight : Insight
+        Its source and gate are set here: ``live`` and ``auto-extracted``.
+    answer_chars, grade
+        As in `refuse_live`.
+    now : datetime
+        With a zone.
+
+    Returns
+    -------
+    Refused or None
+        Why nothing was written; None when it was.
+    """
+    reason = refuse_live(stock_code=insight.stock_code, answer_chars=answer_chars, grade=grade)
+    if reason is not None:
+        return Refused(reason)
+    values = {**_values(insight), "source": Source.LIVE, "quality_gate": QualityGate.AUTO_EXTRACTED}
+    with transaction(connection):
+        connection.execute(
+            "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
+        )
+        _insert(connection, values, now)
+    return None
+
+
+def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: datetime) -> None:
+    """Write an insight, in the place of the one with the same source and evidence; keeps that one's time."""
+    values = _values(insight)
+    settings = ", ".join(f"{name} = :{name}" for name in values)
+    changed = connection.execute(
+        f"UPDATE insights SET {settings} WHERE source = :source AND evidence_ref = :evidence_ref", values
+    )
+    if not changed.rowcount:
+        _insert(connection, values, now)
+
+
+def recall(
+    connection: sqlite3.Connection,
+    *,
+    stock_code: str | None = None,
+    sector: str | None = None,
+    now: datetime,
+) -> list[Insight]:
+    """What is known about a company or a sector: blog before audit before live, the newest first.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of the store.
+    stock_code : str, optional
+        The company.
+    sector : str, optional
+        Part of a sector's name.
+    now : datetime
+        What has expired by then is left out.
+
+    Returns
+    -------
+    list of Insight
+    """
+    rows = connection.execute(
+        "SELECT * FROM insights WHERE (expires_at IS NULL OR expires_at > :now)"
+        " AND (:stock_code IS NULL OR stock_code = :stock_code)"
+        " AND (:sector IS NULL OR instr(lower(sector), lower(:sector)))"
+        " ORDER BY CASE source WHEN 'blog' THEN 0 WHEN 'audit' THEN 1 WHEN 'live' THEN 2 ELSE 3 END,"
+        " created_at DESC, id DESC",
+        {"now": utc_text(now), "stock_code": stock_code, "sector": sector},
+    )
+    return [_insight(row) for row in rows]
+
+
+def all_insights(connection: sqlite3.Connection, source: Source | None = None) -> list[Insight]:
+    """Every insight, in the order in which they were written, expired ones included."""
+    rows = connection.execute(
+        "SELECT * FROM insights WHERE :source IS NULL OR source = :source ORDER BY id", {"source": source}
+    )
+    return [_insight(row) for row in rows]
+
+
+def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: datetime) -> None:
+    row = {**values, "created_at": utc_text(now)}
+    names = ", ".join(row)
+    connection.execute(
+        f"INSERT INTO insights ({names}) VALUES ({', '.join(f':{name}' for name in row)})", row
+    )
+
+
+def _values(insight: Insight) -> dict[str, Any]:
+    return {
+        "stock_code": insight.stock_code,
+        "narrative": insight.narrative,
+        "strengths": orjson.dumps(insight.strengths).decode(),
+        "weaknesses": orjson.dumps(insight.weaknesses).decode(),
+        "sector": insight.sector,
+        "source": insight.source,
+        "key_metrics": orjson.dumps(insight.key_metrics).decode(),
+        "data_as_of": insight.data_as_of,
+        "evidence_ref": insight.evidence_ref,
+        "quality_gate": insight.quality_gate,
+        "expires_at": insight.expires_at,
+    }
+
+
+def _insight(row: sqlite3.Row) -> Insight:
+    return Insight(
+        **{
+            **{name: row[name] for name in row.keys() if name != "id"},  # noqa: SIM118 - a Row yields values
+            "strengths": _texts(row["strengths"]),
+            "weaknesses": _texts(row["weaknesses"]),
+            "key_metrics": _metrics(row["key_metrics"]),
+        }
+    )
+
+
+def _texts(column: str) -> tuple[str, ...]:
+    """A JSON list of texts; another writer's plain text is one text."""
+    try:
+        texts = orjson.loads(column)
+    except orjson.JSONDecodeError:
+        texts = [column] if column else []
+    return tuple(map(str, texts)) if isinstance(texts, list) else (str(texts),)
+
+
+def _metrics(column: str) -> dict[str, float | str]:
+    try:
+        metrics = orjson.loads(column)
+    except orjson.JSONDecodeError:
+        metrics = {"": column} if column else {}
+    return metrics if isinstance(metrics, dict) else {"": str(metrics)}

@@ -1,0 +1,216 @@
+"""The tables of the knowledge database, and the migrations that bring older databases to them."""
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
+
+from coreloop.records import hash_question
+
+SCHEMA: Final = """
+-- Requests that an agent answered.
+CREATE TABLE executions (
+    id             INTEGER PRIMARY KEY,
+    stock_code     TEXT,
+    question_hash  TEXT,                         -- sha256:… as in the audit log, keyed:… after a cleanup
+    question_type  TEXT NOT NULL DEFAULT '',
+    mode           TEXT NOT NULL DEFAULT '',
+    result_summary TEXT NOT NULL DEFAULT '',
+    grade          TEXT NOT NULL DEFAULT '',     -- P, T, C, V as in judgments
+    key_metrics    TEXT NOT NULL DEFAULT '',     -- JSON, as the agent gave it
+    duration_s     REAL,
+    rounds         INTEGER NOT NULL DEFAULT 0,
+    has_error      INTEGER NOT NULL DEFAULT 0,
+    provider       TEXT NOT NULL DEFAULT '',
+    model          TEXT NOT NULL DEFAULT '',
+    created_at     TEXT NOT NULL                 -- this and every other time: UTC, YYYY-MM-DDTHH:MM:SS+00:00
+);
+
+-- Questions of a database of dartlab, from its migration to the first cleanup.
+CREATE TABLE clear_questions (
+    execution_id   INTEGER PRIMARY KEY REFERENCES executions(id) ON DELETE CASCADE,
+    question       TEXT NOT NULL
+);
+
+-- What is known about a company.
+CREATE TABLE insights (
+    id             INTEGER PRIMARY KEY,
+    stock_code     TEXT NOT NULL,
+    narrative      TEXT NOT NULL,
+    strengths      TEXT NOT NULL DEFAULT '[]',   -- JSON, a list of texts
+    weaknesses     TEXT NOT NULL DEFAULT '[]',   -- JSON, a list of texts
+    sector         TEXT NOT NULL DEFAULT '',
+    source         TEXT NOT NULL DEFAULT 'audit',  -- blog, audit, live
+    key_metrics    TEXT NOT NULL DEFAULT '{}',   -- JSON, name to number or text
+    data_as_of     TEXT NOT NULL DEFAULT '',     -- as its author wrote it
+    evidence_ref   TEXT NOT NULL DEFAULT '',     -- blog:PATH, audit:PATH, live:REQUEST_ID
+    quality_gate   TEXT NOT NULL DEFAULT '',     -- human-approved, auto-extracted, migration
+    created_at     TEXT NOT NULL,
+    expires_at     TEXT                          -- NULL: never
+);
+CREATE INDEX insights_by_company ON insights(stock_code);
+CREATE INDEX insights_by_evidence ON insights(evidence_ref);
+
+-- What works for a kind of question.
+CREATE TABLE playbook (
+    id             INTEGER PRIMARY KEY,
+    intent         TEXT NOT NULL,
+    sector         TEXT NOT NULL DEFAULT '',     -- empty: every sector
+    bullet         TEXT NOT NULL,
+    success_count  INTEGER NOT NULL DEFAULT 0,
+    fail_count     INTEGER NOT NULL DEFAULT 0,
+    quality        REAL NOT NULL DEFAULT 0.5,    -- 0 to 1, see coreloop.knowledge.playbook.quality
+    source         TEXT NOT NULL DEFAULT '',
+    created_at     TEXT NOT NULL,
+    last_used      TEXT NOT NULL,
+    UNIQUE (intent, sector, bullet)
+);
+
+-- Holds a row from a cleanup's transaction until the file was rewritten without what was removed.
+CREATE TABLE unscrubbed (
+    since          TEXT NOT NULL
+);
+"""
+TABLES: Final = ("executions", "insights", "playbook")
+# What tells a database of dartlab, of any age, from somebody else's.
+_TELLING: Final[Mapping[str, frozenset[str]]] = {
+    "executions": frozenset({"stock_code", "created_at"}),
+    "insights": frozenset({"stock_code", "narrative", "source", "created_at"}),
+    "playbook": frozenset({"intent", "bullet", "success_count", "fail_count", "quality"}),
+}
+_FORMER_NAMES: Final = {"duration_s": "duration_sec", "rounds": "code_rounds"}
+_TIMES: Final = frozenset({"created_at", "expires_at", "last_used"})
+_HASH: Final = re.compile(r"sha256:[0-9a-f]{16,64}|keyed:[0-9a-f]{32}")
+
+
+def columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Names of a table's columns; none where there is no such table."""
+    return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def tables(connection: sqlite3.Connection) -> list[str]:
+    """Names of the tables that are not SQLite's own."""
+    listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    return [row[0] for row in connection.execute(listed)]
+
+
+def version(connection: sqlite3.Connection) -> int:
+    """The schema version; 0 for a new file and for a database of dartlab."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def is_knowledge(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are those of a knowledge database, of this or of an older shape."""
+    found = set(tables(connection))
+    return {"executions", "insights"} <= found and all(
+        needed <= set(columns(connection, table)) for table, needed in _TELLING.items() if table in found
+    )
+
+
+def migrate(connection: sqlite3.Connection, *, now: datetime) -> None:
+    """Bring a database to the newest version, inside the caller's transaction.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        In a transaction; the database is new, or `is_knowledge`.
+    now : datetime
+        Stands in for a time that an old row does not tell.
+    """
+    for number, step in enumerate(MIGRATIONS, start=1):
+        if version(connection) < number:
+            step(connection, now)
+            connection.execute(f"PRAGMA user_version = {number}")
+
+
+def utc_text(moment: datetime) -> str:
+    """A time as the tables hold it: texts sort as the times do."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
+    """Version 1: the tables; the rows of dartlab's tables go into them."""
+    old = [table for table in TABLES if table in tables(connection)]
+    for table in old:
+        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    for statement in _statements(SCHEMA):
+        connection.execute(statement)
+    _add_functions(connection, now)
+    for table in old:
+        connection.execute(_copy(connection, table))
+    if "question" in columns(connection, "old_executions"):
+        connection.execute(
+            "INSERT INTO clear_questions SELECT id, question FROM old_executions JOIN executions USING (id) "
+            "WHERE question != question_hash"
+        )
+    for table in old:
+        connection.execute(f"DROP TABLE old_{table}")
+
+
+MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection, datetime], None], ...]] = (_create_or_adopt,)
+VERSION: Final = len(MIGRATIONS)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """One by one, since `sqlite3.Connection.executescript` would commit the caller's transaction."""
+    return (statement for statement in script.split(";\n") if statement.strip())
+
+
+def _copy(connection: sqlite3.Connection, table: str) -> str:
+    """The statement that copies a table's rows, from whatever columns it had, into the new one."""
+    had = columns(connection, f"old_{table}")
+    names, values = [], []
+    described = connection.execute(f"PRAGMA table_info({table})")
+    for _, name, _, is_required, default, _ in described.fetchall():
+        value = _value(name, had)
+        if is_required:
+            value = f"coalesce({value}, {'now()' if name in _TIMES else default or repr('')})"
+        names.append(name)
+        values.append(value)
+    merged = (
+        " ON CONFLICT (intent, sector, bullet) DO UPDATE SET"
+        " success_count = success_count + excluded.success_count,"
+        " fail_count = fail_count + excluded.fail_count,"
+        " quality = max(quality, excluded.quality)"
+        if table == "playbook"
+        else ""
+    )
+    copied = f"SELECT {', '.join(values)} FROM old_{table} WHERE true"
+    return f"INSERT INTO {table} ({', '.join(names)}) {copied}{merged}"
+
+
+def _value(name: str, had: list[str]) -> str:
+    old = next((one for one in (name, _FORMER_NAMES.get(name)) if one in had), None)
+    if name == "question_hash" and old is None and "question" in had:
+        return "hashed(question)"
+    if old is None:
+        return "NULL"
+    if name not in _TIMES:
+        return old
+    # A function of Python's for each of 100,000 times would take as long as all the rest.
+    seconds = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {old}, 'unixepoch')"
+    return f"CASE typeof({old}) WHEN 'text' THEN utc({old}) ELSE {seconds} END"
+
+
+def _add_functions(connection: sqlite3.Connection, now: datetime) -> None:
+    connection.create_function("now", 0, lambda: utc_text(now))
+    connection.create_function("utc", 1, _utc, deterministic=True)
+    connection.create_function("hashed", 1, hashed, deterministic=True)
+
+
+def hashed(question: object) -> str | None:
+    """The hash of a question, a hash as it is, nothing of nothing."""
+    if question is None or question == "":
+        return None
+    text = str(question)
+    return text if _HASH.fullmatch(text) else hash_question(text)
+
+
+def _utc(text: str) -> str | None:
+    """A time of an older database that is ISO 8601; None for what is not."""
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text)
+        return utc_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    return None

@@ -1,0 +1,147 @@
+"""The knowledge database as a file: opening it for reading or writing, transactions, what can go wrong."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge.schema import VERSION, is_knowledge, migrate, tables, version
+
+BUSY_TIMEOUT_S: Final = 30.0
+"""How long a process waits for another one that is writing."""
+_PAUSE_S: Final = 0.02
+_ABSENT: Final = "does not exist; `backfill-blog --confirm` makes it"
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database to read it; the file stays as it is.
+
+    A database of an older version is read through a copy in memory that is migrated.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no such file, it is no knowledge database, or one of a newer version.
+    """
+    if not path.exists():
+        raise WorkspaceError(_ABSENT, path=path)
+    with translated(path), closing(connect(path)) as connection:
+        check(connection, path)
+        if version(connection) == VERSION:
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+            return
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+            connection.backup(copy)
+            _prepare(copy)
+            with transaction(copy):
+                migrate(copy, now=datetime.now(UTC))
+            yield copy
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database to write to it; it is made, or migrated, where that is needed.
+
+    Several processes may do so at once: each waits for the others' transactions.
+
+    Raises
+    ------
+    WorkspaceError
+        It is no knowledge database, one of a newer version, cannot be written, or another process has been
+        writing for longer than `BUSY_TIMEOUT_S`.
+    """
+    with translated(path), closing(connect(path, make=True)) as connection:
+        check(connection, path)
+        use_wal(connection)
+        if version(connection) < VERSION:
+            with transaction(connection):
+                check(connection, path)
+                migrate(connection, now=datetime.now(UTC))
+        yield connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; other writers wait."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself rolls back when the disk is full
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Errors of SQLite that a user can cause or meet, as one that names the file and what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            what = f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s; run this again"
+        else:
+            what = f"cannot be used ({error})"
+        raise WorkspaceError(what, path=path) from error
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:  # a broken constraint is a bug
+            raise
+        raise WorkspaceError(f"is no sound SQLite database ({error})", path=path) from error
+
+
+def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
+    """A connection in autocommit mode, with the pragmas that every one has; nothing is checked."""
+    try:
+        if make:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+    except OSError as error:
+        raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    _prepare(connection)
+    return connection
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is not ours to read or to change; an empty one is ours to fill.
+
+    Raises
+    ------
+    WorkspaceError
+        It holds other tables, or is of a newer version.
+    """
+    is_empty = not tables(connection) and version(connection) == 0
+    if not is_empty and not is_knowledge(connection):
+        raise WorkspaceError("is an SQLite database, but none of knowledge; name another file", path=path)
+    if version(connection) > VERSION:
+        raise WorkspaceError(f"has schema version {version(connection)}; upgrade coreloop", path=path)
+
+
+def use_wal(connection: sqlite3.Connection) -> None:
+    """Let readers go on while one process writes."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait by itself here: two processes that open a new file at once meet.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")
