@@ -73,14 +73,11 @@ def read_notes(folder: Path) -> AuditNotes:
         if not is_stock_code(path.stem):
             skipped[path.name] = "its name is no stock code"
             continue
-        try:
-            found = improvement_bullets(path.read_text(encoding="utf-8-sig"))
-        except UnicodeDecodeError:
-            skipped[path.name] = "it is not UTF-8"
-        except OSError as error:
-            skipped[path.name] = f"it cannot be read ({error.strerror})"
-        else:
-            bullets |= {path.stem: tuple(found)} if found else {}
+        found = _read(path)
+        if isinstance(found, str):
+            skipped[path.name] = found
+        elif found:
+            bullets[path.stem] = tuple(found)
     return AuditNotes(bullets, skipped)
 
 
@@ -90,13 +87,24 @@ def note_codes(folder: Path) -> frozenset[str]:
 
 
 def parse_engine_improvement_bullets(path: Path) -> list[str]:
-    """The bullets of one note; none where it cannot be read."""
-    return list(read_notes(path.parent).bullets.get(path.stem, ()))
+    """The bullets of one note, of any name; none where it cannot be read."""
+    found = _read(path)
+    return [] if isinstance(found, str) else found
 
 
 def parse_all(folder: Path) -> dict[str, list[str]]:
     """Stock code to bullets, of the notes that have any."""
     return {code: list(bullets) for code, bullets in read_notes(folder).bullets.items()}
+
+
+def _read(path: Path) -> list[str] | str:
+    """The bullets of a note, or why it cannot be read."""
+    try:
+        return improvement_bullets(path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
 
 
 def _files(folder: Path) -> list[Path]:

@@ -32,7 +32,8 @@ from coreloop.knowledge.insights import (
 from coreloop.knowledge.store import transaction, writing
 from coreloop.workspace import open_workspace
 
-_NUMBER: Final = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
+_DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,4 +257,10 @@ def _metrics(node: yaml.Node | None) -> Iterator[tuple[str, float | str]]:
     for name, value in entries(node, "keyMetrics").items() if node is not None else ():
         text = scalar(value, f"keyMetrics {name[:40]!r}")
         if text:
-            yield name, float(text) if _NUMBER.fullmatch(text) else text
+            yield name, _number(text)
+
+
+def _number(text: str) -> float | str:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _DECIMAL.fullmatch(text) else text

@@ -15,7 +15,8 @@ from coreloop.knowledge.store import transaction
 
 MIN_ANSWER_CHARS: Final = 500
 GOOD_GRADES: Final = frozenset({"P", "T"})
-_CODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,11}")
+# 005930, 0001A0, KR7005930003; AAPL, BRK.B; but not README.
+_CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
 
 
 class Source(StrEnum):
