@@ -91,12 +91,12 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
     """
     if not archive.is_file():
         raise WorkspaceError("does not exist", path=archive)
-    before = snapshot(database, folder, "pre-restore", now=now) if database.exists() else None
     with translated(archive), closing(connect(archive)) as copy:
         check(copy, archive)
         if not tables(copy):
             raise WorkspaceError("is empty: there is nothing to restore", path=archive)
         _refuse_damage(copy, archive)
+        before = snapshot(database, folder, "pre-restore", now=now) if database.exists() else None
         with translated(database), closing(connect(database, make=True)) as live:
             use_wal(live)
             copy.backup(live, progress=_deadline(database))

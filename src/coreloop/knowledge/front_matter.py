@@ -44,18 +44,20 @@ def read_front_matter(text: str) -> Mapping[str, yaml.Node] | Malformed | None:
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in {_FENCE, "..."}), None)
     if end is None:
         return Malformed(1, "the front matter has no closing ---")
+    whole = "\n".join(["", *lines[1:end]])
     try:
         # Nodes and not values: 035720 would be an octal number, and 2026-13-45 an exception.
-        node = yaml.compose("\n".join(["", *lines[1:end]]), Loader=yaml.BaseLoader)
+        node = yaml.compose(whole, Loader=yaml.BaseLoader)
         return entries(node, "the front matter") if node is not None else {}
     except UnusableError as error:
         return error.malformed
     except RecursionError:
         return Malformed(1, "the front matter is nested too deeply")
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "a character that YAML does not allow"
-        return Malformed(mark.line + 1 if mark else 1, f"is not YAML: {problem}")
+    except yaml.reader.ReaderError as error:
+        return Malformed(whole[: error.position].count("\n") + 1, "a character that YAML does not allow")
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        return Malformed(line, f"is not YAML: {error.problem}")
 
 
 def entries(node: yaml.Node, what: str) -> dict[str, yaml.Node]:

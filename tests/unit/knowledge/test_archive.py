@@ -1,0 +1,188 @@
+"""Snapshots are proved before they count, and bring everything back."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge import archive, store
+from coreloop.knowledge.archive import restore, snapshot
+from coreloop.knowledge.cleanup import Notes, clean
+from coreloop.knowledge.store import transaction, writing
+from old_knowledge import execution, insight, make_old, rows_of
+
+NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
+TABLES = ("executions", "insights", "playbook", "skills", "meta")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    rows: dict[str, Any] = {
+        "executions": [execution(n, at=1.0) for n in range(50)],
+        "insights": [insight(1, at=1.0, source="live")],
+    }
+    return make_old(tmp_path / "x.db", **rows)
+
+
+def _state(path: Path) -> dict[str, Any]:
+    return {table: rows_of(path, table) for table in TABLES}
+
+
+def _clean(database: Path) -> Path:
+    return clean(database, Notes(frozenset(), "x"), database.parent / "a", now=NOW).archive
+
+
+def test_restoring_brings_everything_back_and_keeps_what_was_there(database: Path):
+    before = _state(database)
+    taken = _clean(database)
+    cleaned = rows_of(database, "executions")
+    kept = restore(taken, database, database.parent / "a", now=NOW)
+    assert _state(database) == before
+    assert kept == database.parent / "a" / "2026-04-25-pre-restore.sqlite"
+    assert rows_of(kept, "executions") == cleaned == []
+
+
+def test_a_restored_database_can_be_cleaned_again(database: Path):
+    restore(_clean(database), database, database.parent / "a", now=NOW)
+    assert _clean(database).name == "2026-04-25-pre-cleanup-2.sqlite"
+    assert rows_of(database, "insights") == []
+
+
+def test_a_database_that_is_gone_is_made_again(database: Path):
+    before = _state(database)
+    taken = _clean(database)
+    database.unlink()
+    assert restore(taken, database, database.parent / "a", now=NOW) is None
+    assert _state(database) == before
+    assert os.name != "posix" or database.stat().st_mode & 0o777 == 0o600
+
+
+def test_processes_that_have_it_open_see_the_restored_rows_and_can_write(database: Path):
+    taken = _clean(database)
+    with writing(database) as connection:
+        assert connection.execute("SELECT count(*) FROM insights").fetchone()[0] == 0
+        restore(taken, database, database.parent / "a", now=NOW)
+        assert connection.execute("SELECT count(*) FROM insights").fetchone()[0] == 1
+        with transaction(connection):
+            connection.execute("DELETE FROM insights")
+    assert rows_of(database, "insights") == []
+
+
+def test_restoring_waits_no_longer_than_it_should(database: Path, monkeypatch: pytest.MonkeyPatch):
+    taken = _clean(database)
+    for module in (store, archive):
+        monkeypatch.setattr(module, "BUSY_TIMEOUT_S", 0.1)
+    with (
+        writing(database) as connection,
+        transaction(connection),
+        pytest.raises(WorkspaceError, match=r"x\.db: another process has been using it"),
+    ):
+        restore(taken, database, database.parent / "a", now=NOW)
+    assert rows_of(database, "insights") == []
+
+
+def _damaged(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:12_288] = b"\xff" * 8192
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        pytest.param(Path.unlink, "does not exist", id="absent"),
+        pytest.param(
+            lambda path: path.write_bytes(b"hello" * 999), "no sound SQLite database", id="foreign file"
+        ),
+        pytest.param(lambda path: path.write_bytes(b""), "is empty", id="empty"),
+        pytest.param(_damaged, "damaged|no sound", id="damaged"),
+        pytest.param(
+            lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged|no sound", id="cut off"
+        ),
+    ],
+)
+def test_an_archive_that_cannot_be_trusted_is_refused_and_changes_nothing(damage, reason, database: Path):
+    taken = _clean(database)
+    before = database.read_bytes()
+    damage(taken)
+    with pytest.raises(WorkspaceError, match=f"pre-cleanup.sqlite: .*({reason})"):
+        restore(taken, database, database.parent / "a", now=NOW)
+    assert database.read_bytes() == before
+    assert not list((database.parent / "a").glob("*pre-restore*"))
+
+
+def test_another_s_database_is_no_archive(database: Path, tmp_path: Path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE urls (x)")
+    with pytest.raises(WorkspaceError, match="none of knowledge"):
+        restore(tmp_path / "other.db", database, tmp_path / "a", now=NOW)
+
+
+def test_a_database_that_is_damaged_is_not_archived_as_if_it_were_sound(database: Path):
+    _damaged(database)
+    with pytest.raises(WorkspaceError, match=r"damaged|no sound|malformed"):
+        _clean(database)
+    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+
+
+def test_a_copy_with_other_rows_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch):
+    counts = iter([{"insights": 1}, {"insights": 2}])
+    monkeypatch.setattr(archive, "_counts", lambda _: next(counts))
+    with pytest.raises(WorkspaceError, match=r"has other rows than .*; nothing was changed"):
+        snapshot(database, database.parent / "a", "pre-cleanup", now=NOW)
+    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+
+
+def test_what_a_killed_run_left_is_taken_away(database: Path):
+    folder = database.parent / "a"
+    folder.mkdir()
+    for name in (".2026-04-24-pre-cleanup.abc.partial", ".2026-04-24-pre-cleanup.abc.partial-journal"):
+        (folder / name).write_text("QUESTION1")
+    _clean(database)
+    assert sorted(one.name for one in folder.iterdir()) == [".lock", "2026-04-25-pre-cleanup.sqlite"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
+def test_a_full_disk_under_the_archive_is_one_line_and_changes_nothing(database: Path):
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")  # no WAL that the limit would meet first
+    before = database.read_bytes()
+    code = f"""
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge.archive import snapshot
+try:
+    folder = Path({str(database.parent / "a")!r})
+    snapshot(Path({str(database)!r}), folder, "pre-cleanup", now=datetime.now(UTC))
+except WorkspaceError as error:
+    print(error)
+"""
+    limited = ["sh", "-c", 'ulimit -f 4; exec "$0" "$@"', sys.executable, "-c", code]
+    done = subprocess.run(limited, capture_output=True, encoding="utf-8", check=False)
+    assert "partial: cannot be used (" in done.stdout, done
+    assert database.read_bytes() == before
+    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+
+
+def test_two_snapshots_at_once_get_names_of_their_own(database: Path):
+    folder = database.parent / "a"
+    code = f"""
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.knowledge.archive import snapshot
+snapshot(Path({str(database)!r}), Path({str(folder)!r}), "x", now=datetime(2026, 4, 25, tzinfo=UTC))
+"""
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [one.wait(timeout=60) for one in processes] == [0] * 4
+    names = ["2026-04-25-x.sqlite", *(f"2026-04-25-x-{n}.sqlite" for n in (2, 3, 4))]
+    assert {one.name for one in folder.iterdir()} == {".lock", *names}
+    assert all(len(rows_of(folder / name, "executions")) == 50 for name in names)

@@ -1,0 +1,142 @@
+"""Bullets of audit notes, found by a Markdown parser."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.errors import WorkspaceError
+from coreloop.knowledge.audit_analysis import (
+    improvement_bullets,
+    note_codes,
+    parse_all,
+    parse_engine_improvement_bullets,
+    read_notes,
+)
+
+ROOT = Path(__file__).parents[3]
+NOTES = ROOT / "examples" / "knowledge" / "data" / "dart" / "auditAnalysis"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## 엔진 개선",
+        "### 엔진 개선",
+        "## 엔진개선",
+        "##   엔진   개선  ##",
+        "## **엔진** 개선:",
+        "## Engine Improvements",
+        "### engine improvement",
+        "## 개선 제안",
+        "### 개선제안",
+        "엔진 개선\n---",
+    ],
+)
+def test_every_heading_that_people_write_opens_the_section(heading: str):
+    assert improvement_bullets(f"# x\n- no\n\n{heading}\n\n- a\n- b\n") == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "heading", ["# 엔진 개선", "#### 엔진 개선", "## 엔진 개선 내역", "## 개선", "엔진 개선", "**엔진 개선**"]
+)
+def test_other_headings_do_not(heading: str):
+    assert improvement_bullets(f"{heading}\n\n- a\n") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param("- a\n* b\n+ c\n1. d\n2) e\n", ["a", "b", "c", "d", "e"], id="every sign"),
+        pytest.param("- a\n  b\nc\n", ["a b c"], id="wrapped lines"),
+        pytest.param("- a\n  - b\n    1. c\n- d\n", ["a", "b", "c", "d"], id="nested"),
+        pytest.param("- a\n\n  second paragraph\n\n- b\n", ["a second paragraph", "b"], id="loose"),
+        pytest.param("```\n- a\n```\n- b\n", ["b"], id="a fence"),
+        pytest.param("~~~md\n## other\n- a\n~~~\n- b\n", ["b"], id="a heading in a fence"),
+        pytest.param("- a\n  ```\n  - no\n  ```\n- b\n", ["a", "b"], id="a fence in an item"),
+        pytest.param("    - a\n", [], id="an indented block"),
+        pytest.param("> - a\n", [], id="a quote"),
+        pytest.param("text - a\n", [], id="text"),
+        pytest.param("-\n- \n- a\n", ["a"], id="empty items"),
+        pytest.param("- `x` **b** [l](http://e.example) <b>t</b> &amp;\n", ["x b l t &"], id="markup"),
+        pytest.param("- ![picture](x.png) a\n", ["picture a"], id="a picture"),
+        pytest.param("- a\n\n## 다음\n\n- b\n", ["a"], id="the next heading ends it"),
+        pytest.param("- a\n\n### 참고\n\n- b\n", ["a", "b"], id="a lower heading does not"),
+        pytest.param("- a\n\n# 위\n\n- b\n", ["a"], id="a higher heading does"),
+        pytest.param(
+            "- a\n\n## 다음\n- no\n\n### 개선 제안\n- b\n\n### x\n- no\n", ["a", "b"], id="two sections"
+        ),
+        pytest.param("없음\n", [], id="nothing"),
+        pytest.param("- a\r\n- b\r\n", ["a", "b"], id="Windows line ends"),
+    ],
+)
+def test_the_items_of_lists_are_bullets(body: str, found: list[str]):
+    assert improvement_bullets(f"# x\n\n## 엔진 개선\n\n{body}") == found
+
+
+@given(st.text(), st.text())
+def test_any_text_is_read(before: str, body: str):
+    for one in improvement_bullets(f"{before}\n\n## 엔진 개선\n\n{body}\n\n- 끝"):
+        assert one == " ".join(one.split()) != ""
+
+
+@given(st.lists(st.from_regex(r"[가-힣a-z][가-힣a-z0-9 ]{0,20}[가-힣a-z]", fullmatch=True), max_size=6))
+def test_plain_bullets_come_back_as_they_are(texts: list[str]):
+    body = "\n".join(f"- {text}" for text in texts)
+    assert improvement_bullets(f"## 엔진 개선\n\n{body}\n") == [" ".join(text.split()) for text in texts]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "990168.md").write_text("## 엔진 개선\n- 가\n", encoding="utf-8")
+    (tmp_path / "990021.md").write_text("# nothing\n", encoding="utf-8")
+    (tmp_path / "990030.md").write_bytes("## 엔진 개선\n- 가\n".encode("euc-kr"))
+    (tmp_path / "README.md").write_text("## 엔진 개선\n- no\n", encoding="utf-8")
+    (tmp_path / "990047.txt").write_text("## 엔진 개선\n- no\n", encoding="utf-8")
+    (tmp_path / "990087.md").mkdir()
+    return tmp_path
+
+
+def test_notes_are_read_by_stock_code_and_others_are_named(folder: Path):
+    found = read_notes(folder)
+    assert found.bullets == {"990168": ("가",)}
+    assert found.skipped == {"README.md": "its name is no stock code", "990030.md": "it is not UTF-8"}
+
+
+def test_a_note_that_says_nothing_is_there_all_the_same(folder: Path):
+    assert note_codes(folder) == {"990168", "990021", "990030", "README"}
+
+
+def test_a_folder_that_is_not_there_has_no_notes(tmp_path: Path):
+    assert read_notes(tmp_path / "x").bullets == {}
+    assert note_codes(tmp_path / "x") == frozenset()
+
+
+def test_a_file_in_its_place_is_refused(folder: Path):
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        read_notes(folder / "990168.md")
+
+
+def test_the_functions_that_maintainers_know(folder: Path):
+    path = ROOT / "scripts" / "audit" / "_parse_audit_analysis.py"
+    spec = importlib.util.spec_from_file_location("_parse_audit_analysis", path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.parse_all is parse_all
+    assert script.parse_all(folder) == {"990168": ["가"]}
+    assert script.parse_engine_improvement_bullets is parse_engine_improvement_bullets
+    assert parse_engine_improvement_bullets(folder / "990168.md") == ["가"]
+    assert parse_engine_improvement_bullets(folder / "README.md") == ["no"]
+    assert parse_engine_improvement_bullets(folder / "990030.md") == []
+    assert parse_engine_improvement_bullets(folder / "nowhere.md") == []
+
+
+def test_the_example_s_notes_are_read():
+    found = read_notes(NOTES)
+    assert (len(note_codes(NOTES)), len(found.bullets)) == (23, 20)
+    assert found.skipped == {"README.md": "its name is no stock code"}
+    assert "이 줄은 예시 출력이고 제안이 아니다" not in found.bullets["990047"]

@@ -1,0 +1,335 @@
+"""Posts become insights: what is read, what is skipped and why, what a second run does."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.knowledge.blog import (
+    Backfill,
+    Post,
+    Skipped,
+    blog_insights,
+    compare,
+    find_posts,
+    read_post,
+    reference,
+    save,
+    upsert_ai_frontmatter_to_insights,
+)
+from coreloop.knowledge.front_matter import Malformed
+from coreloop.knowledge.insights import Insight, Source
+from coreloop.knowledge.store import reading, writing
+from coreloop.workspace import Workspace, open_workspace
+
+NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
+EXAMPLES = Path(__file__).parents[3] / "examples" / "knowledge"
+FULL = """---
+title: 들찬푸드
+stockCode: 035720
+sector: 식품
+ai:
+  verdict: >-
+    마진이
+    돌아왔다.
+  narrative: 쓰이지 않는다
+  strengths: [간편식, 순현금]
+  weaknesses:
+    - 내수 의존
+  keyMetrics: {영업이익률: 9.4, 부채비율: 41, 순이익: "1.2조", 성장: -5.8, 없음: ~, 큰수: 1e999}
+  dataAsOf: 2026-03-31
+---
+# 본문
+"""
+
+
+def _read(text: str) -> Insight | Skipped | Malformed:
+    return read_post(text, evidence_ref="blog:blog/a/index.md")
+
+
+def _post(*lines: str) -> str:
+    return "\n".join(["---", *lines, "---", "text"])
+
+
+def test_every_key_is_read():
+    assert _read(FULL) == Insight(
+        stock_code="035720",
+        narrative="마진이 돌아왔다.",
+        strengths=("간편식", "순현금"),
+        weaknesses=("내수 의존",),
+        sector="식품",
+        source="blog",
+        key_metrics={"영업이익률": 9.4, "부채비율": 41, "순이익": "1.2조", "성장": -5.8, "큰수": "1e999"},
+        data_as_of="2026-03-31",
+        evidence_ref="blog:blog/a/index.md",
+        quality_gate="human-approved",
+    )
+
+
+def test_windows_line_ends_change_nothing():
+    assert _read(FULL.replace("\n", "\r\n")) == _read(FULL)
+
+
+def test_a_narrative_stands_in_for_a_verdict_and_names_may_be_in_snake_case():
+    found = _read(
+        _post("stock_code: AAPL", "ai:", "  narrative: ok", "  key_metrics: {a: 1}", "  data_as_of: 2026Q1")
+    )
+    assert isinstance(found, Insight)
+    assert (found.stock_code, found.narrative, found.key_metrics, found.data_as_of) == (
+        "AAPL",
+        "ok",
+        {"a": 1},
+        "2026Q1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("# no front matter", "no front matter"),
+        (_post("title: x"), "no ai block"),
+        (_post("ai: {verdict: x}"), "no stockCode"),
+        (_post("ai: {verdict: x}", "stockCode:"), "no stockCode"),
+        (_post("ai: {verdict: x}", "stockCode: ''"), "no stockCode"),
+        (_post("ai:", "stockCode: '005930'"), "no verdict and no narrative"),
+        (_post("ai: {verdict: ' ', narrative: ~}", "stockCode: '005930'"), "no verdict and no narrative"),
+    ],
+)
+def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reason: str):
+    assert _read(text) == Skipped(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        (_post("title: a: b"), 2, "mapping values are not allowed here"),
+        (_post("ai: text"), 2, "ai must be keys with values"),
+        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is no code"),
+        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be one text"),
+        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be one text"),
+        (
+            _post("stockCode: '005930'", "ai:", "  verdict: x", "  strengths: [[1]]"),
+            5,
+            "an entry of strengths",
+        ),
+        (
+            _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics: [1]"),
+            5,
+            "keyMetrics must be keys",
+        ),
+        (
+            _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics:", "    a: {b: 1}"),
+            6,
+            "keyMetrics 'a' must be one text",
+        ),
+    ],
+)
+def test_a_post_that_cannot_be_read_names_the_line(text: str, line: int, reason: str):
+    found = _read(text)
+    assert isinstance(found, Malformed)
+    assert (found.line, reason in found.reason) == (line, True), found
+
+
+# --- a folder of posts -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Workspace:
+    (tmp_path / "coreloop.yaml").write_text("data_dir: data\n")
+    return open_workspace(tmp_path)
+
+
+def _write(project: Workspace, name: str, verdict: str = "좋다", code: str = "990168") -> Path:
+    path = project.root / "blog" / name / "index.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = _post(f"stockCode: '{code}'", f"ai: {{verdict: {verdict}}}")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _backfill(project: Workspace, *, confirm: bool = True, glob: str = "**/index.md") -> Backfill:
+    root = project.root / "blog"
+    posts = find_posts(root, glob, project=project.root)
+    with writing(project.knowledge_file) as connection:
+        backfill = compare(posts, blog_insights(connection), root=root, project=project.root)
+        if confirm:
+            save(connection, (*backfill.new, *backfill.edited), now=NOW)
+    return backfill
+
+
+def _known(project: Workspace) -> list[Insight]:
+    with reading(project.knowledge_file) as connection:
+        return blog_insights(connection)
+
+
+def _sizes(backfill: Backfill) -> dict[str, int]:
+    return {name: len(getattr(backfill, name)) for name in Backfill.__slots__ if getattr(backfill, name)}
+
+
+def test_a_second_run_changes_nothing(project: Workspace):
+    for name in "abc":
+        _write(project, name)
+    assert _sizes(_backfill(project)) == {"new": 3}
+    before = _known(project)
+    assert _sizes(_backfill(project)) == {"same": 3}
+    assert _known(project) == before
+    assert [one.evidence_ref for one in before] == [f"blog:blog/{name}/index.md" for name in "abc"]
+
+
+def test_an_edited_post_updates_its_row(project: Workspace):
+    _write(project, "a")
+    _write(project, "b")
+    _backfill(project)
+    _write(project, "a", verdict="나쁘다", code="990021")
+    assert _sizes(_backfill(project)) == {"edited": 1, "same": 1}
+    assert [(one.stock_code, one.narrative) for one in _known(project)] == [
+        ("990021", "나쁘다"),
+        ("990168", "좋다"),
+    ]
+
+
+@pytest.mark.parametrize("how", ["deleted", "renamed", "emptied"])
+def test_the_row_of_a_post_that_says_nothing_any_more_is_reported_and_stays(how: str, project: Workspace):
+    path = _write(project, "a")
+    _backfill(project)
+    if how == "deleted":
+        path.unlink()
+    elif how == "renamed":
+        path.parent.rename(path.parent.with_name("b"))
+    else:
+        path.write_text("# no front matter any more")
+    backfill = _backfill(project)
+    assert [one.evidence_ref for one in backfill.gone] == ["blog:blog/a/index.md"]
+    assert len(backfill.new) == (how == "renamed")
+    assert "blog:blog/a/index.md" in {one.evidence_ref for one in _known(project)}
+
+
+def test_posts_of_another_blog_or_outside_of_the_pattern_are_not_gone(project: Workspace):
+    _write(project, "a")
+    _write(project, "b")
+    elsewhere = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:news/a/index.md")
+    beside = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:blog2/a/index.md")
+    with writing(project.knowledge_file) as connection:
+        save(connection, [Post(Path("x"), one) for one in (elsewhere, beside)], now=NOW)
+    _backfill(project)
+    assert _sizes(_backfill(project, glob="a/*.md")) == {"same": 1}
+
+
+def test_a_malformed_post_does_not_stop_the_others(project: Workspace):
+    _write(project, "b")
+    broken = _write(project, "a")
+    broken.write_text("---\ntitle: a: b\n---\n")
+    backfill = _backfill(project)
+    assert _sizes(backfill) == {"new": 1, "malformed": 1}
+    assert backfill.malformed[0].path == broken
+
+
+def test_a_malformed_post_s_row_stays_and_is_not_called_gone(project: Workspace):
+    path = _write(project, "a")
+    _backfill(project)
+    path.write_text("---\ntitle: a: b\n---\n")
+    assert _sizes(_backfill(project)) == {"malformed": 1}
+    assert len(_known(project)) == 1
+
+
+def test_a_file_that_is_not_utf_8_names_its_line(project: Workspace):
+    path = _write(project, "a")
+    path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))
+    (post,) = _backfill(project).malformed
+    assert post.content == Malformed(3, "is not UTF-8")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_malformed(project: Workspace):
+    _write(project, "a").chmod(0)
+    assert "cannot be read" in str(_backfill(project).malformed[0].content)
+
+
+def test_only_files_are_posts_and_their_order_is_that_of_their_paths(project: Workspace):
+    for name in "ba":
+        _write(project, name)
+    (project.root / "blog" / "c" / "index.md").mkdir(parents=True)
+    posts = find_posts(project.root / "blog", "**/index.md", project=project.root)
+    assert [post.path.parent.name for post in posts] == ["a", "b"]
+
+
+@pytest.mark.parametrize("pattern", ["", "/abs/*.md"])
+def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str, project: Workspace):
+    _write(project, "a")
+    with pytest.raises(UsageError, match=r"--glob .* cannot be used; write for example"):
+        find_posts(project.root / "blog", pattern, project=project.root)
+
+
+def test_a_blog_that_is_not_there_is_refused(project: Workspace):
+    with pytest.raises(WorkspaceError, match="is no folder; name the blog's with --blog-root"):
+        find_posts(project.root / "nowhere", "*", project=project.root)
+
+
+def test_a_reference_is_the_path_below_the_project_or_whole(tmp_path: Path):
+    assert reference(Source.BLOG, tmp_path / "블로그" / "a b.md", tmp_path) == "blog:블로그/a b.md"
+    outside = tmp_path / "other" / "a.md"
+    assert reference(Source.BLOG, outside, tmp_path / "project") == f"blog:{outside.as_posix()}"
+
+
+def test_posts_outside_of_the_project_are_found_again(
+    project: Workspace, tmp_path_factory: pytest.TempPathFactory
+):
+    blog = tmp_path_factory.mktemp("elsewhere")
+    (blog / "index.md").write_text(_post("stockCode: '990168'", "ai: {verdict: x}"))
+    for expected in ({"new": 1}, {"same": 1}):
+        posts = find_posts(blog, "*.md", project=project.root)
+        with writing(project.knowledge_file) as connection:
+            backfill = compare(posts, blog_insights(connection), root=blog, project=project.root)
+            save(connection, backfill.new, now=NOW)
+        assert _sizes(backfill) == expected
+    (blog / "index.md").unlink()
+    assert _sizes(compare([], _known(project), root=blog, project=project.root)) == {"gone": 1}
+
+
+# --- a publisher's hook ----------------------------------------------------------------------------
+
+
+def test_the_hook_and_the_backfill_write_the_same_row(project: Workspace, monkeypatch: pytest.MonkeyPatch):
+    path = _write(project, "a")
+    monkeypatch.chdir(path.parent)
+    written = upsert_ai_frontmatter_to_insights("index.md")
+    assert isinstance(written, Insight)
+    assert _sizes(_backfill(project)) == {"same": 1}
+    _write(project, "a", verdict="나쁘다")
+    upsert_ai_frontmatter_to_insights(path, project=project.root)
+    assert [one.narrative for one in _known(project)] == ["나쁘다"]
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("# x", Skipped("no front matter")),
+        ("---\na: b: c\n---", Malformed(2, "is not YAML: mapping values are not allowed here")),
+    ],
+)
+def test_the_hook_says_why_nothing_was_written(text: str, outcome, project: Workspace):
+    path = _write(project, "a")
+    path.write_text(text)
+    assert upsert_ai_frontmatter_to_insights(path, project=project.root) == outcome
+    assert not project.knowledge_file.exists()
+
+
+def test_the_hook_names_a_post_that_is_not_there(project: Workspace):
+    found = upsert_ai_frontmatter_to_insights(project.root / "x.md", project=project.root)
+    assert found == Malformed(1, "cannot be read (No such file or directory)")
+
+
+# --- the example -----------------------------------------------------------------------------------
+
+
+def test_the_example_s_posts_are_read_whole():
+    posts = find_posts(EXAMPLES / "blog", "**/index.md", project=EXAMPLES)
+    backfill = compare(posts, [], root=EXAMPLES / "blog", project=EXAMPLES)
+    assert _sizes(backfill) == {"new": 31, "skipped": 4}
+    reasons = {post.content.reason for post in backfill.skipped if isinstance(post.content, Skipped)}
+    assert reasons == {"no front matter", "no ai block", "no stockCode", "no verdict and no narrative"}
+    insights = [post.content for post in backfill.new if isinstance(post.content, Insight)]
+    assert all(one.sector and one.data_as_of for one in insights)
+    assert len({one.stock_code for one in insights}) == 30

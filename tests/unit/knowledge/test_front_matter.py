@@ -1,0 +1,143 @@
+"""Front matter is found, read as written, and refused with its line."""
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.knowledge.front_matter import (
+    Malformed,
+    UnusableError,
+    entries,
+    line_of,
+    read_front_matter,
+    scalar,
+    scalars,
+)
+
+
+def _read(text: str) -> dict[str, yaml.Node]:
+    found = read_front_matter(text)
+    assert isinstance(found, dict), found
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "# Title\n", "\n---\na: 1\n---\n", "--- a\n---\n", "----\na: 1\n----\n", "text\n---\na: 1\n---\n"],
+)
+def test_a_text_that_does_not_begin_with_it_has_none(text: str):
+    assert read_front_matter(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\na: 1\n---\n",
+        "---\na: 1\n---",
+        "---  \na: 1\n---\t\nbody\n---\n",
+        "---\na: 1\n...\nbody",
+        "---\r\na: 1\r\n---\r\nbody\r\n",
+        "\ufeff---\na: 1\n---\n",
+        "---\n# a comment\n\na: 1\n---\nb: 2\n---\n",
+        "---\na: 1\u2028\n---\n",
+    ],
+)
+def test_it_ends_at_the_next_fence(text: str):
+    assert {key: scalar(node, key) for key, node in _read(text).items()} == {"a": "1"}
+
+
+@pytest.mark.parametrize("text", ["---\n---\n", "---\n\n---\n", "---\n# nothing\n---\n", "---\n~\n---\n"])
+def test_an_empty_one_has_no_keys(text: str):
+    assert _read(text) == {}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("035720", "035720"),
+        ("'035720'", "035720"),
+        ("000020", "000020"),
+        ("2026-13-45", "2026-13-45"),
+        ("2026-03-31", "2026-03-31"),
+        ("1_000", "1_000"),
+        ("0x10", "0x10"),
+        ("yes", "yes"),
+        ("12:30", "12:30"),
+        ("~", ""),
+        ("null", ""),
+        ("'null'", "null"),
+        ("", ""),
+        (">-\n  two\n  lines", "two lines"),
+        ("|\n  two\n  lines\n", "two lines"),
+        ("!!python/object/apply:os.system ['x']", None),
+        ("!!python/name:os.system x", "x"),
+        ("[1]", None),
+        ("{a: 1}", None),
+    ],
+)
+def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
+    node = _read(f"---\nkey: {written}\n---\n")["key"]
+    if read is None:
+        with pytest.raises(UnusableError, match="key must be one text"):
+            scalar(node, "key")
+    else:
+        assert scalar(node, "key") == read
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("---\na: 1\n", 1, "the front matter has no closing ---"),
+        ("---\ntitle: a: b\n---\n", 2, "mapping values are not allowed here"),
+        ("---\na: 1\n\nb: [1, 2\n---\n", 4, "expected ',' or ']'"),
+        ("---\na: 1\n\tb: 2\n---\n", 3, "found character '\\t'"),
+        ("---\na: 1\na: 2\n---\n", 3, "stands twice or is no text"),
+        ("---\n[a]: 1\n---\n", 2, "stands twice or is no text"),
+        ("---\n- a\n---\n", 2, "the front matter must be keys with values"),
+        ("---\njust text\n---\n", 2, "the front matter must be keys with values"),
+        ("---\na: *nowhere\n---\n", 2, "undefined alias"),
+        ("---\na: 1\nb: \x07\n---\n", 3, "a character that YAML does not allow"),
+        (f"---\na: {'[' * 5000}\n---\n", 1, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_names_its_line(text: str, line: int, reason: str):
+    found = read_front_matter(text)
+    assert isinstance(found, Malformed)
+    assert reason in found.reason
+    assert found.line == line
+
+
+def test_lists_are_read_in_any_style():
+    node = _read("---\na: [x, 'y z', ~, 3]\nb:\n- x\n-  y z\n-\n- 3\nc: x\n---\n")
+    assert scalars(node["a"], "a") == scalars(node["b"], "b") == ("x", "y z", "3")
+    assert scalars(node["c"], "c") == ("x",)
+    assert scalars(None, "d") == ()
+
+
+@pytest.mark.parametrize("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
+def test_a_list_holds_texts_alone(written: str):
+    node = _read(f"---\n\na: {written}\n---\n")["a"]
+    with pytest.raises(UnusableError, match="must be one text") as raised:
+        scalars(node, "a")
+    assert raised.value.malformed.line == 3
+
+
+def test_an_alias_that_would_grow_without_end_is_refused():
+    lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
+    node = _read("\n".join(["---", *lines, "---"]))["a39"]
+    with pytest.raises(UnusableError):
+        scalars(node, "a")
+
+
+def test_lines_are_those_of_the_file():
+    found = _read("---\n# one\na: 1\nb:\n  c: 2\n---\n")
+    assert line_of(found["a"]) == 3
+    assert line_of(entries(found["b"], "b")["c"]) == 5
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str):
+    for whole in (text, f"---\n{text}\n---\n", f"---\nai:\n  verdict: {text}\n---\n"):
+        found = read_front_matter(whole)
+        assert found is None or isinstance(found, Malformed | dict)
