@@ -85,18 +85,18 @@ class Workspace:
         """Outcomes of reach checks, see `coreloop.outcomes`."""
         return self.audit_dir / "reach.jsonl"
 
-    def keep_private(self, folder: Path) -> None:
-        """Close a folder of coreloop's own to other users, as a clone or an older version left it.
+    def keep_private(self, path: Path) -> None:
+        """Close a folder or a file of coreloop's own to other users, as a clone or an older version left it.
 
-        Nothing happens to a folder that is not below `audit_dir` or `knowledge_dir`, or is another user's.
+        Nothing happens to what is not below `audit_dir` or `knowledge_dir.parent`, or is another user's.
         """
-        own = {self.audit_dir.resolve(), self.knowledge_dir.resolve()}
-        if own.isdisjoint(folder.resolve().parents) or not hasattr(os, "geteuid"):
+        own = {self.audit_dir.resolve(), self.knowledge_dir.parent.resolve()}
+        if own.isdisjoint(path.resolve().parents) or not hasattr(os, "geteuid"):
             return
         with suppress(OSError):  # not there yet, or a file system without modes
-            status = folder.stat()
+            status = path.stat()
             if status.st_uid == os.geteuid() and status.st_mode & 0o077:
-                folder.chmod(0o700)
+                path.chmod(status.st_mode & 0o700)
 
     def replayed(self) -> frozenset[str]:
         """The ids in the replays file."""

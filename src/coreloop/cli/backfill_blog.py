@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
+from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
 from coreloop.workspace import open_workspace
 
 
@@ -26,7 +26,7 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     from coreloop.knowledge.store import reading, writing
 
     workspace = open_workspace(Path.cwd())
-    database = db or workspace.knowledge_file
+    database = knowledge_database(db, workspace)
     posts = find_posts(blog_root, pattern, project=workspace.root)
     known = []
     if database.exists():

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
+from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
 from coreloop.errors import UsageError
 from coreloop.workspace import open_workspace
 
@@ -31,7 +31,7 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 
     if sum(one is not None for one in (stock, sector, intent)) != 1:
         raise UsageError("say one thing to show: a stock code, --sector NAME or --playbook INTENT")
-    with reading(db or open_workspace(Path.cwd()).knowledge_file) as connection:
+    with reading(knowledge_database(db, open_workspace(Path.cwd()))) as connection:
         if intent is not None:
             show_bullets(bullets(connection, intent), as_json=as_json)
             return
@@ -48,7 +48,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
     from coreloop.knowledge.export import export as write_export
     from coreloop.knowledge.store import reading
 
-    with reading(db or open_workspace(Path.cwd()).knowledge_file) as connection:
+    with reading(knowledge_database(db, open_workspace(Path.cwd()))) as connection:
         written = write_export(connection, out)
     if as_json:
         click.echo(orjson.dumps({str(path): rows for path, rows in written.items()}))
@@ -68,7 +68,7 @@ def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
     from coreloop.knowledge.playbook import weak_bullets
     from coreloop.knowledge.store import reading, writing
 
-    database = db or open_workspace(Path.cwd()).knowledge_file
+    database = knowledge_database(db, open_workspace(Path.cwd()))
     with reading(database) as connection:
         weak = weak_bullets(connection)
     if confirm and weak:
@@ -92,7 +92,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     from coreloop.knowledge.cleanup import Notes, clean, plan
 
     workspace = open_workspace(Path.cwd())
-    database = db or workspace.knowledge_file
+    database = knowledge_database(db, workspace)
     folder = workspace.audit_notes_dir
     if not folder.is_dir():
         click.echo(f"{folder} is missing: every audit insight counts as one whose note is gone", err=True)
@@ -117,7 +117,7 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     from coreloop.knowledge.archive import restore as bring_back
 
     workspace = open_workspace(Path.cwd())
-    database = db or workspace.knowledge_file
+    database = knowledge_database(db, workspace)
     before = bring_back(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     if as_json:
         facts = {"database": str(database), "archive": str(archive), "before": before and str(before)}

@@ -1,0 +1,380 @@
+"""``knowledge``, ``backfill-blog`` and what ``pattern`` takes from them, as people meet them."""
+
+import json
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.cli.main import run as entry_point
+from coreloop.knowledge.playbook import merge_bullet
+from coreloop.knowledge.store import writing
+from logs import record, repeated, write_log
+from old_knowledge import bullet, execution, insight, make_old, rows_of
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "knowledge"
+NOW = datetime.now(UTC)
+Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The example, copied out of the project."""
+    return shutil.copytree(EXAMPLE, tmp_path / "project", ignore=shutil.ignore_patterns("ai", "audit"))
+
+
+@pytest.fixture
+def run(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the entry point in the project's folder."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+
+    def run(*args: str, code: int = 0) -> Done:
+        monkeypatch.chdir(project)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", *args])
+        with pytest.raises(SystemExit) as end:
+            entry_point()
+        out, errors = capsys.readouterr()
+        assert end.value.code == code, errors
+        return Done(args, code, out, errors)
+
+    return run
+
+
+@pytest.fixture
+def database(project: Path) -> Path:
+    """Where the project's knowledge lies."""
+    return project / "data" / "ai" / "knowledge" / "dartlab_knowledge.db"
+
+
+@pytest.fixture
+def old(database: Path) -> Path:
+    """An old database with something for every rule."""
+    at = NOW.timestamp()
+    return make_old(
+        database,
+        executions=[execution(1, at=at), execution(2, at=1.0)],
+        insights=[
+            insight(1, at=at, source="live", stock_code="990168"),
+            insight(2, at=at, stock_code="990168"),
+            insight(3, at=at, stock_code="990999"),
+        ],
+        playbook=[bullet(1, at=at, successes=6), bullet(2, at=at, successes=0, failures=3)],
+    )
+
+
+# --- backfill-blog ---------------------------------------------------------------------------------
+
+
+def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
+    done = run("backfill-blog")
+    assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
+    assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
+    assert done.stdout.endswith("31 new, 0 edited, 0 as they were, 4 skipped, 0 malformed, 0 gone\n")
+    assert done.stderr == "nothing was changed; add --confirm\n"
+    assert not (project / "data" / "ai").exists()
+
+
+def test_a_second_confirm_changes_nothing(run: Run, database: Path):
+    assert run("backfill-blog", "--confirm").stderr == ""
+    before = rows_of(database, "insights")
+    again = run("backfill-blog", "--confirm").stdout
+    assert again.endswith("0 new, 0 edited, 31 as they were, 4 skipped, 0 malformed, 0 gone\n")
+    assert rows_of(database, "insights") == before
+    assert len(before) == 31
+
+
+def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
+    run: Run, project: Path, database: Path
+):
+    post = project / "blog" / "02-narin-semi-cycle" / "index.md"
+    post.write_text("---\n\ntitle: 나린: 다음\n---\n", encoding="utf-8")
+    done = run("backfill-blog", "--confirm", code=1)
+    assert done.stderr == (
+        "blog/02-narin-semi-cycle/index.md:3: is not YAML: mapping values are not allowed here\n"
+    )
+    assert len(rows_of(database, "insights")) == 30
+
+
+def test_a_post_that_is_gone_is_reported(run: Run, project: Path, database: Path):
+    run("backfill-blog", "--confirm")
+    shutil.rmtree(project / "blog" / "03-dure-chips-ipo")
+    done = run("backfill-blog", "--confirm")
+    assert (
+        "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight is still there" in done.stdout
+    )
+    assert len(rows_of(database, "insights")) == 31
+
+
+def test_the_table_as_json(run: Run):
+    facts = json.loads(run("backfill-blog", "--json").stdout)
+    assert {name: len(value) for name, value in facts.items() if name != "confirmed"} == {
+        "new": 31,
+        "edited": 0,
+        "same": 0,
+        "skipped": 4,
+        "malformed": 0,
+        "gone": 0,
+    }
+    assert facts["new"][0] == {"path": "blog/01-deulchan-food-margin/index.md", "stock_code": "990168"}
+    assert facts["skipped"][0]["reason"] == "no stockCode"
+
+
+# --- show, export, prune ---------------------------------------------------------------------------
+
+
+def test_what_is_known_is_shown_the_most_trusted_first(run: Run, old: Path):
+    run("backfill-blog", "--confirm")
+    lines = run("knowledge", "show", "990168").stdout.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "990168 · 식품 · blog · as of 2025-06-30",
+        "990168 · 식품 · blog · as of 2024-12-31",
+        "990168 · audit",
+        "990168 · live",
+    ]
+    assert "    blog:blog/01-deulchan-food-margin/index.md (human-approved)" in lines
+    found = json.loads(run("knowledge", "show", "--sector", "식품", "--json").stdout)
+    assert {one["sector"] for one in found} == {"식품"}
+    assert len(found) == 6
+    assert run("knowledge", "show", "--playbook", "profitability").stdout.splitlines() == [
+        "0.88       6/6  BULLET1.",
+        "0.20       0/3  BULLET2.",
+    ]
+    assert run("knowledge", "show", "990000").stderr == "nothing is known\n"
+
+
+def test_looking_leaves_an_old_database_as_it_is(run: Run, old: Path):
+    before = old.read_bytes()
+    for args in (("show", "990168"), ("export", "--out", "out"), ("prune",), ("cleanup",)):
+        run("knowledge", *args)
+    run("backfill-blog")
+    assert old.read_bytes() == before
+
+
+def test_text_of_people_is_shown_without_control_characters(run: Run, database: Path):
+    make_old(
+        database,
+        insights=[
+            insight(1, at=1.0, stock_code="990168", narrative="\x1b[2J\u202ex", strengths='["\\u0007"]')
+        ],
+        playbook=[bullet(1, at=1.0, successes=0, failures=9, bullet="\x1b]0;x\x07")],
+    )
+    for args in (["show", "990168"], ["show", "--playbook", "profitability"], ["prune"]):
+        shown = run("knowledge", *args).stdout
+        assert shown.strip()
+        assert all(line.isprintable() for line in shown.splitlines())
+
+
+def test_the_export_holds_insights_and_playbook_and_nothing_else(run: Run, old: Path, project: Path):
+    run("knowledge", "export", "--out", "out")
+    out = project / "out"
+    assert {one.name for one in out.iterdir()} == {"insights.json", "playbook.json"}
+    texts = {one.name: one.read_text(encoding="utf-8") for one in out.iterdir()}
+    assert "QUESTION" not in "".join(texts.values())
+    assert [one["narrative"] for one in json.loads(texts["insights.json"])["insights"]] == [
+        "NARRATIVE1.",
+        "NARRATIVE2.",
+        "NARRATIVE3.",
+    ]
+    assert [one["bullet"] for one in json.loads(texts["playbook.json"])["playbook"]] == [
+        "BULLET1.",
+        "BULLET2.",
+    ]
+    assert "created_at" in json.loads(texts["playbook.json"])["playbook"][0]
+    counts = json.loads(run("knowledge", "export", "--out", "out", "--json").stdout)
+    assert counts == {"out/insights.json": 3, "out/playbook.json": 2}
+    assert {one.name: one.read_text(encoding="utf-8") for one in out.iterdir()} == texts
+
+
+def test_pruning_waits_for_confirm(run: Run, old: Path):
+    done = run("knowledge", "prune")
+    assert (done.stdout, done.stderr) == (
+        "0.20       0/3  BULLET2.\n",
+        "nothing was changed; add --confirm\n",
+    )
+    assert len(rows_of(old, "playbook")) == 2
+    assert run("knowledge", "prune", "--confirm").stderr == "removed: 1\n"
+    assert [row["bullet"] for row in rows_of(old, "playbook")] == ["BULLET1."]
+    assert run("knowledge", "prune", "--confirm").stdout == "no bullet has a quality below 0.5\n"
+
+
+# --- cleanup and restore ---------------------------------------------------------------------------
+
+
+def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, project: Path):
+    done = run("knowledge", "cleanup")
+    rows = [line.split(maxsplit=3) for line in done.stdout.splitlines()]
+    assert [(row[1], row[2]) for row in rows][:2] == [("go", "1"), ("go", "1")]
+    assert done.stderr == "nothing was changed; add --confirm\n"
+    assert not (old.parent / "_archive").exists()
+
+
+def test_the_cleanup_says_that_the_archive_holds_clear_text_and_restore_brings_it_back(run: Run, old: Path):
+    before = rows_of(old, "executions")
+    done = run("knowledge", "cleanup", "--confirm")
+    (archive,) = (old.parent / "_archive").glob("*.sqlite")
+    assert archive.name == f"{datetime.now(UTC):%Y-%m-%d}-pre-cleanup.sqlite"
+    assert f"{archive} still holds all of it in clear text, for you alone (mode 0600)" in done.stderr
+    assert [row["evidence_ref"] for row in rows_of(old, "insights")] == [
+        "audit:data/dart/auditAnalysis/990168.md"
+    ]
+    assert len(rows_of(old, "executions")) == 1
+    done = run("knowledge", "restore", str(archive))
+    assert done.stdout == f"{old} is again what {archive} holds\n"
+    assert "pre-restore.sqlite" in done.stderr
+    assert rows_of(old, "executions") == before
+
+
+def test_the_cleanup_as_json(run: Run, old: Path):
+    planned = json.loads(run("knowledge", "cleanup", "--json").stdout)
+    done = json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)
+    assert planned["effects"] == done["effects"]
+    assert (planned["confirmed"], done["confirmed"], done["residue"]) == (False, True, None)
+    assert Path(done["archive"]).is_file()
+    restored = json.loads(run("knowledge", "restore", done["archive"], "--json").stdout)
+    assert Path(restored["before"]).is_file()
+
+
+def test_a_missing_folder_of_notes_is_said_before_everything_goes(run: Run, old: Path, project: Path):
+    shutil.rmtree(project / "data" / "dart")
+    done = run("knowledge", "cleanup")
+    assert "auditAnalysis is missing: every audit insight counts as one whose note is gone" in done.stderr
+
+
+def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
+    database.parent.mkdir(parents=True, mode=0o755)
+    database.parent.chmod(0o755)
+    database.touch(mode=0o644)
+    run("backfill-blog", "--confirm")
+    run("knowledge", "cleanup", "--confirm")
+    assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+    assert stat.S_IMODE((database.parent / "_archive").stat().st_mode) == 0o700
+
+
+def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Path):
+    elsewhere = project.parent / "elsewhere.db"
+    old.rename(elsewhere)
+    run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
+    run("backfill-blog", "--db", str(elsewhere), "--confirm")
+    assert len(rows_of(elsewhere, "insights")) == 32
+    assert [one.name for one in old.parent.iterdir()] == ["_archive"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show", "990168"],
+        ["export", "--out", "x"],
+        ["prune"],
+        ["prune", "--confirm"],
+        ["cleanup"],
+        ["cleanup", "--confirm"],
+    ],
+)
+def test_a_project_without_knowledge_is_told_so_and_gets_none(command: list[str], run: Run, project: Path):
+    done = run("knowledge", *command, code=2)
+    assert "dartlab_knowledge.db: does not exist" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (project / "data" / "ai").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "mention"),
+    [
+        (["knowledge", "show"], "say one thing to show"),
+        (["knowledge", "show", "1", "--sector", "x"], "say one thing to show"),
+        (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
+        (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is no folder"),
+        (["backfill-blog", "--glob", "/x"], "--glob"),
+        (["knowledge", "show", "1", "--db", "README.md"], "README.md: is no sound SQLite database"),
+        (
+            ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
+            "README.md: is no sound SQLite database",
+        ),
+        (["backfill-blog", "--confirm", "--db", "README.md"], "README.md: is no sound SQLite database"),
+    ],
+)
+def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
+    done = run(*args, code=2)
+    assert mention in done.stderr
+    assert done.stderr.startswith("dartlab-coreloop: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "args"),
+    [("cleanup_knowledge_db.py", ["knowledge", "cleanup"]), ("backfill_blog_insights.py", ["backfill-blog"])],
+)
+def test_the_names_that_maintainers_know(script: str, args: list[str], run: Run, old: Path, project: Path):
+    command = [sys.executable, str(ROOT / "scripts" / "audit" / script), "--json"]
+    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout == run(*args, "--json").stdout
+
+
+# --- pattern ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(project: Path) -> Path:
+    """Two requests, which are one too few."""
+    return write_log(project / "data" / "audit" / "ai-ask" / "today.jsonl", repeated(2, ts=NOW.isoformat()))
+
+
+def _candidates(run: Run, *args: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run("pattern", "--json", *args).stdout)["candidates"]
+    return found
+
+
+def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, database: Path):
+    assert _candidates(run) == []
+    with writing(database) as connection:
+        for _ in range(4):
+            merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
+    assert _candidates(run) == []
+    with writing(database) as connection:
+        merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
+    (one,) = _candidates(run)
+    assert (one["evidence_rank"], one["bullets"]) == (2, ["좋은\x1b 조언"])
+    assert "    gate relaxed by the playbook: 좋은\\u{1b} 조언\n" in run("pattern").stdout
+
+
+def test_pattern_reads_an_old_database_and_leaves_it(run: Run, log: Path, old: Path):
+    before = old.read_bytes()
+    (one,) = _candidates(run)
+    assert one["bullets"] == ["BULLET1."]
+    assert old.read_bytes() == before
+
+
+def test_pattern_says_when_the_knowledge_cannot_be_read(run: Run, log: Path, database: Path):
+    database.parent.mkdir(parents=True)
+    database.write_text("hello")
+    assert "dartlab_knowledge.db: is no sound SQLite database" in run("pattern", code=2).stderr
+
+
+def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, project: Path):
+    (project / "coreloop.yaml").write_text("data_dir: data\nretention_days: 1\n")
+    old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
+    done = run("pattern", "--include-audit-analysis")
+    assert "43 bullets of 20 audit notes, in the draft" in done.stdout
+    assert "skipped README.md: its name is no stock code" in done.stderr
+    assert "dry run: with audit notes nothing is removed, and no text is proposed from them" in done.stderr
+    assert old.exists()
+    (draft,) = (project / "data" / "audit" / "candidates").glob("*-draft.md")
+    assert "    차입 상환 일정" in draft.read_text(encoding="utf-8")
+    assert "removed" in run("pattern").stderr
+    assert not old.exists()
+    assert "차입 상환 일정" not in draft.read_text(encoding="utf-8")
+
+
+def test_without_a_folder_of_notes_that_is_said(run: Run, log: Path, project: Path):
+    shutil.rmtree(project / "data" / "dart")
+    done = run("pattern", "--include-audit-analysis")
+    assert "no audit notes: " in done.stderr
