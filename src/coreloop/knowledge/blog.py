@@ -130,18 +130,11 @@ def compare(posts: Iterable[Post], known: Iterable[Insight], *, root: Path, proj
     """
     by_ref = {one.evidence_ref: one for one in known}
     parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
-    said_nothing = set()
     for post in posts:
         parts[_part(post, by_ref)].append(post)
-        if isinstance(post.content, Skipped):
-            said_nothing.add(reference(Source.BLOG, post.path, project))
-    below = reference(Source.BLOG, root, project).rstrip("/.") + "/"
-    gone = tuple(
-        one
-        for ref, one in by_ref.items()
-        if ref in said_nothing or (_is_below(ref, below) and not (project / ref.partition(":")[2]).is_file())
-    )
-    return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=gone)
+    silent = {reference(Source.BLOG, post.path, project) for post in parts["skipped"]}
+    gone = (one for ref, one in by_ref.items() if ref in silent or _is_deleted(ref, root, project))
+    return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=tuple(gone))
 
 
 def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime) -> None:
@@ -195,8 +188,10 @@ def reference(source: Source, path: Path, project: Path) -> str:
     return f"{source}:{(whole.relative_to(folder) if whole.is_relative_to(folder) else whole).as_posix()}"
 
 
-def _is_below(ref: str, folder: str) -> bool:
-    return ref.startswith(folder) or folder == f"{Source.BLOG}:/"
+def _is_deleted(ref: str, root: Path, project: Path) -> bool:
+    """Whether a reference is to a post of this blog that is no longer there."""
+    post = project.resolve() / ref.partition(":")[2]
+    return post.is_relative_to(root.resolve()) and not post.is_file()
 
 
 def _part(post: Post, known: Mapping[str, Insight]) -> str:

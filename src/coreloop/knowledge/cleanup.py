@@ -47,7 +47,7 @@ RULES: Final = (
         "questions that become keyed hashes",
         "executions",
         "created_at >= oldest() AND question_hash NOT GLOB 'keyed:*'",
-        "question_hash = keyed(question_hash)",
+        "question_hash = keyed(CAST(question_hash AS BLOB))",
     ),
 )
 
@@ -186,8 +186,8 @@ def _rules(connection: sqlite3.Connection) -> Iterable[Rule]:
             yield Rule(
                 f"questions in {table} that become keyed hashes",
                 quoted,
-                "question != keyed(question)",
-                "question = keyed(question)",
+                "question != keyed(CAST(question AS BLOB))",
+                "question = keyed(CAST(question AS BLOB))",
             )
 
 
@@ -196,7 +196,7 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
     key = secrets.token_bytes(32)
     oldest = utc_text(now - timedelta(days=KEPT_DAYS))
 
-    def keyed(question: object) -> str | None:
+    def keyed(question: bytes | None) -> str | None:
         text = hashed(question)
         if text is None or _KEYED.fullmatch(text):
             return text

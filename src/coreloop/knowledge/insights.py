@@ -154,7 +154,10 @@ def save_live(
 
 
 def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: datetime) -> None:
-    """Write an insight, in the place of the one with the same source and evidence; keeps that one's time."""
+    """Write an insight in the place of the one with the same source and evidence, inside a transaction.
+
+    The row's ``created_at`` stays.
+    """
     values = _values(insight)
     settings = ", ".join(f"{name} = :{name}" for name in values)
     changed = connection.execute(

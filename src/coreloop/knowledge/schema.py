@@ -184,7 +184,7 @@ def _copy(connection: sqlite3.Connection, table: str) -> str:
 def _value(name: str, had: list[str]) -> str:
     old = next((one for one in (name, _FORMER_NAMES.get(name)) if one in had), None)
     if name == "question_hash" and old is None and "question" in had:
-        return "hashed(question)"
+        return "hashed(CAST(question AS BLOB))"
     if old is None:
         return "NULL"
     if name not in _TIMES:
@@ -200,11 +200,14 @@ def _add_functions(connection: sqlite3.Connection, now: datetime) -> None:
     connection.create_function("hashed", 1, hashed, deterministic=True)
 
 
-def hashed(question: object) -> str | None:
-    """The hash of a question, a hash as it is, nothing of nothing."""
-    if question is None or question == "":
+def hashed(question: bytes | None) -> str | None:
+    """The hash of a question, a hash as it is, nothing of nothing.
+
+    Bytes, since sqlite3 cannot call a function with a text that is not UTF-8.
+    """
+    if not question:
         return None
-    text = str(question)
+    text = question.decode("utf-8", "replace")
     return text if _HASH.fullmatch(text) else hash_question(text)
 
 

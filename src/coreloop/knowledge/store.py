@@ -143,5 +143,6 @@ def use_wal(connection: sqlite3.Connection) -> None:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.row_factory = sqlite3.Row
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")  # another writer's may be anything
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")

@@ -19,6 +19,7 @@ import pytest
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge import cleanup, store
 from coreloop.knowledge.cleanup import RULES, Notes, clean, plan
+from coreloop.knowledge.insights import all_insights
 from coreloop.knowledge.schema import VERSION, utc_text, version
 from coreloop.knowledge.store import writing
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
@@ -236,6 +237,19 @@ def test_a_foreign_database_is_refused_before_anything_is_written(tmp_path: Path
     with pytest.raises(WorkspaceError, match="none of knowledge"):
         _clean(path)
     assert [one.name for one in tmp_path.iterdir()] == ["x.db"]
+
+
+def test_text_that_is_not_utf_8_is_migrated_and_cleaned_like_any_other(database: Path):
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE executions SET question = CAST(x'ff51554553' AS TEXT)")
+        connection.execute("UPDATE insights SET narrative = CAST(x'ff4e4152' AS TEXT) WHERE source = 'blog'")
+        connection.execute("UPDATE skills SET question = CAST(x'ff534b' AS TEXT)")
+    assert [one.rows for one in plan(database, NOTES, now=NOW).effects] == EXPECTED
+    assert [one.rows for one in _clean(database).effects] == EXPECTED
+    assert b"\xffQUES" not in bytes_of(database)
+    assert b"\xffSK" not in bytes_of(database)
+    with writing(database) as connection:
+        assert "\ufffdNAR" in {one.narrative for one in all_insights(connection)}
 
 
 def test_a_table_with_a_hostile_name_is_a_table(database: Path):
