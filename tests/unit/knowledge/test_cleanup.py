@@ -183,6 +183,16 @@ def test_no_byte_of_what_was_removed_stays(wal: bool, migrated: bool, tmp_path: 
     assert re.search(rb"QUESTION|NARRATIVE|BULLET", bytes_of(database)) is None
 
 
+def test_what_was_deleted_long_ago_goes_out_of_the_free_pages_too(tmp_path: Path):
+    database = make_old(tmp_path / "x.db", executions=[execution(n, at=SECONDS) for n in range(500)])
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("PRAGMA secure_delete = OFF")
+        connection.execute("DELETE FROM executions")
+    assert b"QUESTION" in bytes_of(database)
+    assert _clean(database).residue is None
+    assert b"QUESTION" not in bytes_of(database)
+
+
 def test_the_archive_is_the_state_before_for_its_owner_alone(database: Path):
     before = {table: rows_of(database, table) for table in ("executions", "insights", "playbook", "skills")}
     archive = _clean(database).archive
