@@ -142,8 +142,8 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
         connection.execute(_copy(connection, table))
     if "question" in columns(connection, "old_executions"):
         connection.execute(
-            "INSERT INTO clear_questions SELECT id, question FROM old_executions JOIN executions USING (id) "
-            "WHERE question != question_hash"
+            "INSERT INTO clear_questions SELECT new.id, question FROM old_executions AS old"
+            " JOIN executions AS new ON new.id = old.rowid WHERE question != question_hash"
         )
     for table in old:
         connection.execute(f"DROP TABLE old_{table}")
@@ -182,6 +182,8 @@ def _copy(connection: sqlite3.Connection, table: str) -> str:
 
 
 def _value(name: str, had: list[str]) -> str:
+    if name == "id":
+        return "rowid"  # the same thing, and there whatever the old table calls its key
     old = next((one for one in (name, _FORMER_NAMES.get(name)) if one in had), None)
     if name == "question_hash" and old is None and "question" in had:
         return "hashed(CAST(question AS BLOB))"

@@ -122,18 +122,20 @@ def test_a_question_that_is_a_hash_already_is_kept_as_it_is(known: str, tmp_path
 
 def test_rows_with_nothing_in_them_are_kept(tmp_path: Path):
     loose = """
-    CREATE TABLE executions (id INTEGER PRIMARY KEY, stock_code, question, created_at);
-    CREATE TABLE insights (id INTEGER PRIMARY KEY, stock_code, narrative, source, created_at);
+    CREATE TABLE executions (stock_code, question, created_at);
+    CREATE TABLE insights (id TEXT PRIMARY KEY, stock_code, narrative, source, created_at);
     CREATE TABLE playbook (intent, bullet, success_count, fail_count, quality);
     """
     path = tmp_path / "x.db"
     empty: dict[str, list[dict[str, Any]]] = {
-        "executions": [{"question": None}, {"question": ""}],
-        "insights": [{"narrative": None}],
+        "executions": [{"question": None}, {"question": ""}, {"question": "q"}],
+        "insights": [{"id": "a-b-c"}],
         "playbook": [{"intent": None}],
     }
     _migrated(make_old(path, schema=loose, **empty))
-    assert [row["question_hash"] for row in rows_of(path, "executions")] == [None, None]
+    hashes = [None, None, hash_question("q")]
+    assert [row["question_hash"] for row in rows_of(path, "executions")] == hashes
+    assert rows_of(path, "clear_questions") == [{"execution_id": 3, "question": "q"}]
     assert [(row["narrative"], row["source"]) for row in rows_of(path, "insights")] == [("", "audit")]
     assert [(row["intent"], row["quality"]) for row in rows_of(path, "playbook")] == [("", 0.5)]
 
