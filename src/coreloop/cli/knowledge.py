@@ -96,7 +96,8 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     folder = workspace.audit_notes_dir
     if not folder.is_dir():
         click.echo(f"{folder} is missing: every audit insight counts as one whose note is gone", err=True)
-    notes = Notes(note_codes(folder), f"{workspace.settings.data_dir}/dart/{folder.name}")
+    below = Path(workspace.settings.data_dir, "dart", folder.name).as_posix()
+    notes = Notes(note_codes(folder), below)
     now = datetime.now(UTC)
     if not confirm:
         show_planned(plan(database, notes, now=now), database, as_json=as_json)

@@ -10,8 +10,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from coreloop.errors import WorkspaceError
-from coreloop.knowledge.schema import tables
-from coreloop.knowledge.store import BUSY_TIMEOUT_S, check, connect, translated, use_wal
+from coreloop.knowledge.schema import quoted, tables
+from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, translated, use_wal
 from coreloop.workspace import locked
 
 
@@ -48,9 +48,8 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
             left.unlink(missing_ok=True)
         partial = folder / f".{name}.{token_hex(8)}.partial"
         try:
-            with translated(partial):
-                os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-                _copy(source, partial)
+            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            _copy(source, partial)
             path = _free(folder, name)
             partial.replace(path)
             _sync(folder)
@@ -105,24 +104,23 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
 
 
 def _copy(source: Path, target: Path) -> None:
-    with closing(connect(source)) as live, closing(sqlite3.connect(target, isolation_level=None)) as copy:
+    with translated(source), closing(connect(source)) as live:
         live.execute("BEGIN")  # the counts and the copy are of one moment
         expected = _counts(live)
-        live.backup(copy)
-        live.execute("COMMIT")
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
-        _refuse_damage(copy, target)
-        if _counts(copy) != expected:
-            raise WorkspaceError(f"has other rows than {source}; nothing was changed", path=target)
+        with translated(target.parent), closing(sqlite3.connect(target, isolation_level=None)) as copy:
+            live.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
+            _refuse_damage(copy, source)
+            if _counts(copy) != expected:
+                raise WorkspaceError("the copy has other rows; nothing was changed", path=source)
     with target.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
-    quoted = {table: table.replace('"', '""') for table in tables(connection)}
     return {
-        table: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
-        for table, name in quoted.items()
+        table: connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()[0]
+        for table in tables(connection)
     }
 
 
@@ -155,7 +153,6 @@ def _deadline(path: Path) -> Callable[[int, int, int], None]:
 
     def stop(status: int, _remaining: int, _total: int) -> None:
         if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > last:
-            what = f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s; run this again"
-            raise WorkspaceError(what, path=path)
+            raise WorkspaceError(f"{busy()}; run this again", path=path)
 
     return stop

@@ -14,8 +14,17 @@ from typing import Final
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge.archive import snapshot
 from coreloop.knowledge.playbook import IS_GOOD
-from coreloop.knowledge.schema import columns, hashed, migrate, tables, utc_text
-from coreloop.knowledge.store import check, connect, reading, transaction, translated, use_wal
+from coreloop.knowledge.schema import columns, hashed, migrate, quoted, tables, utc_text
+from coreloop.knowledge.store import (
+    busy,
+    check,
+    connect,
+    is_busy,
+    reading,
+    transaction,
+    translated,
+    use_wal,
+)
 
 KEPT_DAYS: Final = 30
 _KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
@@ -146,7 +155,6 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     with translated(database), closing(connect(database)) as connection:
         check(connection, database)
         use_wal(connection)
-        connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file
         with transaction(connection):
             check(connection, database)
             # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
@@ -156,20 +164,20 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
             connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
-        connection.execute("PRAGMA temp_store = DEFAULT")
         return Cleaned(effects, archive, _scrub(connection))
 
 
 def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
     """What the rules would do; no two of them meet in a row, so each can be counted by itself."""
     for rule in _rules(connection):
-        matching = f"SELECT count(*) FROM {rule.table} WHERE {rule.where}"
+        matching = f"SELECT count(*) FROM {quoted(rule.table)} WHERE {rule.where}"
         yield _effect(rule, connection.execute(matching).fetchone()[0])
 
 
 def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
     for rule in _rules(connection):
-        what = f"UPDATE {rule.table} SET {rule.change}" if rule.change else f"DELETE FROM {rule.table}"
+        table = quoted(rule.table)
+        what = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
         yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
 
 
@@ -182,10 +190,9 @@ def _rules(connection: sqlite3.Connection) -> Iterable[Rule]:
     yield from RULES
     for table in tables(connection):
         if table != "clear_questions" and "question" in columns(connection, table):
-            quoted = '"' + table.replace('"', '""') + '"'
             yield Rule(
-                f"questions in {table} that become keyed hashes",
-                quoted,
+                "questions that become keyed hashes",
+                table,
                 "question != keyed(CAST(question AS BLOB))",
                 "question = keyed(CAST(question AS BLOB))",
             )
@@ -213,10 +220,11 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
 def _scrub(connection: sqlite3.Connection) -> str | None:
     """Rewrite the file and empty the WAL, so that neither holds what was removed; why not, where it fails."""
     try:
+        connection.execute("PRAGMA temp_store = DEFAULT")  # clean by now, and large
         connection.execute("VACUUM")
-        is_busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        if not is_busy:
-            connection.execute("DELETE FROM unscrubbed")
+        if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            return busy()
+        connection.execute("DELETE FROM unscrubbed")
     except sqlite3.OperationalError as error:
-        return str(error)
-    return "another process has been reading an older state" if is_busy else None
+        return busy() if is_busy(error) else str(error)
+    return None

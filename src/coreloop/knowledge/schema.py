@@ -96,6 +96,11 @@ def tables(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute(listed)]
 
 
+def quoted(name: str) -> str:
+    """A table's name as SQL has it, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def version(connection: sqlite3.Connection) -> int:
     """The schema version; 0 for a new file and for a database of dartlab."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -86,10 +86,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            what = f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s; run this again"
-        else:
-            what = f"cannot be used ({error})"
+        what = f"{busy()}; run this again" if is_busy(error) else f"cannot be used ({error})"
         raise WorkspaceError(what, path=path) from error
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:  # a broken constraint is a bug
@@ -107,7 +104,11 @@ def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
     except OSError as error:
         raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-    _prepare(connection)
+    try:
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -134,11 +135,21 @@ def use_wal(connection: sqlite3.Connection) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
             # SQLite does not wait by itself here: two processes that open a new file at once meet.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if not is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Whether an error says that another process stood in the way."""
+    return error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
+def busy() -> str:
+    """What a user is told then."""
+    return f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s"
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -146,3 +157,4 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.text_factory = lambda text: text.decode("utf-8", "replace")  # another writer's may be anything
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file

@@ -285,7 +285,7 @@ def test_who_reads_an_older_state_all_the_time_keeps_the_removed_text_there_and_
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM insights").fetchall()
         cleaned = _clean(database)
-        assert cleaned.residue == "another process has been reading an older state"
+        assert cleaned.residue == "another process has been using it for 0 s"
         assert [one.rows for one in cleaned.effects] == EXPECTED
         assert _texts(database) & set(REMOVED)
         reader.execute("COMMIT")

@@ -1,0 +1,84 @@
+"""Executions: requests that an agent answered, each with a hash in the place of its question."""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import orjson
+
+from coreloop.knowledge.schema import utc_text
+from coreloop.records import hash_question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """A request that was answered.
+
+    Attributes
+    ----------
+    question : str
+        Only its hash is kept, the same as in the audit log.
+    stock_code : str or None
+        The company that it was about.
+    question_type, mode : str
+        The caller's own words for kinds of questions and of answering.
+    result_summary : str
+        The answer in short; kept as it is, so it must not repeat the question.
+    grade : str
+        P, T, C or V; "" without a verdict.
+    key_metrics : mapping of str to float or str
+        Figures of the answer by name.
+    duration_s : float or None
+        Seconds.
+    rounds : int
+        How often the model was called.
+    has_error : bool
+        Whether it failed.
+    provider, model : str
+        Who answered.
+    """
+
+    question: str = field(repr=False)
+    stock_code: str | None = None
+    question_type: str = ""
+    mode: str = ""
+    result_summary: str = ""
+    grade: str = ""
+    key_metrics: Mapping[str, float | str] = field(default_factory=dict)
+    duration_s: float | None = None
+    rounds: int = 0
+    has_error: bool = False
+    provider: str = ""
+    model: str = ""
+
+
+def record_execution(connection: sqlite3.Connection, execution: Execution, *, now: datetime) -> None:
+    """Keep a request that was answered, without its question.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        Of `coreloop.knowledge.store.writing`.
+    execution : Execution
+        The request.
+    now : datetime
+        With a zone.
+    """
+    row = {
+        "stock_code": execution.stock_code,
+        "question_hash": hash_question(execution.question),
+        "question_type": execution.question_type,
+        "mode": execution.mode,
+        "result_summary": execution.result_summary,
+        "grade": execution.grade,
+        "key_metrics": orjson.dumps(execution.key_metrics).decode(),
+        "duration_s": execution.duration_s,
+        "rounds": execution.rounds,
+        "has_error": execution.has_error,
+        "provider": execution.provider,
+        "model": execution.model,
+        "created_at": utc_text(now),
+    }
+    names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
+    connection.execute(f"INSERT INTO executions ({names}) VALUES ({marks})", row)
