@@ -54,6 +54,7 @@ class CandidateFields(msgspec.Struct, frozen=True):
     providers: dict[str, int]
     suggested_append: SuggestedFields | None
     refused: str | None = None
+    evidence_rank: int = 1
 
 
 class WithoutFields(msgspec.Struct, frozen=True):
@@ -225,6 +226,7 @@ def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Prop
         rows=(
             ("requests", f"{succeeded} succeeded"),
             ("distinct questions", str(found.n_unique_questions)),
+            *([("gate", "relaxed by the playbook")] if found.evidence_rank > 1 else []),
             ("success rate, 95 % lower bound", f"{found.success_rate:.2f}, {found.success_low:.2f}"),
             (f"category {found.cat_hash}", f"{found.base_rate:.2f}"),
             _seen(found),

@@ -72,6 +72,7 @@ HOSTILE = [
     pytest.param({"tool_pattern": steps(selectors={CANARY: CANARY})}, id="selector"),
     pytest.param({"tool_pattern": steps(arg_keys=[CANARY])}, id="argument"),
     pytest.param({"example_questions": [CANARY]}, id="question"),
+    pytest.param({"bullets": [CANARY], "evidence_rank": 2}, id="bullet of the playbook"),
     pytest.param({"providers": {CANARY: 3}}, id="provider"),
     pytest.param(
         {"suggested_append": suggested(target_symbol=f"analysis:{CANARY}")}, id="line of the target"
@@ -97,6 +98,12 @@ def test_foreign_text_is_refused_or_shown_to_nobody(tmp_path: Path, changes: dic
 def test_every_line_of_evidence_is_shown_when_it_is_sound(tmp_path: Path) -> None:
     said = words(read(tmp_path))
     assert all(part in said for part in (ID, KEY, "FIN-profitability-KR", "12 of 12", f"{FILE}::analysis"))
+
+
+def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
+    row = "| gate | relaxed by the playbook |"
+    assert row not in words(read(tmp_path))
+    assert row in words(read(tmp_path, candidate(evidence_rank=2, bullets=["a"])))
 
 
 REFUSED = [
