@@ -45,16 +45,17 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 @json_option
 def export(out: Path, db: Path | None, as_json: bool) -> None:
     """Write insights and playbook as JSON, to be shared; executions stay here."""
+    from coreloop.cli.show_knowledge import shown
     from coreloop.knowledge.export import export as write_export
     from coreloop.knowledge.store import reading
 
     with reading(knowledge_database(db, open_workspace(Path.cwd()))) as connection:
         written = write_export(connection, out)
     if as_json:
-        click.echo(orjson.dumps({str(path): rows for path, rows in written.items()}))
+        click.echo(orjson.dumps({shown(path): rows for path, rows in written.items()}))
         return
     for path, rows in written.items():
-        click.echo(f"wrote {path}: {rows:,} rows")
+        click.echo(f"wrote {shown(path)}: {rows:,} rows")
 
 
 @command.command()
@@ -115,15 +116,16 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Make the database what it was when ARCHIVE was written; what it is now is archived first."""
+    from coreloop.cli.show_knowledge import shown
     from coreloop.knowledge.archive import restore as bring_back
 
     workspace = open_workspace(Path.cwd())
     database = knowledge_database(db, workspace)
     before = bring_back(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     if as_json:
-        facts = {"database": str(database), "archive": str(archive), "before": before and str(before)}
+        facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}
         click.echo(orjson.dumps(facts))
         return
-    click.echo(f"{database} is again what {archive} holds")
+    click.echo(f"{shown(database)} is again what {shown(archive)} holds")
     if before is not None:
-        click.echo(f"what it was until now: {before}", err=True)
+        click.echo(f"what it was until now: {shown(before)}", err=True)

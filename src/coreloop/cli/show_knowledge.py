@@ -64,7 +64,7 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
 def show_planned(planned: Planned, database: Path, *, as_json: bool) -> None:
     """Print what a cleanup would do."""
     if as_json:
-        facts = {"database": _text(database), "confirmed": False, "effects": planned.effects}
+        facts = {"database": shown(database), "confirmed": False, "effects": planned.effects}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
     _show_effects(planned.effects, "would go", "would change")
@@ -77,18 +77,18 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
     """Print what a cleanup did, and where the clear text still is."""
     if as_json:
         facts = {
-            "database": _text(database),
+            "database": shown(database),
             "confirmed": True,
             "effects": cleaned.effects,
-            "archive": _text(cleaned.archive),
+            "archive": shown(cleaned.archive),
             "residue": cleaned.residue,
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
         _show_effects(cleaned.effects, "removed", "changed")
     click.echo(
-        f"{cleaned.archive} still holds all of it in clear text, for you alone (mode 0600); delete it when "
-        "you no longer need it",
+        f"{shown(cleaned.archive)} still holds all of it in clear text, for you alone (mode 0600); delete it "
+        "when you no longer need it",
         err=True,
     )
     if cleaned.residue is not None:
@@ -130,11 +130,11 @@ def _facts(backfill: Backfill, *, confirm: bool) -> dict[str, object]:
     return {
         "confirmed": confirm,
         **{
-            name: [{"path": _text(one.path), "stock_code": _code(one)} for one in posts]
+            name: [{"path": shown(one.path), "stock_code": _code(one)} for one in posts]
             for name, posts in taken.items()
         },
         **{
-            name: [{"path": _text(one.path), "reason": _reason(one)} for one in posts]
+            name: [{"path": shown(one.path), "reason": _reason(one)} for one in posts]
             for name, posts in left.items()
         },
         "gone": [{"evidence_ref": one.evidence_ref, "stock_code": one.stock_code} for one in backfill.gone],
@@ -159,9 +159,10 @@ def _code(post: Post) -> str:
 
 def _reason(post: Post) -> str:
     if isinstance(post.content, Malformed):
-        return f"{_text(post.path)}:{post.content.line}: {post.content.reason}"
+        return f"{shown(post.path)}:{post.content.line}: {post.content.reason}"
     return "" if isinstance(post.content, Insight) else post.content.reason
 
 
-def _text(path: Path) -> str:
+def shown(path: Path) -> str:
+    """A path for the screen or for JSON: what of its name is not UTF-8 is replaced."""
     return os.fsencode(path).decode("utf-8", "replace")

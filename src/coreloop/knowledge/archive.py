@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 
-from coreloop.errors import WorkspaceError
+from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge.schema import quoted, tables
 from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, translated, use_wal
 from coreloop.workspace import locked
@@ -84,12 +84,16 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
 
     Raises
     ------
+    UsageError
+        The archive is the database itself.
     WorkspaceError
         The archive is no sound knowledge database, or one of the files cannot be read or written. The
         database is then as it was.
     """
     if not archive.is_file():
         raise WorkspaceError("does not exist", path=archive)
+    if database.exists() and archive.samefile(database):
+        raise UsageError("the archive is the database itself; name a file in its _archive folder")
     with translated(archive), closing(connect(archive)) as copy:
         check(copy, archive)
         if not tables(copy):

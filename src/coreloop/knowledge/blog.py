@@ -30,6 +30,7 @@ from coreloop.knowledge.insights import (
     save_by_evidence,
 )
 from coreloop.knowledge.store import transaction, writing
+from coreloop.records import encodable
 from coreloop.workspace import open_workspace
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
@@ -212,7 +213,10 @@ def _read_file(path: Path, project: Path) -> Insight | Skipped | Malformed:
         return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
     except OSError as error:
         return Malformed(1, f"cannot be read ({error.strerror})")
-    return read_post(text, evidence_ref=reference(Source.BLOG, path, project))
+    ref = reference(Source.BLOG, path, project)
+    if encodable(ref) != ref:
+        return Malformed(1, "its path is not UTF-8; rename it")
+    return read_post(text, evidence_ref=ref)
 
 
 def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight | Skipped:

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import orjson
-
 from coreloop.knowledge.schema import utc_text
+from coreloop.knowledge.store import storable
 from coreloop.records import hash_question
 
 
@@ -65,14 +64,14 @@ def record_execution(connection: sqlite3.Connection, execution: Execution, *, no
     now : datetime
         With a zone.
     """
-    row = {
+    values = {
         "stock_code": execution.stock_code,
         "question_hash": hash_question(execution.question),
         "question_type": execution.question_type,
         "mode": execution.mode,
         "result_summary": execution.result_summary,
         "grade": execution.grade,
-        "key_metrics": orjson.dumps(execution.key_metrics).decode(),
+        "key_metrics": execution.key_metrics,
         "duration_s": execution.duration_s,
         "rounds": execution.rounds,
         "has_error": execution.has_error,
@@ -80,5 +79,6 @@ def record_execution(connection: sqlite3.Connection, execution: Execution, *, no
         "model": execution.model,
         "created_at": utc_text(now),
     }
+    row = storable(values)
     names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
     connection.execute(f"INSERT INTO executions ({names}) VALUES ({marks})", row)

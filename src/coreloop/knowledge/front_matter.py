@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import yaml
 
+from coreloop.records import encodable
+
 _FENCE = "---"
 
 
@@ -76,7 +78,7 @@ def entries(node: yaml.Node, what: str) -> dict[str, yaml.Node]:
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in found:
             raise UnusableError(f"a key of {what} stands twice or is no text", line_of(key))
-        found[key.value] = value
+        found[encodable(key.value)] = value
     return found
 
 
@@ -92,7 +94,7 @@ def scalar(node: yaml.Node | None, what: str) -> str:
         return ""
     if not isinstance(node, yaml.ScalarNode):
         raise UnusableError(f"{what} must be one text", line_of(node))
-    return " ".join(str(node.value).split())
+    return " ".join(encodable(node.value).split())
 
 
 def scalars(node: yaml.Node | None, what: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from coreloop.knowledge.schema import utc_text
-from coreloop.knowledge.store import transaction
+from coreloop.knowledge.store import storable, transaction
 
 MIN_ANSWER_CHARS: Final = 500
 GOOD_GRADES: Final = frozenset({"P", "T"})
@@ -219,19 +219,21 @@ def _insert(connection: sqlite3.Connection, values: Mapping[str, Any], now: date
 
 
 def _values(insight: Insight) -> dict[str, Any]:
-    return {
-        "stock_code": insight.stock_code,
-        "narrative": insight.narrative,
-        "strengths": orjson.dumps(insight.strengths).decode(),
-        "weaknesses": orjson.dumps(insight.weaknesses).decode(),
-        "sector": insight.sector,
-        "source": insight.source,
-        "key_metrics": orjson.dumps(insight.key_metrics).decode(),
-        "data_as_of": insight.data_as_of,
-        "evidence_ref": insight.evidence_ref,
-        "quality_gate": insight.quality_gate,
-        "expires_at": insight.expires_at,
-    }
+    return storable(
+        {
+            "stock_code": insight.stock_code,
+            "narrative": insight.narrative,
+            "strengths": insight.strengths,
+            "weaknesses": insight.weaknesses,
+            "sector": insight.sector,
+            "source": insight.source,
+            "key_metrics": insight.key_metrics,
+            "data_as_of": insight.data_as_of,
+            "evidence_ref": insight.evidence_ref,
+            "quality_gate": insight.quality_gate,
+            "expires_at": insight.expires_at,
+        }
+    )
 
 
 def _insight(row: sqlite3.Row) -> Insight:

@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.errors import UsageError
 from coreloop.knowledge.schema import utc_text
-from coreloop.knowledge.store import transaction
+from coreloop.knowledge.store import storable, transaction
 
 MAX_BULLET_CHARS: Final = 200
 PRIOR_SUCCESSES: Final = 1
@@ -121,15 +121,17 @@ def merge_bullet(
             " success_count = success_count + :good, fail_count = fail_count + :bad,"
             " quality = beta_mean(success_count + :good, fail_count + :bad),"
             " last_used = max(last_used, :now)",
-            {
-                "intent": intent.strip(),
-                "sector": sector.strip(),
-                "text": text,
-                "good": successes,
-                "bad": failures,
-                "source": source,
-                "now": utc_text(now),
-            },
+            storable(
+                {
+                    "intent": intent.strip(),
+                    "sector": sector.strip(),
+                    "text": text,
+                    "good": successes,
+                    "bad": failures,
+                    "source": source,
+                    "now": utc_text(now),
+                }
+            ),
         )
 
 

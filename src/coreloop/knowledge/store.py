@@ -1,16 +1,18 @@
 """The knowledge database as a file: opening it for reading or writing, transactions, what can go wrong."""
 
+import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge.schema import VERSION, is_knowledge, migrate, tables, version
+from coreloop.records import encodable
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another one that is writing."""
@@ -140,6 +142,17 @@ def use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def storable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as SQLite takes it: texts that UTF-8 can hold, everything with parts as JSON."""
+    flat = {
+        name: json.dumps(value if isinstance(value, tuple) else dict(value), ensure_ascii=False)
+        if isinstance(value, tuple | Mapping)
+        else value
+        for name, value in row.items()
+    }
+    return {name: encodable(value) if isinstance(value, str) else value for name, value in flat.items()}
 
 
 def is_busy(error: sqlite3.OperationalError) -> bool:

@@ -1,6 +1,7 @@
 """``knowledge``, ``backfill-blog`` and what ``pattern`` takes from them, as people meet them."""
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -191,6 +192,20 @@ def test_the_export_holds_insights_and_playbook_and_nothing_else(run: Run, old: 
     counts = json.loads(run("knowledge", "export", "--out", "out", "--json").stdout)
     assert counts == {"out/insights.json": 3, "out/playbook.json": 2}
     assert {one.name: one.read_text(encoding="utf-8") for one in out.iterdir()} == texts
+
+
+def test_a_folder_whose_name_is_not_utf_8_works(run: Run, old: Path, project: Path):
+    out = os.fsdecode(b"out\xff")
+    for more in ([], ["--json"]):
+        assert "insights.json" in run("knowledge", "export", "--out", out, *more).stdout
+    assert len(list((project / out).iterdir())) == 2
+    elsewhere = project / out / "x.db"
+    old.rename(elsewhere)
+    for more in ([], ["--json"]):
+        run("knowledge", "cleanup", "--db", str(elsewhere), *more)
+        run("knowledge", "cleanup", "--confirm", "--db", str(elsewhere), *more)
+        (archive, *_) = sorted((old.parent / "_archive").glob("*pre-cleanup.sqlite"))
+        run("knowledge", "restore", str(archive), "--db", str(elsewhere), *more)
 
 
 def test_pruning_waits_for_confirm(run: Run, old: Path):

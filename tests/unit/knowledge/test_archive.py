@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import WorkspaceError
+from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge import archive, store
 from coreloop.knowledge.archive import restore, snapshot
 from coreloop.knowledge.cleanup import Notes, clean
@@ -123,6 +123,13 @@ def test_another_s_database_is_no_archive(database: Path, tmp_path: Path):
         connection.execute("CREATE TABLE urls (x)")
     with pytest.raises(WorkspaceError, match="none of knowledge"):
         restore(tmp_path / "other.db", database, tmp_path / "a", now=NOW)
+
+
+def test_the_database_itself_is_no_archive(database: Path):
+    before = _state(database)
+    with pytest.raises(UsageError, match="the archive is the database itself"):
+        restore(database, database, database.parent / "a", now=NOW)
+    assert _state(database) == before
 
 
 def test_a_database_that_is_damaged_is_not_archived_as_if_it_were_sound(database: Path):

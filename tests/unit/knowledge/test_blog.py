@@ -247,6 +247,22 @@ def test_a_file_that_may_not_be_read_is_malformed(project: Workspace):
     assert "cannot be read" in str(_backfill(project).malformed[0].content)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a name of bytes")
+def test_a_path_that_is_not_utf_8_is_malformed(project: Workspace):
+    path = _write(project, "a")
+    path.parent.rename(path.parent.with_name(os.fsdecode(b"a\xff")))
+    (post,) = _backfill(project).malformed
+    assert post.content == Malformed(1, "its path is not UTF-8; rename it")
+
+
+def test_half_a_character_in_a_post_does_not_stop_the_others(project: Workspace):
+    _write(project, "a", verdict='"\\ud83d", keyMetrics: {"\\ud83d": 1}')
+    _write(project, "b")
+    assert _sizes(_backfill(project)) == {"new": 2}
+    assert _sizes(_backfill(project)) == {"same": 2}
+    assert _known(project)[0].narrative == "?"
+
+
 def test_only_files_are_posts_and_their_order_is_that_of_their_paths(project: Workspace):
     for name in "ba":
         _write(project, name)

@@ -30,7 +30,7 @@ def test_every_value_is_kept_and_the_question_is_not(tmp_path: Path):
     execution = Execution(question="SECRET 질문", key_metrics={"roe": 3.1}, **values)
     with writing(tmp_path / "x.db") as connection:
         record_execution(connection, execution, now=NOW)
-    kept = {"id": 1, "created_at": "2026-04-25T09:30:00+00:00", "key_metrics": '{"roe":3.1}', **values}
+    kept = {"id": 1, "created_at": "2026-04-25T09:30:00+00:00", "key_metrics": '{"roe": 3.1}', **values}
     assert rows_of(tmp_path / "x.db", "executions") == [
         {**kept, "question_hash": hash_question("SECRET 질문"), "has_error": 1}
     ]

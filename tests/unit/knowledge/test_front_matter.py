@@ -72,6 +72,7 @@ def test_an_empty_one_has_no_keys(text: str):
         ("|\n  two\n  lines\n", "two lines"),
         ("!!python/object/apply:os.system ['x']", None),
         ("!!python/name:os.system x", "x"),
+        ('"\\ud800x"', "?x"),
         ("[1]", None),
         ("{a: 1}", None),
     ],

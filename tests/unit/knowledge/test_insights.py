@@ -72,6 +72,13 @@ def test_a_live_insight_takes_the_place_of_the_last_one(knowledge):
     assert (one.evidence_ref, one.created_at) == ("live:req-1", utc_text(NOW))
 
 
+def test_half_a_character_of_an_answer_is_replaced(knowledge):
+    insight = Insight(stock_code="990168", narrative="\ud83d", strengths=("\ud83d",), source="live")
+    assert save_live(knowledge, insight, answer_chars=900, grade="P", now=NOW) is None
+    (one,) = all_insights(knowledge)
+    assert (one.narrative, one.strengths) == ("?", ("?",))
+
+
 def test_blog_comes_before_audit_before_live_and_the_newest_first(knowledge):
     for hours, source in enumerate(["live", "blog", "audit", "blog", "other"]):
         insight = Insight(stock_code="990168", narrative=str(hours), source=source, evidence_ref=str(hours))
