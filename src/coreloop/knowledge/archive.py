@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge.schema import quoted, tables
-from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, translated, use_wal
+from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, empty_wal, translated, use_wal
 from coreloop.workspace import locked
 
 
@@ -103,7 +103,7 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
         with translated(database), closing(connect(database, make=True)) as live:
             use_wal(live)
             copy.backup(live, progress=_deadline(database))
-            live.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            empty_wal(live)
     return before
 
 

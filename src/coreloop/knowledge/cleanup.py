@@ -19,6 +19,7 @@ from coreloop.knowledge.store import (
     busy,
     check,
     connect,
+    empty_wal,
     is_busy,
     reading,
     transaction,
@@ -222,7 +223,7 @@ def _scrub(connection: sqlite3.Connection) -> str | None:
     try:
         connection.execute("PRAGMA temp_store = DEFAULT")  # clean by now, and large
         connection.execute("VACUUM")
-        if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if not empty_wal(connection):
             return busy()
         connection.execute("DELETE FROM unscrubbed")
     except sqlite3.OperationalError as error:

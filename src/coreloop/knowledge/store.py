@@ -17,6 +17,8 @@ from coreloop.records import encodable
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another one that is writing."""
 _PAUSE_S: Final = 0.02
+# The functions that statements call here take anything, so nothing but Ctrl-C can come out of one.
+_INTERRUPTED: Final = "user-defined function raised exception"
 _ABSENT: Final = "does not exist; `backfill-blog --confirm` makes it"
 
 
@@ -88,6 +90,8 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
         what = f"{busy()}; run this again" if is_busy(error) else f"cannot be used ({error})"
         raise WorkspaceError(what, path=path) from error
     except sqlite3.DatabaseError as error:
@@ -142,6 +146,17 @@ def use_wal(connection: sqlite3.Connection) -> None:
             time.sleep(_PAUSE_S)
         else:
             return
+
+
+def empty_wal(connection: sqlite3.Connection) -> bool:
+    """Bring all of the WAL into the file and cut it to nothing; whether no reader stood in the way."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    # SQLite waits for readers and writers, but not for another process that is doing the same.
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
 
 
 def storable(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A cleanup removes what its rules say, leaves no trace of it, and is never half done."""
 
+import os
 import random
 import re
 import signal
@@ -378,6 +379,41 @@ def test_two_processes_write_while_a_third_cleans_and_nothing_is_lost(tmp_path: 
     (kept,) = rows_of(database, "playbook")
     removed = sum(row["success_count"] for rows in archived for row in rows if row["success_count"] < 5)
     assert kept["success_count"] + removed == sum(written)
+
+
+def test_several_cleanups_at_once_all_leave_no_trace(tmp_path: Path):
+    database = _big(tmp_path / "x.db", 3_000)
+    processes = [_start(CLEAN, str(database)) for _ in range(4)]
+    for process in processes:
+        _go(process)
+    assert [process.communicate(timeout=120) for process in processes] == [("None\n", "")] * 4
+    assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
+    assert len(list((tmp_path / "_archive").glob("*.sqlite"))) == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs Ctrl-C")
+def test_ctrl_c_ends_with_130_before_or_after(tmp_path: Path):
+    source = _big(tmp_path / "source.db", 3_000)
+    codes = []
+    chance = random.Random(7)
+    for n in range(8):
+        database = tmp_path / str(n) / "data" / "ai" / "knowledge" / "dartlab_knowledge.db"
+        database.parent.mkdir(parents=True)
+        database.write_bytes(source.read_bytes())
+        command = [sys.executable, "-m", "coreloop", "knowledge", "cleanup", "--confirm"]
+        process = subprocess.Popen(
+            command, cwd=tmp_path / str(n), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+        )
+        while not (database.parent / "_archive").exists():
+            assert process.poll() is None
+        time.sleep(chance.uniform(0, 0.3))  # a random moment is what is tested
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+        assert "Traceback" not in errors
+        codes.append(process.returncode)
+        _state(database, 3_000)
+    assert set(codes) <= {0, 130, -signal.SIGINT}, codes  # the last: Python was ending already
+    assert 130 in codes
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
