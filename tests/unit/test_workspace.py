@@ -46,6 +46,26 @@ def test_data_may_lie_outside_the_project(tmp_path):
     assert workspace.records_dir == tmp_path / "elsewhere/audit/ai-ask"
 
 
+def test_knowledge_lies_beside_the_audit_data(tmp_path):
+    workspace = Workspace(tmp_path, Settings(data_dir="d"))
+    assert workspace.knowledge_file == tmp_path / "d/ai/knowledge/dartlab_knowledge.db"
+    assert workspace.archive_dir == tmp_path / "d/ai/knowledge/_archive"
+    assert workspace.audit_notes_dir == tmp_path / "d/dart/auditAnalysis"
+
+
+def test_only_what_is_coreloop_s_own_is_closed_to_others(tmp_path):
+    workspace = Workspace(tmp_path, Settings())
+    own = [workspace.knowledge_dir, workspace.archive_dir, workspace.candidates_dir, workspace.knowledge_file]
+    others = [tmp_path / "data" / "other", tmp_path / "data" / "ai" / ".." / "x", tmp_path / "file.db"]
+    for path in (*own, *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(0o644) if path.suffix else path.mkdir(0o755, exist_ok=True)
+        path.chmod(0o644 if path.suffix else 0o755)
+        workspace.keep_private(path)
+    assert [mode(path) for path in own] == [0o700, 0o700, 0o700, 0o600]
+    assert [mode(path) for path in others] == [0o755, 0o755, 0o644]
+
+
 def test_a_broken_file_is_not_passed_over(tmp_path):
     (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
     with pytest.raises(SettingsError):

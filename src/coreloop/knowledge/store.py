@@ -160,19 +160,13 @@ def empty_wal(connection: sqlite3.Connection) -> bool:
 
 
 def storable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as SQLite takes it: texts that UTF-8 can hold, everything with parts as JSON."""
-    flat = {
-        name: json.dumps(value if isinstance(value, tuple) else dict(value), ensure_ascii=False)
-        if isinstance(value, tuple | Mapping)
-        else value
-        for name, value in row.items()
-    }
-    return {name: encodable(value) if isinstance(value, str) else value for name, value in flat.items()}
+    """A row as SQLite takes it: lists and mappings as JSON, half characters replaced."""
+    return {name: _storable(value) for name, value in row.items()}
 
 
 def is_busy(error: sqlite3.OperationalError) -> bool:
     """Whether an error says that another process stood in the way."""
-    return error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def busy() -> str:
@@ -186,3 +180,10 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, list | tuple | Mapping):
+        parts = dict(value) if isinstance(value, Mapping) else value
+        value = json.dumps(parts, ensure_ascii=False)
+    return encodable(value) if isinstance(value, str) else value
