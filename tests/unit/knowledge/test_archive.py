@@ -1,9 +1,13 @@
 """Snapshots are proved before they count, and bring everything back."""
 
 import os
+import random
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,6 +57,57 @@ def test_a_restored_database_can_be_cleaned_again(database: Path):
     restore(_clean(database), database, database.parent / "a", now=NOW)
     assert _clean(database).name == "2026-04-25-pre-cleanup-2.sqlite"
     assert rows_of(database, "insights") == []
+
+
+RESTORE = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from coreloop.knowledge.archive import restore
+print("ready", flush=True)
+sys.stdin.readline()
+archive, database = map(Path, sys.argv[1:])
+restore(archive, database, database.parent / "a", now=datetime.now(UTC))
+"""
+
+
+def _restoring(taken: Path, database: Path) -> "subprocess.Popen[str]":
+    """A process that has imported what it needs, and has been told to go."""
+    command = [sys.executable, "-c", RESTORE, str(taken), str(database)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return process
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_whenever_restoring_is_killed_the_database_is_before_or_after(tmp_path: Path):
+    rows = 5_000
+    source = make_old(tmp_path / "x.db", executions=[execution(n, at=1.0) for n in range(rows)])
+    taken = _clean(source)
+    whole = shutil.copy(source, tmp_path / "whole.db")
+    begun = time.perf_counter()
+    assert _restoring(taken, whole).communicate(timeout=60) == ("", None)
+    needed = time.perf_counter() - begun
+    states = []
+    chance = random.Random(7)
+    for n in range(12):
+        database = tmp_path / str(n) / "x.db"
+        database.parent.mkdir()
+        shutil.copy(source, database)
+        process = _restoring(taken, database)
+        time.sleep(chance.uniform(0, 1.2 * needed))  # a random moment is what is tested
+        process.kill()
+        process.communicate(timeout=60)
+        with closing(sqlite3.connect(database)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        states.append(len(rows_of(database, "executions")))
+        restore(taken, database, database.parent / "a", now=NOW)
+        assert len(rows_of(database, "executions")) == rows
+    assert set(states) <= {0, rows}, states
 
 
 def test_a_database_that_is_gone_is_made_again(database: Path):
