@@ -64,7 +64,12 @@ def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None
 def show_planned(planned: Planned, database: Path, *, as_json: bool) -> None:
     """Print what a cleanup would do."""
     if as_json:
-        facts = {"database": shown(database), "confirmed": False, "effects": planned.effects}
+        facts = {
+            "database": shown(database),
+            "confirmed": False,
+            "effects": planned.effects,
+            "unscrubbed": planned.is_unscrubbed,
+        }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
     _show_effects(planned.effects, "would go", "would change")
