@@ -70,7 +70,9 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
     spawn = get_context("spawn")
     with _one_thread_each(), ProcessPoolExecutor(jobs, spawn, initializer=_end_at_ctrl_c) as pool:
         try:
-            yield from pool.map(count, tasks)
+            with _ctrl_c_held():
+                counted = pool.map(count, tasks)  # starts the processes
+            yield from counted
         except BrokenProcessPool as error:
             what = "a process that counted it was ended from outside; try --jobs 1"
             raise WorkspaceError(what, path=tasks[0].path.parent) from error
@@ -101,9 +103,23 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]
             raise UsageError(what) from error
 
 
+@contextmanager
+def _ctrl_c_held() -> Iterator[None]:
+    """A process that is started here gets Ctrl-C once it can end without a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _end_at_ctrl_c() -> None:
-    """Without a traceback of its own: the terminal sends Ctrl-C to every process of the command."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager
