@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -28,6 +28,24 @@ class SuggestedAppend:
 class _Known:
     schema_version: int
     ids: dict[str, str] = field(default_factory=dict)
+
+
+class Keyed(Protocol):
+    """A candidate or a counterexample."""
+
+    @property
+    def key(self) -> str: ...
+
+
+_Keyed = TypeVar("_Keyed", bound=Keyed)
+
+
+def new_keys(drafted: Iterable[_Keyed], known: Collection[str]) -> tuple[tuple[_Keyed, ...], dict[str, int]]:
+    """The first of each key that is not known, and how many others there are, with the same text."""
+    every = list(drafted)
+    first = {one.key: one for one in reversed(every)}
+    kept = tuple(one for one in every if first[one.key] is one and one.key not in known)
+    return kept, {"same_text": len(every) - len(kept)} if len(kept) < len(every) else {}
 
 
 def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, day: date) -> dict[str, str]:

@@ -62,13 +62,7 @@ def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
     chosen = {_fold(axis): slug for axis, slug in (more or {}).items()}
     known = chosen.get(folded) or KOREAN_AXIS_SLUG.get(folded) or folded
     slug = _ascii_slug(known) if known.isascii() else ""
-    return slug or hashed_slug(folded)
-
-
-def hashed_slug(name: str) -> str:
-    """A slug that says nothing of the name, and is the same every time."""
-    folded = unicodedata.normalize("NFC", name).strip()
-    return f"axis-{sha256(folded.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return slug or f"axis-{sha256(folded.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _fold(name: str) -> str:

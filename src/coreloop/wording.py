@@ -58,6 +58,10 @@ class Vocabulary:
         known = self.tool(tool)
         return value in self.settings.axis_slugs or (known is not None and value in known.literals)
 
+    def declares_all(self, steps: Iterable[Step]) -> bool:
+        """Whether every selector's value of some steps is declared."""
+        return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+
     def parameters(self, tool: str) -> tuple[str, ...]:
         """Argument names of the tool's signature; none where it is not known."""
         known = self.tool(tool)

@@ -22,6 +22,7 @@ _GATES = {
     "min_unique_questions": "too few different questions",
     "steps_not_recorded": "steps cut off in every record",
     "known": "promoted, open or rejected before",
+    "same_text": "the same text as a better one, or as one that is known",
 }
 
 

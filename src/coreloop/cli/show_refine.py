@@ -14,7 +14,11 @@ from coreloop.refine.propose import Refined
 from coreloop.text import printable
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
-_FELL = {"min_failures": "too few failures", "known": "promoted, open or rejected before"}
+_FELL = {
+    "min_failures": "too few failures",
+    "known": "promoted, open or rejected before",
+    "same_text": "the same text as a worse one, or as one that is known",
+}
 
 
 def show_refined(

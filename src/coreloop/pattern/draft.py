@@ -7,7 +7,7 @@ labels with the keywords of coreloop.yaml, counts and dates.
 
 from dataclasses import replace
 
-from coreloop.pattern.candidates import SECTION, Candidate
+from coreloop.pattern.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals import SuggestedAppend
 from coreloop.records import UNSPECIFIED, is_category
 from coreloop.settings import Settings
@@ -28,9 +28,11 @@ def draft(candidate: Candidate, words: Vocabulary) -> Candidate:
     Returns
     -------
     Candidate
-        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed.
+        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed. Its key is one
+        that may be published.
     """
     lines = guide_lines(candidate, words)
+    candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
     refused = words.refuse(candidate.tool_pattern, target=candidate.engine) or _refuse(candidate, lines)
     if refused is not None:
         return replace(candidate, refused=refused)
@@ -42,6 +44,13 @@ def draft(candidate: Candidate, words: Vocabulary) -> Candidate:
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str, str]:
     """The three bullets of a Guide: when, which calls, on what evidence."""
     return _when(candidate.cat_hash, words.settings), _call(candidate, words), _evidence(candidate)
+
+
+def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
+    """The key, of the text where a value is nobody's: once published, a hash over it could be guessed."""
+    if words.tool(candidate.engine) is None or words.declares_all(candidate.tool_pattern):
+        return candidate.key
+    return candidate_key(candidate.cat_hash, call, SECTION)
 
 
 def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:

@@ -13,7 +13,7 @@ from coreloop.pattern.candidates import Found, Note, find_candidates
 from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
-from coreloop.proposals import assign_ids, shown_ids, write_night
+from coreloop.proposals import assign_ids, new_keys, shown_ids, write_night
 from coreloop.tools import resolve_tools
 from coreloop.wording import Vocabulary
 from coreloop.workspace import Workspace
@@ -71,14 +71,14 @@ def propose(
     names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
-    drafted = tuple(draft(candidate, words) for candidate in found.candidates)
+    drafted, fell = new_keys((draft(candidate, words) for candidate in found.candidates), known)
     return Proposals(
         days=days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
-        found=Found(drafted, found.n_groups, found.fell),
+        found=Found(drafted, found.n_groups, {**found.fell, **fell}),
         skipped=window.skipped,
         words=words,
         notes=notes,

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.replay import Replay
-from coreloop.slug import hashed_slug, to_slug
+from coreloop.slug import to_slug
 from coreloop.trailers import write_trailers
 
 _KINDS = {"R": "docstring", "F": "caveat"}
+_UNDECLARED = "undeclared"
 
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
@@ -19,10 +20,10 @@ def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
 
 
 def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
-    """The axis by name only where the text names it too; else it is an argument that nobody declared."""
+    """The axis by name only where the text names it too; else it is a value that nobody declared."""
     axis = proposal.axis
     declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
-    return to_slug(axis, axis_slugs) if axis is None or declared else hashed_slug(axis)
+    return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
 
 
 def title(proposal: Proposal) -> str:

@@ -3,10 +3,11 @@
 Of an error only its class is named; its text stays on this machine.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from coreloop.proposals import SuggestedAppend
-from coreloop.refine.counterexamples import SECTION, Counterexample
+from coreloop.refine.counterexamples import SECTION, Counterexample, counterexample_key
 from coreloop.text import refuse_line
 from coreloop.wording import Step, Vocabulary
 
@@ -24,16 +25,26 @@ def draft(one: Counterexample, words: Vocabulary) -> Counterexample:
     Returns
     -------
     Counterexample
-        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed.
+        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed. Its key is one
+        that may be published.
     """
     steps = one.steps or (Step(one.tool, one.selectors, one.arg_keys),)
     lines = (_caveat(one, words), _evidence(one))
+    one = replace(one, key=_public_key(one, words, steps))
     refused = words.refuse(steps, target=one.tool) or next(filter(None, map(refuse_line, lines)), None)
     if refused is not None:
         return replace(one, refused=refused)
     target = words.tool(one.tool)
     file, symbol = (target.file, target.qualname) if target is not None else (None, None)
     return replace(one, suggested_append=SuggestedAppend(file, symbol, SECTION, "\n".join(lines)))
+
+
+def _public_key(one: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
+    """The key, of the calls as they are written where a value is nobody's: its hash could be guessed."""
+    if words.tool(one.tool) is None or words.declares_all(steps):
+        return one.key
+    calls = " -> ".join(words.call(step) for step in steps)
+    return counterexample_key(one.kind, calls, one.error_class or "", one.error_template or "")
 
 
 def _caveat(one: Counterexample, words: Vocabulary) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
-from coreloop.proposals import assign_ids, shown_ids, write_night
+from coreloop.proposals import assign_ids, new_keys, shown_ids, write_night
 from coreloop.refine.counterexamples import Found, find_counterexamples
 from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
 from coreloop.refine.draft import draft
@@ -44,8 +44,8 @@ def refine(
     names |= {step.name for one in found.counterexamples for step in one.steps}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
-    drafted = tuple(draft(one, words) for one in found.counterexamples)
-    found = replace(found, counterexamples=drafted)
+    drafted, fell = new_keys((draft(one, words) for one in found.counterexamples), known)
+    found = replace(found, counterexamples=drafted, fell={**found.fell, **fell})
     return Refined(days, window.n_records(), len(rollups), found, window.skipped, words)
 
 

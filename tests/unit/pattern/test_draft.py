@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days
-from coreloop.pattern.candidates import Candidate
+from coreloop.pattern.candidates import Candidate, candidate_key
 from coreloop.pattern.draft import draft
 from coreloop.pattern.propose import propose
 from coreloop.pattern.success import Gate
@@ -268,3 +268,20 @@ def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step]):
     for line in drafted.suggested_append.body.splitlines():
         assert refuse_line(line) is None
         assert set(re.findall(r"[^\W\d]\w*", line)) <= CLOSED_WORDS | names
+
+
+def test_values_that_nobody_declared_are_in_no_key_that_is_published(tmp_path: Path):
+    """Who guesses a name could otherwise try it against the key in a pull request."""
+    rows = [
+        one
+        for axis in ("정하린", "김서연", "배당")
+        for one in repeated(3, tool_calls=[call("analysis", {"axis": axis})])
+    ]
+    keys = {one.axis: one.key for one in _propose(tmp_path, rows)}
+    assert len(keys) == 2  # the texts of both names would be the same
+    guesses = {
+        axis: candidate_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")
+        for axis in ("정하린", "김서연", "배당")
+    }
+    assert keys.pop("배당") == guesses["배당"]
+    assert set(keys.values()).isdisjoint(guesses.values())
