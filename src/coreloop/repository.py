@@ -26,12 +26,26 @@ _GITHUB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit: its hash, the committer's time in seconds since 1970, its whole message, its parents."""
+    """A commit: its hash, the committer's time in seconds since 1970, its whole message, its parents.
+
+    `people` are the author's name and e-mail address and the committer's, as the commit has them.
+    """
 
     sha: str
     committed_s: int
     message: str
     parents: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A path that differs between two commits: its status letter, the modes and blobs before and after."""
+
+    path: str
+    status: str
+    modes: tuple[str, str]
+    blobs: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +132,27 @@ class Repository:
         entry = self._entry(revision, path)
         return None if entry is None else self._output("cat-file", "blob", entry[1])
 
-    def log(self, revision: str) -> Iterator[Commit]:
-        """Commits that are reachable from a revision, newest first; a child before its parents always."""
+    def log(self, revision: str, *, but: str | None = None) -> Iterator[Commit]:
+        """Commits that are reachable from a revision, newest first; a child before its parents always.
+
+        With ``but``, those that are reachable from that one are left out.
+        """
         text = self._output(
             "log",
             "-z",
             "--no-show-signature",
             "--topo-order",
-            "--format=%H %ct %P%n%B",
+            "--format=%H %ct %P%n%an%n%ae%n%cn%n%ce%n%B",
             "--end-of-options",
             revision,
+            *([f"^{but}"] if but is not None else []),
         )
         for part in text.decode("utf-8", "replace").split("\0"):
-            head, _, message = part.partition("\n")
+            head, *rest = part.split("\n", 5)
             if head:
                 sha, committed, *parents = head.split()
-                yield Commit(sha, int(committed), message, tuple(parents))
+                *people, message = rest
+                yield Commit(sha, int(committed), message, tuple(parents), tuple(people))
 
     def message(self, sha: str) -> str:
         """A commit's whole message."""
@@ -159,6 +178,24 @@ class Repository:
         except ValueError as error:
             raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch") from error
         return Replaced(path, before, after)
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """The newest commit that two have in common; None when their histories are unrelated."""
+        return self._git("merge-base", "--end-of-options", one, other, ok={0, 1}) or None
+
+    def differences(self, old: str, new: str) -> list[Difference]:
+        """What differs between two commits, file by file; a rename is one that went and one that came."""
+        asked = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
+        words = self._git(*asked).split("\0")
+        found = []
+        for head, path in zip(words[::2], words[1::2], strict=False):
+            before, after, left, right, status = head.removeprefix(":").split(" ")
+            found.append(Difference(path, status, (before, after), (left, right)))
+        return found
+
+    def blob(self, sha: str) -> bytes:
+        """A blob's bytes."""
+        return self._output("cat-file", "blob", sha)
 
     def remotes(self) -> list[str]:
         """Names of all remotes."""

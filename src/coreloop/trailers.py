@@ -1,11 +1,31 @@
-"""The trailers that name a promotion in commits and pull requests: one vocabulary for writers and readers."""
+"""What marks a promotion: branch, title, label and the trailers of commits and pull requests.
+
+One vocabulary for those who write them (`promote`) and those who read them (`history`, `guard`).
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
+from coreloop.slug import to_slug
+
 BRANCH_PREFIX: Final = "skill/"
 """Every promotion's branch begins so."""
+
+TITLE_MARK: Final = "[CORELOOP-"
+"""Every promotion's title begins so."""
+
+LABEL: Final = "coreloop"
+"""The one label that coreloop puts on a pull request."""
+
+SECTIONS: Final[Mapping[str, str]] = {"R": "Guide", "F": "Caveats"}
+"""What each phase appends to."""
+
+REPLAYS: Final[Mapping[str, frozenset[str]]] = {
+    "R": frozenset({"reproduced", "inconclusive", "unavailable"}),
+    "F": frozenset({"not-applicable"}),
+}
+"""The verdicts with which each phase goes on."""
 
 NAMES: Final = (
     "Phase",
@@ -18,6 +38,13 @@ NAMES: Final = (
     "Success-Rate",
     "Replay",
 )
+CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
+CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
+SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
+"""The part of a target behind ``::``: a qualname, with a line where one is defined twice."""
+
+_KINDS: Final = {"R": "docstring", "F": "caveat"}
+_SAYINGS: Final = {"R": "how it is used with success", "F": "how it fails"}
 _LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 
 
@@ -32,3 +59,13 @@ def read_trailers(message: str) -> dict[str, str]:
 def write_trailers(values: Mapping[str, str]) -> str:
     """The trailers as one paragraph, in the order of `NAMES`; a value is one line."""
     return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in NAMES if name in values)
+
+
+def write_title(phase: str, engine: str) -> str:
+    """Subject of a promotion's commit and title of its pull request."""
+    return f"{TITLE_MARK}{phase}] docs({engine}): {_SAYINGS[phase]}, {SECTIONS[phase]}"
+
+
+def branch_start(phase: str, engine: str) -> str:
+    """How the name of a promotion's branch begins; the axis and the day follow."""
+    return f"{BRANCH_PREFIX}{_KINDS[phase]}-{to_slug(engine)}-"

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.trailers import NAMES, read_trailers, write_trailers
+from coreloop.promote.replay import Verdict
+from coreloop.trailers import NAMES, REPLAYS, read_trailers, write_trailers
 
 BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
 FOUND = [
@@ -69,3 +70,8 @@ def test_git_reads_them_too() -> None:
     command = ["git", "interpret-trailers", "--parse"]
     said = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
     assert said.splitlines() == [f"{name}: value of {name}" for name in NAMES]
+
+
+def test_verdicts_that_go_on_are_those_of_a_replay() -> None:
+    going_on = set(Verdict) - {Verdict.NOT_REPRODUCED}
+    assert set().union(*REPLAYS.values()) == going_on

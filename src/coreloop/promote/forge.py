@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from coreloop.trailers import BRANCH_PREFIX, read_trailers
-
-TITLE_MARK = "[CORELOOP-"
-LABEL = "coreloop"
+from coreloop.trailers import BRANCH_PREFIX, TITLE_MARK, read_trailers
 
 
 @dataclass(frozen=True, slots=True)

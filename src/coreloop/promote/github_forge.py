@@ -12,7 +12,6 @@ import msgspec
 
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError
 from coreloop.promote.forge import (
-    LABEL,
     PullRequest,
     ReviewNotRequired,
     ReviewRequired,
@@ -21,6 +20,7 @@ from coreloop.promote.forge import (
 )
 from coreloop.promote.github_api import Connection, GithubApi
 from coreloop.promote.github_errors import moved, wrong_answer
+from coreloop.trailers import LABEL
 
 
 class _Repo(msgspec.Struct):

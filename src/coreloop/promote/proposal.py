@@ -1,6 +1,5 @@
 """What a promotion starts from: one entry of a proposals file, read anew and trusted with nothing."""
 
-import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
@@ -14,15 +13,13 @@ from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequen
 from coreloop.records import is_category, step
 from coreloop.settings import Settings
 from coreloop.text import is_tool_name, printable, refuse_line
+from coreloop.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.wording import Step
 
 Phase = Literal["R", "F"]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _SCHEMA_VERSION: Final = 1
-_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
-_KEY: Final = re.compile(r"[0-9a-f]{16}")
-_SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
 
 
 class SuggestedFields(msgspec.Struct, frozen=True):
@@ -190,7 +187,7 @@ def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Prop
     if not is_category(found.cat_hash):
         raise RefusedError(f"{found.id} is refused: its category is no label")
     file, symbol, lines = _checked_text(
-        found.id, found.engine, found.suggested_append, found.refused, "Guide"
+        found.id, found.engine, found.suggested_append, found.refused, SECTIONS["R"]
     )
     succeeded = f"{round(found.success_rate * found.n_observed)} of {found.n_observed}"
     evidence = (
@@ -213,7 +210,7 @@ def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Prop
         axis=found.axis,
         file=file,
         symbol=symbol,
-        section="Guide",
+        section=SECTIONS["R"],
         lines=lines,
         day=day,
         steps=tuple(step(one.name, one.selectors, one.selectors) for one in found.tool_pattern),
@@ -240,7 +237,7 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
     if not {*found.labels, *filter(None, [found.error_class])} <= {*LABELS, *CLASSES}:
         raise RefusedError(f"{found.id} is refused: its labels are not those of the failure taxonomy")
     file, symbol, lines = _checked_text(
-        found.id, found.tool, found.suggested_append, found.refused, "Caveats"
+        found.id, found.tool, found.suggested_append, found.refused, SECTIONS["F"]
     )
     evidence = f"- Evidence: {_days(found)} (95 % lower bound of the failing share {found.harm_low:.2f})."
     if not (len(lines) == 2 and _is_failure(lines[0], found) and lines[1] == evidence):
@@ -257,7 +254,7 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
         axis=next(iter(found.selectors.values()), None),
         file=file,
         symbol=symbol,
-        section="Caveats",
+        section=SECTIONS["F"],
         lines=lines,
         day=day,
         providers=tuple(found.providers),
@@ -303,7 +300,7 @@ def _seen(found: CandidateFields | CounterexampleFields) -> tuple[str, str]:
 
 
 def _check_names(id: str, key: str, engine: str) -> None:
-    if not (_ID.fullmatch(id) and _KEY.fullmatch(key)):
+    if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
         raise RefusedError("the proposal is refused: its id or key is not one that coreloop gives")
     if not is_tool_name(engine):
         raise RefusedError(f"{id} is refused: its engine is no plain name")
@@ -324,6 +321,6 @@ def _checked_text(
     if suggested.section != section or not lines:
         raise RefusedError(f"{id} is refused: it has no lines, or not for {section}")
     file = PurePosixPath(suggested.target_file)
-    if file.is_absolute() or ".." in file.parts or not _SYMBOL.fullmatch(suggested.target_symbol):
+    if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
         raise RefusedError(f"{id} is refused: its target is no path.py::name below the project")
     return file.as_posix(), suggested.target_symbol, lines

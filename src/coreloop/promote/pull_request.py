@@ -7,16 +7,15 @@ from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.replay import Replay
 from coreloop.slug import to_slug
-from coreloop.trailers import write_trailers
+from coreloop.trailers import branch_start, write_title, write_trailers
 
-_KINDS = {"R": "docstring", "F": "caveat"}
 _UNDECLARED = "undeclared"
 
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; ``-2`` and so on is the caller's business."""
-    engine, axis = to_slug(proposal.engine), _axis_slug(proposal, axis_slugs)
-    return f"skill/{_KINDS[proposal.phase]}-{engine}-{axis}-{proposal.day:%Y%m%d}"
+    start = branch_start(proposal.phase, proposal.engine)
+    return f"{start}{_axis_slug(proposal, axis_slugs)}-{proposal.day:%Y%m%d}"
 
 
 def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
@@ -28,8 +27,7 @@ def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
 
 def title(proposal: Proposal) -> str:
     """Subject of the commit and title of the pull request."""
-    what = "how it is used with success" if proposal.phase == "R" else "how it fails"
-    return f"[CORELOOP-{proposal.phase}] docs({proposal.engine}): {what}, {proposal.section}"
+    return write_title(proposal.phase, proposal.engine)
 
 
 def trailers(proposal: Proposal, replay: Replay) -> str:
