@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "backfill-blog": "Make the ai blocks of blog posts insights.",
     "knowledge": "Look into the knowledge database, and keep it clean.",
     "docstring": "Edit or check docstrings as promotion does.",
+    "guard": "Keep promotions from merging without a human.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

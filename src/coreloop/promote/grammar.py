@@ -6,6 +6,7 @@ coreloop writes, with this entry's tools, arguments, values and counts, or it is
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from coreloop.mine.signals import CLASSES
@@ -26,6 +27,71 @@ _APART: Final = re.compile(
 )
 _THIS_WAY: Final = re.compile(rf"- Fails: ({_CALL}): {_FAILED}(?:; called otherwise (\d+) of (\d+))?\.")
 _WORKING: Final = re.compile(rf"- Fails: ({_CALLS}): (\d+) of (\d+) requests succeeded\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as it is written: the tool, and each argument with its value, None where none is written."""
+
+    name: str
+    arguments: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """What a Fails line says.
+
+    Attributes
+    ----------
+    calls : tuple of Call
+        The steps; empty where it is about arguments.
+    unit : str
+        ``calls`` or ``requests``.
+    failed, of : int
+        How many of how many.
+    """
+
+    calls: tuple[Call, ...]
+    unit: str
+    failed: int
+    of: int
+
+
+def read_when(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """Category, "" for none, and keywords of a When line; None where it is no such line."""
+    found = _WHEN.fullmatch(line)
+    if found is None:
+        return None
+    plain, words, named = found.groups()
+    return plain or named or "", tuple(words.split(", ")) if words else ()
+
+
+def read_calls(line: str) -> tuple[Call, ...] | None:
+    """The steps of a Call line; None where it is no such line."""
+    found = _GUIDE_CALL.fullmatch(line)
+    return _written(found[1]) if found is not None else None
+
+
+def read_failing(line: str) -> Failing | None:
+    """The parts of a Fails line; None where it is no such line."""
+    if working := _WORKING.fullmatch(line):
+        of = int(working[3])
+        return Failing(_written(working[1]), "requests", of - int(working[2]), of)
+    if apart := _APART.fullmatch(line):
+        return Failing((), "calls", int(apart[2]), int(apart[3]))
+    if this_way := _THIS_WAY.fullmatch(line):
+        return Failing(_written(this_way[1]), "calls", int(this_way[2]), int(this_way[3]))
+    return None
+
+
+def _written(calls: str) -> tuple[Call, ...]:
+    return tuple(map(_call, re.findall(_CALL, calls)))  # a value may hold an arrow or a comma
+
+
+def _call(written: str) -> Call:
+    name, _, rest = written.partition("(")
+    pairs = (one.partition("=") for one in re.findall(_ARGUMENT, rest.removesuffix(")")))
+    return Call(name, tuple((argument, value if sign else None) for argument, sign, value in pairs))
 
 
 def is_when(line: str, *, category: str, keywords: Collection[str]) -> bool:

@@ -1,0 +1,75 @@
+"""What says that a pull request or a commit is coreloop's: one sign is enough, and a forged one counts."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from coreloop.guard.event import PullRequest, PullRequestEvent
+from coreloop.guard.letters import plain
+from coreloop.repository import Commit
+from coreloop.trailers import BRANCH_PREFIX, LABEL, read_trailers
+
+_TITLES: Final = frozenset({"coreloopr", "coreloopf"})
+_SIGNS: Final = frozenset({"Candidate-Id", "Candidate-Key"})
+# GitHub's own subject of a merge; a head in another repository has that one's owner.
+_MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+)")
+_SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
+
+
+def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
+    """Signs in a payload, what it says of the past included."""
+    yield from claims_of_pull(event.pull)
+    if event.former_title is not None and _is_title(event.former_title):
+        yield "its former title"
+    if event.label is not None and plain(event.label) == LABEL and event.label not in event.pull.labels:
+        yield f"the label {LABEL} that was taken off"
+
+
+def claims_of_pull(pull: PullRequest) -> Iterator[str]:
+    """Signs on a pull request itself."""
+    if _is_title(pull.title):
+        yield "its title"
+    if _is_branch(pull.branch):
+        yield "its branch"
+    if any(plain(label) == LABEL for label in pull.labels):
+        yield f"the label {LABEL}"
+
+
+def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
+    """Signs in messages: trailers, and what GitHub writes when it merges."""
+    for commit in commits:
+        if is_promotion(commit):
+            yield f"trailers of commit {commit.sha[:12]}"
+        elif _is_title(commit.message.partition("\n")[0]) or _merges_branch(commit):
+            yield f"the subject of commit {commit.sha[:12]}"
+
+
+def is_promotion(commit: Commit) -> bool:
+    """Whether a commit's trailers name a candidate."""
+    return not _SIGNS.isdisjoint(read_trailers(commit.message))
+
+
+def merged_pulls(commits: Iterable[Commit]) -> set[int]:
+    """Numbers of the pull requests that GitHub's merge and squash commits name."""
+    subjects = [commit.message.partition("\n")[0].rstrip() for commit in commits]
+    found = [match for one in subjects for match in (_MERGED.match(one), _SQUASHED.search(one)) if match]
+    return {int(match[1]) for match in found}
+
+
+def _is_title(title: str) -> bool:
+    """Whether a title begins like a promotion's, in any spelling: ``coreloop``, then R or F as a word."""
+    read = ""
+    for at, char in enumerate(title):
+        read += plain(char)
+        if len(read) >= 9:
+            return read in _TITLES and not title[at + 1 : at + 2].isalnum()
+    return False
+
+
+def _is_branch(branch: str) -> bool:
+    return branch.casefold().startswith(BRANCH_PREFIX)
+
+
+def _merges_branch(commit: Commit) -> bool:
+    found = _MERGED.match(commit.message)
+    return found is not None and _is_branch(found[2])

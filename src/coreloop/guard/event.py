@@ -1,0 +1,296 @@
+"""GitHub's webhook payloads and answers as values: read once, checked, and no dict goes further."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.text import printable
+
+_QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who did something; only GitHub's type ``User`` is taken for a human."""
+
+    login: str
+    human: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """A pull request as a payload or the API shows it.
+
+    Attributes
+    ----------
+    branch, base : str
+        Names of the branch with the change and of the one it is for.
+    same_repo : bool
+        Whether the branch is in the repository itself.
+    auto_merge : bool
+        Whether GitHub's own auto-merge is on.
+    """
+
+    number: int
+    title: str
+    body: str
+    draft: bool
+    author: Account
+    branch: str
+    head_sha: str
+    base: str
+    base_sha: str
+    same_repo: bool
+    labels: tuple[str, ...]
+    auto_merge: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequestEvent:
+    """Something happened to a pull request.
+
+    Attributes
+    ----------
+    former_title : str, optional
+        Where the title was edited.
+    label : str, optional
+        The one that was put on or taken off.
+    """
+
+    action: str
+    pull: PullRequest
+    sender: Account
+    former_title: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeGroupEvent:
+    """A merge queue asks whether a group of pull requests may merge; `number` is that of the group's last."""
+
+    action: str
+    head_sha: str
+    base_sha: str
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PushEvent:
+    """A push: no pull request is concerned."""
+
+
+Event = PullRequestEvent | MergeGroupEvent | PushEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A review, as the API lists it; `pull` is the pull request's number, None where nothing tells it."""
+
+    reviewer: Account
+    state: str
+    commit: str
+    pull: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Authorship:
+    """Whom GitHub knows as author and committer of a commit, by login."""
+
+    sha: str
+    logins: tuple[str, ...]
+
+
+class _Account(msgspec.Struct):
+    login: str = ""
+    type: str = ""
+
+
+class _Repo(msgspec.Struct):
+    full_name: str
+
+
+class _Head(msgspec.Struct):
+    ref: str
+    sha: str
+    repo: _Repo | None = None  # a fork that was deleted
+
+
+class _Base(msgspec.Struct):
+    ref: str
+    sha: str
+    repo: _Repo
+
+
+class _Label(msgspec.Struct):
+    name: str
+
+
+class _Pull(msgspec.Struct):
+    number: int
+    head: _Head
+    base: _Base
+    title: str | None = None
+    body: str | None = None
+    draft: bool | None = False
+    user: _Account | None = None
+    labels: list[_Label] = []
+    auto_merge: Any = None
+
+
+class _From(msgspec.Struct):
+    text: str | None = msgspec.field(name="from", default=None)
+
+
+class _Changes(msgspec.Struct):
+    title: _From | None = None
+
+
+class _PullPayload(msgspec.Struct):
+    action: str
+    pull_request: _Pull
+    sender: _Account | None = None
+    label: _Label | None = None
+    changes: _Changes | None = None
+
+
+class _Group(msgspec.Struct):
+    head_sha: str
+    head_ref: str
+    base_sha: str
+
+
+class _GroupPayload(msgspec.Struct):
+    action: str
+    merge_group: _Group
+
+
+class _PushPayload(msgspec.Struct):
+    ref: str
+
+
+class _Review(msgspec.Struct):
+    state: str
+    user: _Account | None = None
+    commit_id: str | None = None
+    pull_request_url: str = ""
+
+
+class _Commit(msgspec.Struct):
+    sha: str
+    author: _Account | None = None
+    committer: _Account | None = None
+
+
+def read_event(path: Path, name: str) -> Event:
+    """Read the payload of a webhook event.
+
+    Parameters
+    ----------
+    path : Path
+        ``$GITHUB_EVENT_PATH``.
+    name : str
+        ``$GITHUB_EVENT_NAME``: ``pull_request``, ``merge_group`` or ``push``.
+
+    Raises
+    ------
+    UsageError
+        Another event: nobody has said what it would mean.
+    WorkspaceError
+        The file is missing, torn, or not a payload of that event.
+    """
+    if name == "pull_request":
+        return _pull_event(_decoded(path, _PullPayload, name))
+    if name == "merge_group":
+        return _group_event(_decoded(path, _GroupPayload, name))
+    if name == "push":
+        _decoded(path, _PushPayload, name)
+        return PushEvent()
+    raise UsageError(
+        f"the guard knows no event {printable(name)}; run it on pull_request, merge_group or push"
+    )
+
+
+def read_reviews(path: Path) -> tuple[Review, ...]:
+    """Read the reviews of one or more pull requests, a list as the API returns it, oldest first."""
+    return tuple(map(_review, _decoded(path, list[_Review], "list of reviews")))
+
+
+def read_pulls(path: Path) -> tuple[PullRequest, ...]:
+    """Read pull requests, a list of what the API returns for each."""
+    return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
+
+
+def read_authorships(path: Path) -> tuple[Authorship, ...]:
+    """Read who GitHub says made some commits, a list of what the API returns for each."""
+    return tuple(map(_authorship, _decoded(path, list[_Commit], "list of commits")))
+
+
+def _decoded(path: Path, kind: type[_T], what: str) -> _T:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WorkspaceError(f"is no {what} as GitHub sends it ({error})", path=path) from error
+
+
+def _pull_event(payload: _PullPayload) -> PullRequestEvent:
+    former = payload.changes.title if payload.changes is not None else None
+    return PullRequestEvent(
+        action=payload.action,
+        pull=_pull_request(payload.pull_request),
+        sender=_account(payload.sender),
+        former_title=former.text if former is not None else None,
+        label=payload.label.name if payload.label is not None else None,
+    )
+
+
+def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
+    group = payload.merge_group
+    found = _QUEUE.fullmatch(group.head_ref)
+    return MergeGroupEvent(
+        action=payload.action,
+        head_sha=group.head_sha,
+        base_sha=group.base_sha,
+        number=int(found[1]) if found else None,
+    )
+
+
+def _pull_request(pull: _Pull) -> PullRequest:
+    there = pull.head.repo.full_name.lower() if pull.head.repo is not None else None
+    return PullRequest(
+        number=pull.number,
+        title=pull.title or "",
+        body=pull.body or "",
+        draft=bool(pull.draft),
+        author=_account(pull.user),
+        branch=pull.head.ref,
+        head_sha=pull.head.sha,
+        base=pull.base.ref,
+        base_sha=pull.base.sha,
+        same_repo=there == pull.base.repo.full_name.lower(),
+        labels=tuple(label.name for label in pull.labels),
+        auto_merge=pull.auto_merge is not None,
+    )
+
+
+def _account(user: _Account | None) -> Account:
+    if user is None:  # an account that was deleted
+        return Account("", human=False)
+    return Account(user.login, human=user.type == "User" and not user.login.endswith("[bot]"))
+
+
+def _review(review: _Review) -> Review:
+    found = re.search(r"/pulls/([0-9]{1,9})$", review.pull_request_url)
+    number = int(found[1]) if found else None
+    return Review(_account(review.user), review.state.upper(), review.commit_id or "", number)
+
+
+def _authorship(commit: _Commit) -> Authorship:
+    people = (commit.author, commit.committer)
+    return Authorship(commit.sha, tuple(one.login for one in people if one is not None and one.login))

@@ -1,0 +1,115 @@
+"""What a decision rests on, gathered for an event: git, coreloop.yaml and files of what the API said."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from coreloop.errors import GitError, UsageError
+from coreloop.guard.change import FileChange, read_change, read_files
+from coreloop.guard.claims import is_promotion
+from coreloop.guard.event import (
+    Event,
+    MergeGroupEvent,
+    PullRequestEvent,
+    PushEvent,
+    read_authorships,
+    read_event,
+    read_pulls,
+    read_reviews,
+)
+from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.repository import Commit, Repository
+from coreloop.settings import Settings
+from coreloop.workspace import open_workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Where everything is: the options of ``guard check``.
+
+    Attributes
+    ----------
+    folder : Path
+        A checkout of the base: its coreloop.yaml counts, and nothing of the pull request is run.
+    base, head : str, optional
+        Commits; what the payload says, where they are not given.
+    """
+
+    event: Path
+    event_name: str
+    folder: Path
+    base: str | None = None
+    head: str | None = None
+    reviews: Path | None = None
+    pulls: Path | None = None
+    commits: Path | None = None
+
+
+def check(asked: Asked) -> tuple[Event, Decision]:
+    """Read everything and decide.
+
+    Raises
+    ------
+    CoreloopError
+        Something cannot be read or is not known: then nothing may go on.
+    """
+    event = read_event(asked.event, asked.event_name)
+    return event, decide(event, _read_facts(event, asked))
+
+
+def read_range(event: PullRequestEvent | MergeGroupEvent, asked: Asked) -> tuple[str, str]:
+    """Base and head.
+
+    Raises
+    ------
+    UsageError
+        The head is not that of the event.
+    """
+    ends = event.pull if isinstance(event, PullRequestEvent) else event
+    base, head = ends.base_sha, ends.head_sha
+    if asked.head not in {None, head}:
+        raise UsageError(f"--head {asked.head} is not the head of the event, {head}; leave it out")
+    return asked.base or base, head
+
+
+def _read_facts(event: Event, asked: Asked) -> Facts:
+    if isinstance(event, PushEvent):
+        return Facts(files={}, settings=Settings())
+    reviews = read_reviews(asked.reviews) if asked.reviews is not None else ()
+    pulls = read_pulls(asked.pulls) if asked.pulls is not None else ()
+    authorships = read_authorships(asked.commits) if asked.commits is not None else ()
+    base, head = read_range(event, asked)
+    with Repository(asked.folder) as repository:
+        change = read_change(repository, base=base, head=head)
+        if not claims(event, change.commits, pulls):
+            return Facts(commits=change.commits, files={}, settings=Settings(), pulls=pulls)
+        workspace = open_workspace(asked.folder)
+        if isinstance(event, PullRequestEvent):
+            files = {head: read_files(repository, change.merge_base, head)}
+        else:
+            files = _files_of_promotions(repository, change.commits)
+        return Facts(
+            commits=change.commits,
+            files=files,
+            settings=workspace.settings,
+            project=_below(repository.root, workspace.root),
+            reviews=reviews,
+            pulls=pulls,
+            authorships=authorships,
+        )
+
+
+def _files_of_promotions(
+    repository: Repository, commits: Iterable[Commit]
+) -> dict[str, tuple[FileChange, ...]]:
+    """What each promotion of a group changes, against the commit before it."""
+    alone = (commit for commit in commits if is_promotion(commit) and len(commit.parents) == 1)
+    return {commit.sha: read_files(repository, commit.parents[0], commit.sha) for commit in alone}
+
+
+def _below(root: Path, project: Path) -> str:
+    try:
+        below = project.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError as error:
+        raise GitError(f"{project} is not in the repository {root}; run the guard in the project") from error
+    return "" if below == "." else f"{below}/"

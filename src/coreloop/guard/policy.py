@@ -1,0 +1,367 @@
+"""The decision: may this pull request, or this group of them, go on as far as coreloop is concerned?
+
+Pure: an event, what git says, what the forge says, and the answer with its reasons. Each rule is a function
+that yields a reason for every way in which it is broken.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from coreloop.errors import UsageError
+from coreloop.guard.approval import is_approved, logins_of
+from coreloop.guard.change import FileChange
+from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull, is_promotion
+from coreloop.guard.event import (
+    Authorship,
+    Event,
+    MergeGroupEvent,
+    PullRequest,
+    PullRequestEvent,
+    PushEvent,
+    Review,
+)
+from coreloop.guard.labels import asks_to_merge
+from coreloop.guard.letters import plain
+from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
+from coreloop.repository import Commit
+from coreloop.settings import Settings
+from coreloop.text import printable
+from coreloop.trailers import LABEL, SECTIONS, branch_start, read_trailers
+
+_ACTIONS: Final = frozenset(
+    {"assigned", "auto_merge_disabled", "auto_merge_enabled", "closed", "converted_to_draft", "demilestoned"}
+    | {"dequeued", "edited", "enqueued", "labeled", "locked", "milestoned", "opened", "ready_for_review"}
+    | {"reopened", "review_request_removed", "review_requested", "synchronize", "unassigned", "unlabeled"}
+    | {"unlocked"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What would take a danger away; `label` for ``remove_label`` only."""
+
+    what: Literal["remove_label", "disable_auto_merge", "convert_to_draft"]
+    pull: int
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The answer.
+
+    Attributes
+    ----------
+    claims : tuple of str
+        What says that it is coreloop's; nothing for anything else.
+    reasons : tuple of str
+        Why it may not go on; nothing when it may.
+    actions : tuple of Action
+        What would help. The reasons stand whether these succeed or not.
+    """
+
+    claims: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
+
+    @property
+    def passes(self) -> bool:
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """All that a decision rests on beside the event.
+
+    Attributes
+    ----------
+    commits : tuple of Commit
+        What the head has and the base has not, newest first.
+    files : mapping of str to tuple of FileChange
+        What differs, by the commit at its end: the head for a pull request, each promotion for a group.
+    settings : Settings
+        Coreloop.yaml of the base.
+    project : str
+        Folder of coreloop.yaml below the repository's root: ``""``, or with a slash at its end.
+    reviews, pulls, authorships
+        What the API says.
+    """
+
+    commits: tuple[Commit, ...] = ()
+    files: Mapping[str, tuple[FileChange, ...]]
+    settings: Settings
+    project: str = ""
+    reviews: tuple[Review, ...] = ()
+    pulls: tuple[PullRequest, ...] = ()
+    authorships: tuple[Authorship, ...] = ()
+
+
+def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[PullRequest]) -> tuple[str, ...]:
+    """What says that an event is about a promotion of coreloop's."""
+    if isinstance(event, PullRequestEvent):
+        return (*claims_of_event(event), *claims_of_commits(commits))
+    if isinstance(event, MergeGroupEvent):
+        of_pulls = (f"{claim} of #{pull.number}" for pull in pulls for claim in claims_of_pull(pull))
+        return (*of_pulls, *claims_of_commits(commits))
+    return ()
+
+
+def decide(event: Event, facts: Facts) -> Decision:
+    """Decide.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+    facts : Facts
+        What git and the forge say.
+
+    Raises
+    ------
+    UsageError
+        It is coreloop's, and nobody has said what the event would mean.
+    """
+    found = claims(event, facts.commits, facts.pulls)
+    if isinstance(event, PushEvent) or not found:
+        return Decision()
+    if isinstance(event, MergeGroupEvent):
+        return _decide_group(event, facts, found)
+    if event.action not in _ACTIONS:
+        raise UsageError(f"the guard knows no action {printable(event.action)} of a pull request")
+    reasons = [reason for rule in _RULES for reason in rule(event, facts)]
+    return Decision(found, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
+
+
+def _decide_group(event: MergeGroupEvent, facts: Facts, found: tuple[str, ...]) -> Decision:
+    if event.action == "destroyed":
+        return Decision(found)
+    if event.action != "checks_requested":
+        raise UsageError(f"the guard knows no action {printable(event.action)} of a merge group")
+    reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
+    theirs = (action for pull in _promotions(facts) for action in _actions_on(pull))
+    return Decision(found, tuple(dict.fromkeys(reasons)), tuple(theirs))
+
+
+def _actions(event: PullRequestEvent) -> Iterator[Action]:
+    yield from _actions_on(_with_new_label(event))
+    if _made_ready_by_a_machine(event):
+        yield Action("convert_to_draft", event.pull.number)
+
+
+def _actions_on(pull: PullRequest) -> Iterator[Action]:
+    for label in filter(asks_to_merge, pull.labels):
+        yield Action("remove_label", pull.number, label)
+    if pull.auto_merge:
+        yield Action("disable_auto_merge", pull.number)
+
+
+# --- what a pull request is ------------------------------------------------------------------------
+
+
+def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    yield from _merging_labels(_with_new_label(event))
+
+
+def _with_new_label(event: PullRequestEvent) -> PullRequest:
+    """The pull request with the label that the event is about, should its list not have it yet."""
+    if event.action != "labeled" or event.label is None or event.label in event.pull.labels:
+        return event.pull
+    return replace(event.pull, labels=(*event.pull.labels, event.label))
+
+
+def _merging_labels(pull: PullRequest) -> Iterator[str]:
+    for label in filter(asks_to_merge, pull.labels):
+        yield f"the label {printable(label)} of #{pull.number} asks a machine to merge; a human does that"
+
+
+def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if event.pull.auto_merge or event.action == "auto_merge_enabled":
+        yield _auto_merge_is_on(event.pull)
+
+
+def _auto_merge_is_on(pull: PullRequest) -> str:
+    return f"auto-merge of #{pull.number} is on; a human merges"
+
+
+def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if event.action == "unlabeled" and event.label is not None and plain(event.label) == LABEL:
+        yield f"the label {LABEL} was taken off; put it back"
+
+
+def _ready(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if _made_ready_by_a_machine(event):
+        by = printable(event.sender.login) or "nobody known"
+        yield f"{by}, which is no human, took it out of draft; a human does that"
+
+
+def _made_ready_by_a_machine(event: PullRequestEvent) -> bool:
+    opened_ready = event.action in {"opened", "reopened"} and not event.pull.draft
+    return (event.action == "ready_for_review" or opened_ready) and not event.sender.human
+
+
+def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if not event.pull.same_repo:
+        yield "it comes from another repository, and coreloop opens none from there"
+
+
+def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if len(facts.commits) != 1:
+        yield f"it has {len(facts.commits)} commits; a promotion is one"
+    for commit in facts.commits:
+        if len(commit.parents) > 1:
+            yield f"commit {commit.sha[:12]} is a merge; rebase instead"
+
+
+def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    for commit in facts.commits:
+        yield from refuse_trailers(commit, facts.settings)
+
+
+def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    for commit in facts.commits[-1:]:
+        if event.pull.title != subject_of(commit):
+            yield "its title is not its commit's subject; give it back that title"
+
+
+def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    for commit in facts.commits[-1:]:
+        phase, engine = read_trailers(commit.message).get("Phase", ""), engine_of(commit)
+        start = branch_start(phase, engine) if phase in SECTIONS else "\n"
+        if re.fullmatch(re.escape(start) + r"[a-z0-9-]+-[0-9]{8}(?:-[0-9]{1,2})?", event.pull.branch) is None:
+            yield f"branch {printable(event.pull.branch)} is not the one of its commit; promote it anew"
+
+
+def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    """A squash takes the trailers from there."""
+    said = read_trailers(event.pull.body)
+    for commit in facts.commits[-1:]:
+        if said != read_trailers(commit.message):
+            yield "the trailers of its text are not those of its commit; put them back"
+
+
+def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    for commit in facts.commits[-1:]:
+        yield from _refuse_contents(commit, event.pull.head_sha, facts)
+
+
+def _approved_in_queue(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if event.action == "enqueued":
+        yield from _refuse_unapproved(event.pull, facts)
+
+
+_RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = (
+    _labels,
+    _native_auto_merge,
+    _sticky_label,
+    _ready,
+    _own_repository,
+    _one_commit,
+    _trailers,
+    _title,
+    _branch,
+    _body,
+    _contents,
+    _approved_in_queue,
+)
+
+
+# --- a merge queue's group -------------------------------------------------------------------------
+
+
+def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    for pull in _promotions(facts):
+        yield from _merging_labels(pull)
+        if pull.auto_merge:
+            yield _auto_merge_is_on(pull)
+
+
+def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    for commit in _promoting(facts):
+        yield from refuse_trailers(commit, facts.settings)
+        yield from _refuse_contents(commit, commit.sha, facts)
+
+
+def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    for pull in _promotions(facts):
+        yield from _refuse_unapproved(pull, facts)
+
+
+def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    """Every promotion belongs to a pull request that is known, and every such pull request to a promotion."""
+    if event.number is None:
+        yield "the queue's branch names no pull request"
+    elif facts.pulls and event.number not in {pull.number for pull in facts.pulls}:
+        yield f"#{event.number} is in the group, and nobody says what it is"
+    marks = [_marks(commit.sha, commit.message) for commit in _promoting(facts)]
+    for pull in _promotions(facts):
+        if not any(map(_marks(pull.head_sha, pull.body).intersection, marks)):
+            yield f"#{pull.number} brings no promotion"
+    theirs = set[str]().union(*(_marks(pull.head_sha, pull.body) for pull in _promotions(facts)))
+    for commit in _promoting(facts) if facts.pulls else ():
+        if theirs.isdisjoint(_marks(commit.sha, commit.message)):
+            yield f"nobody knows the pull request of commit {commit.sha[:12]}"
+
+
+def _marks(sha: str, text: str) -> set[str]:
+    """What a commit and its pull request have in common, whether it was squashed or not."""
+    return {sha, read_trailers(text).get("Candidate-Key") or sha}
+
+
+def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    """Where no pull request is known, a review must be of the promotion's own commit."""
+    if facts.pulls:
+        return
+    for commit in _promoting(facts):
+        if not is_approved(facts.reviews, head=commit.sha, behind=_behind(commit.sha, facts)):
+            yield f"no human but its author has approved commit {commit.sha[:12]}"
+    if not any(_promoting(facts)):
+        yield "the group says it is coreloop's, and brings no promotion"
+
+
+_GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
+    _group_labels,
+    _group_contents,
+    _group_approved,
+    _group_known,
+    _group_seen,
+)
+
+
+def _promotions(facts: Facts) -> Iterator[PullRequest]:
+    """The pull requests of a group that are coreloop's, by what they show or by their head commit."""
+    shas = {commit.sha for commit in facts.commits if is_promotion(commit)}
+    for pull in facts.pulls:
+        if (
+            any(claims_of_pull(pull))
+            or pull.head_sha in shas
+            or read_trailers(pull.body).get("Candidate-Key")
+        ):
+            yield pull
+
+
+def _promoting(facts: Facts) -> Iterator[Commit]:
+    """The commits of a group that carry a promotion; a merge that repeats its trailers brings nothing new."""
+    return (commit for commit in facts.commits if is_promotion(commit) and len(commit.parents) < 2)
+
+
+# --- shared by both --------------------------------------------------------------------------------
+
+
+def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
+    files = facts.files.get(sha, ())
+    yield from refuse_files(files, commit, settings=facts.settings, project=facts.project)
+
+
+def _refuse_unapproved(pull: PullRequest, facts: Facts) -> Iterator[str]:
+    reviews = [one for one in facts.reviews if one.pull in {None, pull.number}]
+    behind = {pull.author.login.casefold(), *_behind(pull.head_sha, facts)}
+    if not is_approved(reviews, head=pull.head_sha, behind=behind):
+        yield f"#{pull.number} is queued, and no human but its author has approved its head commit"
+
+
+def _behind(sha: str, facts: Facts) -> Collection[str]:
+    """Logins of those who made a commit, as git's addresses and the API tell them."""
+    found = {login.casefold() for one in facts.authorships if one.sha == sha for login in one.logins}
+    people = (commit.people for commit in facts.commits if commit.sha == sha)
+    return found.union(*map(logins_of, people))

@@ -1,0 +1,19 @@
+"""What the guard's tests share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coreloop.settings import Settings, load_settings
+
+
+@pytest.fixture
+def settings_of(tmp_path: Path) -> Callable[[str], Settings]:
+    """Settings from the text of a coreloop.yaml."""
+
+    def settings_of(text: str) -> Settings:
+        (tmp_path / "coreloop.yaml").write_text(text, encoding="utf-8")
+        return load_settings(tmp_path, check_paths=False)
+
+    return settings_of

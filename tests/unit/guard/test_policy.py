@@ -1,0 +1,488 @@
+"""What goes on and what stops: one promotion, spoiled in one way at a time. No file, no git."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from coreloop.errors import UsageError
+from coreloop.guard.event import Account, Authorship, MergeGroupEvent, PushEvent
+from coreloop.guard.policy import Action, Decision, decide
+from guarding import (
+    BASE,
+    BOT,
+    HEAD,
+    MAKER,
+    NUMBER,
+    PEOPLE,
+    REVIEWER,
+    approval,
+    commit,
+    event,
+    facts,
+    file,
+    judged,
+    ordinary_event,
+    proposal,
+    pull,
+)
+from promoting import FILE, SOURCE
+
+MESSAGE = commit().message
+ORDINARY = commit("fix: a typo\n\nTarget: the docs\n")
+OTHER = "c" * 40
+
+
+def with_trailer(name: str, value: str | None) -> str:
+    """The commit's message with another value of a trailer, or without it."""
+    line = f"{name}: {value}" if value is not None else "x"
+    return re.sub(rf"^{name}: .*$", line, MESSAGE, flags=re.MULTILINE)
+
+
+def told(name: str, value: str | None) -> Decision:
+    """The decision when commit and pull request agree on that value."""
+    message = with_trailer(name, value)
+    return judged(event(body=message), commits=(commit(message),))
+
+
+def assert_stops(decision: Decision, reason: str) -> None:
+    assert decision.claims
+    assert [one for one in decision.reasons if reason in one], decision.reasons
+
+
+def assert_stops_only_for(decision: Decision, reason: str) -> None:
+    assert decision.claims
+    assert len(decision.reasons) == 1, decision.reasons
+    assert reason in decision.reasons[0]
+
+
+# --- what goes on ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "happened",
+    [
+        pytest.param(event("opened", labels=()), id="the draft, just opened and not labelled yet"),
+        pytest.param(event("labeled", label="coreloop"), id="coreloop's own label"),
+        pytest.param(event("ready_for_review", draft=False), id="a human takes it out of draft"),
+        pytest.param(event("synchronize", sender=BOT), id="a rebase by a machine"),
+        pytest.param(event("edited", former_title=pull().title), id="edited, the title as it was"),
+        pytest.param(
+            event("labeled", labels=("coreloop", "docs", "do-not-merge"), label="docs"), id="a topic"
+        ),
+        pytest.param(event("auto_merge_disabled"), id="auto-merge taken back"),
+        pytest.param(event(branch=f"{pull().branch}-2"), id="a branch with a number"),
+        pytest.param(event(body=f"{pull().body}\nReviewed-by: a tool\n"), id="a tool's own trailer below"),
+    ],
+)
+def test_a_good_promotion_goes_on(happened):
+    assert judged(happened).reasons == ()
+    assert judged(happened).claims
+
+
+def test_a_reviewed_promotion_may_be_queued():
+    assert judged(event("enqueued"), reviews=(approval(),)).reasons == ()
+
+
+@pytest.mark.parametrize(
+    "happened",
+    [
+        ordinary_event(),
+        ordinary_event(title=""),
+        ordinary_event(title='Revert "[CORELOOP-R] docs(analysis): how it is used with success, Guide"'),
+        ordinary_event(title="coreloop: refine says more"),
+        ordinary_event(title="feat: [CORELOOP-R] is a title"),
+        ordinary_event(branch="revert-7-skill/docstring-analysis-profitability-20260425"),
+        ordinary_event("ready_for_review", sender=BOT, draft=False),
+        ordinary_event(labels=("automerge",), auto_merge=True),
+        ordinary_event("enqueued"),
+        ordinary_event("some_new_action"),
+        ordinary_event(same_repo=False),
+    ],
+)
+def test_what_is_not_coreloop_s_goes_on(happened):
+    assert judged(happened, commits=(ORDINARY,), files={}) == Decision()
+
+
+def test_a_push_goes_on():
+    assert decide(PushEvent(), facts()) == Decision()
+
+
+# --- what says that it is coreloop's ---------------------------------------------------------------
+
+CLAIMS = [
+    ({"title": pull().title}, "its title"),
+    ({"title": "[coreloop-r] docs: x"}, "its title"),
+    ({"title": "  [ CORELOOP\u200b_F ]"}, "its title"),
+    ({"title": "СОRЕLООР-R docs"}, "its title"),
+    ({"former_title": pull().title}, "its former title"),
+    ({"branch": pull().branch}, "its branch"),
+    ({"branch": "Skill/anything"}, "its branch"),
+    ({"labels": ("coreloop",)}, "the label coreloop"),
+    ({"labels": ("CoreLoop",)}, "the label coreloop"),
+]
+
+
+@pytest.mark.parametrize(("signs", "claim"), CLAIMS)
+def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
+    decision = judged(ordinary_event("edited", **signs), commits=(ORDINARY,), files={HEAD: ()})
+    assert decision.claims == (claim,)
+    assert_stops(decision, "lacks the trailers")
+
+
+@pytest.mark.parametrize("name", ["Candidate-Id", "Candidate-Key"])
+def test_a_commit_s_trailers_say_it_too(name):
+    decision = judged(ordinary_event(), commits=(commit(f"fix: x\n\n{name}: 1\n"),), files={})
+    assert decision.claims == (f"trailers of commit {HEAD[:12]}",)
+    assert decision.reasons
+
+
+def test_so_does_a_commit_s_subject():
+    decision = judged(ordinary_event(), commits=(commit(pull().title),), files={})
+    assert decision.claims == (f"the subject of commit {HEAD[:12]}",)
+
+
+def test_coreloop_s_label_is_not_taken_off():
+    decision = judged(event("unlabeled", labels=(), label="coreloop"))
+    assert_stops_only_for(decision, "the label coreloop was taken off; put it back")
+    alone = judged(ordinary_event("unlabeled", label="coreloop"), commits=(ORDINARY,), files={})
+    assert alone.claims == ("the label coreloop that was taken off",)
+
+
+# --- machines that merge ---------------------------------------------------------------------------
+
+
+def test_a_label_that_asks_to_merge_stops_it_and_is_to_be_taken_off():
+    decision = judged(event("labeled", labels=("coreloop", "Auto-Merge"), label="Auto-Merge"))
+    assert_stops_only_for(decision, "the label Auto-Merge of #7 asks a machine to merge")
+    assert decision.actions == (Action("remove_label", NUMBER, "Auto-Merge"),)
+
+
+def test_such_a_label_stops_it_on_any_later_event_too():
+    assert_stops_only_for(judged(event("synchronize", labels=("coreloop", "kodiak"))), "the label kodiak")
+
+
+def test_the_label_of_the_event_counts_though_the_list_lacks_it():
+    assert_stops_only_for(judged(event("labeled", label="queue")), "the label queue")
+
+
+@pytest.mark.parametrize("action", ["auto_merge_enabled", "labeled", "opened", "edited", "ready_for_review"])
+def test_auto_merge_stops_it_on_any_event(action):
+    decision = judged(event(action, auto_merge=True))
+    assert_stops_only_for(decision, "auto-merge of #7 is on")
+    assert decision.actions == (Action("disable_auto_merge", NUMBER),)
+
+
+def test_auto_merge_that_was_just_turned_on_stops_it():
+    assert_stops_only_for(judged(event("auto_merge_enabled")), "auto-merge of #7 is on")
+
+
+@pytest.mark.parametrize(
+    ("action", "sender"),
+    [
+        ("ready_for_review", BOT),
+        ("ready_for_review", Account("", human=False)),
+        ("opened", BOT),
+        ("reopened", BOT),
+    ],
+)
+def test_only_a_human_takes_it_out_of_draft(action, sender):
+    decision = judged(event(action, sender=sender, draft=False))
+    assert_stops_only_for(decision, "is no human, took it out of draft")
+    assert decision.actions == (Action("convert_to_draft", NUMBER),)
+
+
+def test_an_action_that_nobody_knows_is_an_error():
+    with pytest.raises(UsageError, match="no action some_new_action"):
+        judged(event("some_new_action"))
+
+
+# --- what it is ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"title": "docs: better words"}, "its title is not its commit's subject"),
+        ({"title": ""}, "its title is not its commit's subject"),
+        ({"branch": "docs"}, "branch docs is not the one of its commit"),
+        ({"branch": "skill/caveat-analysis-profitability-20260425"}, "is not the one of its commit"),
+        ({"branch": "skill/docstring-show-profitability-20260425"}, "is not the one of its commit"),
+        ({"branch": "skill/docstring-analysis-profitability"}, "is not the one of its commit"),
+        ({"same_repo": False}, "it comes from another repository"),
+        ({"body": ""}, "the trailers of its text are not those of its commit"),
+        ({"body": with_trailer("Candidate-Key", "0" * 16)}, "the trailers of its text"),
+    ],
+)
+def test_title_branch_text_and_home_are_those_of_the_commit(changes, reason):
+    assert_stops_only_for(judged(event("edited", **changes)), reason)
+
+
+def test_a_second_commit_stops_it():
+    second = commit("fix: the code, too", sha=OTHER, parents=(HEAD,))
+    assert_stops(judged(commits=(second, commit())), "it has 2 commits")
+    copied = commit(sha=OTHER, parents=(HEAD,))
+    assert_stops_only_for(judged(commits=(copied, commit())), "it has 2 commits")
+
+
+def test_a_pull_request_of_300_commits_stops():
+    more = tuple(commit(sha=f"{number:040x}") for number in range(300))
+    assert_stops_only_for(judged(commits=more), "it has 300 commits")
+
+
+def test_no_commit_at_all_stops_it():
+    assert_stops_only_for(judged(commits=(), files={}), "it has 0 commits")
+
+
+def test_a_merge_stops_it():
+    assert_stops_only_for(judged(commits=(commit(parents=(BASE, OTHER)),)), "is a merge")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("Phase", None, "lacks the trailers Phase"),
+        ("Replay", None, "lacks the trailers Replay"),
+        ("Observed", None, "lacks the trailers Observed"),
+        ("Phase", "A", "has no known Phase"),
+        ("Candidate-Id", "cand-1", "Candidate-Id of commit aaaaaaaaaaaa is none of phase R"),
+        ("Candidate-Id", "ce-2026-04-25-001", "is none of phase R"),
+        ("Candidate-Key", "5f3e", "is none that coreloop gives"),
+        ("Replay", "not_reproduced", "coreloop promotes nothing"),
+        ("Replay", "not-applicable", "coreloop promotes nothing"),
+        ("Target", f"{FILE}::show", "is not the docstring of analysis"),
+        ("Target", f"{FILE}::analysis\u2028x", "is not the docstring of analysis"),
+        ("Target", "tools/other.py::analysis", "changes, but the Target is tools/other.py::analysis"),
+        ("Target", FILE, "is not the docstring of analysis"),
+        ("Evidence", "99 of 99 requests, lower bound 0.76", "the trailer Evidence is"),
+        ("Observed", "13", "the trailer Observed is 13, but the lines say 12"),
+        ("Unique-Questions", "12", "the trailer Unique-Questions"),
+        ("Success-Rate", "0.900", "the trailer Success-Rate does not fit 12 of 12"),
+        ("Success-Rate", "1", "the trailer Success-Rate does not fit 12 of 12"),
+    ],
+)
+def test_trailers_are_whole_and_agree(name, value, reason):
+    assert_stops(told(name, value), reason)
+
+
+@pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails, Caveats"])
+def test_the_subject_is_the_title_of_its_phase(subject):
+    message = MESSAGE.replace(pull().title, subject)
+    decision = judged(event(title=subject), commits=(commit(message),))
+    assert_stops(decision, "is not the title of a promotion of phase R")
+
+
+def test_a_target_that_coreloop_yaml_declares_is_the_one(settings_of):
+    declared = settings_of(f'{{tools: {{analysis: {{target: "{FILE}::analysis"}}}}}}')
+    other = settings_of(f'{{tools: {{analysis: {{target: "{FILE}::elsewhere"}}}}}}')
+    assert judged(settings=declared).reasons == ()
+    assert_stops_only_for(judged(settings=other), "is not the docstring of analysis")
+
+
+def test_a_project_in_a_folder_has_its_targets_below_it():
+    below = {HEAD: (file(path=f"sub/{FILE}"),)}
+    assert judged(files=below, project="sub/").reasons == ()
+    assert_stops_only_for(judged(files=below), f"sub/{FILE} changes, but the Target")
+
+
+# --- the file --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        pytest.param((), "0 files change", id="nothing changes"),
+        pytest.param((file(), file(path="x.py")), "2 files change", id="a second file"),
+        pytest.param((file(), file(path=".github/workflows/ai-policy.yml")), "2 files", id="a workflow"),
+        pytest.param((file(status="A", path="new.py"), file(status="D")), "2 files change", id="a rename"),
+        pytest.param((file(status="D", modes=("100644", "000000")),), "not only modified", id="deleted"),
+        pytest.param((file(status="A", modes=("000000", "100644")),), "not only modified", id="added"),
+        pytest.param((file(modes=("100644", "100755")),), "not only modified", id="a changed mode"),
+        pytest.param((file(status="T", modes=("100644", "120000")),), "not only modified", id="now a link"),
+        pytest.param((file(modes=("120000", "120000")),), "not only modified", id="a link"),
+        pytest.param((file(modes=("160000", "160000")),), "not only modified", id="a submodule"),
+        pytest.param((file(path=".github/workflows/ci.yml"),), "is no Python file", id="only a workflow"),
+        pytest.param((file(path="tools/other.py"),), "changes, but the Target is", id="another file"),
+        pytest.param((file(new=SOURCE),), "is removed or rewritten", id="no line at all"),
+    ],
+)
+def test_exactly_one_file_is_modified_and_it_is_the_target(files, reason):
+    assert_stops_only_for(judged(files={HEAD: files}), reason)
+
+
+def test_hostile_names_are_shown_harmlessly():
+    decision = judged(event(title="\x1b[2J", branch="skill/\u202e"), files={HEAD: (file(path="\x07.sh"),)})
+    assert all(reason.isprintable() for reason in decision.reasons)
+
+
+# --- the merge queue -------------------------------------------------------------------------------
+
+OLD = "d" * 40
+NOT_APPROVED = [
+    pytest.param((), id="no review"),
+    pytest.param((approval(BOT),), id="an app"),
+    pytest.param((approval(MAKER),), id="the author"),
+    pytest.param((approval(Account("Promoter", human=True)),), id="the author in other capitals"),
+    pytest.param((approval(sha=OLD),), id="an older head"),
+    pytest.param((approval(state="COMMENTED"),), id="a comment"),
+    pytest.param((approval(state="PENDING"),), id="not sent yet"),
+    pytest.param((approval(), approval(state="DISMISSED")), id="dismissed later"),
+    pytest.param((approval(), approval(state="CHANGES_REQUESTED")), id="changes requested later"),
+    pytest.param((approval(), approval(state="APPROVED", sha=OLD)), id="an older head, listed last"),
+    pytest.param((approval(pull=8),), id="of another pull request"),
+    pytest.param((approval(Account("tester", human=True)),), id="the committer, by e-mail"),
+]
+APPROVED = [
+    pytest.param((approval(),), id="one approval"),
+    pytest.param((approval(pull=None),), id="a review that names no pull request"),
+    pytest.param((approval(state="CHANGES_REQUESTED"), approval()), id="approved in the end"),
+    pytest.param((approval(), approval(state="COMMENTED")), id="a comment takes nothing back"),
+    pytest.param((approval(BOT, "CHANGES_REQUESTED"), approval()), id="what an app says does not count"),
+    pytest.param((*[approval(BOT)] * 150, approval()), id="the 151st review"),
+]
+
+
+@pytest.mark.parametrize("reviews", NOT_APPROVED)
+def test_the_queue_takes_no_promotion_without_another_human(reviews):
+    assert_stops_only_for(judged(event("enqueued"), reviews=reviews), "#7 is queued, and no human but")
+    assert_stops_only_for(grouped(reviews=reviews, pulls=(pull(),)), "#7 is queued, and no human but")
+
+
+@pytest.mark.parametrize("reviews", APPROVED)
+def test_the_queue_takes_a_promotion_that_another_human_approved(reviews):
+    assert judged(event("enqueued"), reviews=reviews).reasons == ()
+    assert grouped(reviews=reviews, pulls=(pull(),)).reasons == ()
+
+
+def test_who_committed_it_by_github_s_word_cannot_approve_it():
+    told_by = Authorship(HEAD, ("Maintainer",))
+    assert_stops_only_for(judged(event("enqueued"), reviews=(approval(),), authorships=(told_by,)), "#7 is")
+    elsewhere = Authorship(OLD, ("Maintainer",))
+    assert judged(event("enqueued"), reviews=(approval(),), authorships=(elsewhere,)).reasons == ()
+
+
+def test_a_noreply_address_names_its_login():
+    people = ("Kim", "123+maintainer@users.noreply.github.com", "GitHub", "noreply@github.com")
+    decision = judged(event("enqueued"), reviews=(approval(),), commits=(commit(people=people),))
+    assert_stops_only_for(decision, "#7 is queued")
+
+
+def test_outside_of_the_queue_the_check_does_not_wait_for_a_review():
+    assert judged(event("synchronize")).reasons == ()
+
+
+def grouped(action: str = "checks_requested", number: int | None = NUMBER, **changes) -> Decision:
+    """The decision on a merge group of one promotion."""
+    group = MergeGroupEvent(action=action, head_sha=OTHER, base_sha=BASE, number=number)
+    return decide(group, facts(**changes))
+
+
+MERGE = commit(
+    f"Merge pull request #7 from octo/{pull().branch}\n\n{pull().title}", sha=OTHER, parents=(BASE, HEAD)
+)
+SQUASH = commit(MESSAGE.replace(pull().title, f"{pull().title} (#7)"), sha=OTHER)
+
+
+def test_a_group_without_a_promotion_goes_on():
+    assert grouped(commits=(ORDINARY,), files={}, pulls=(ordinary_event().pull,)) == Decision()
+
+
+@pytest.mark.parametrize(
+    ("commits", "files"),
+    [
+        ((MERGE, commit()), {HEAD: (file(),)}),
+        ((SQUASH,), {OTHER: (file(),)}),
+        ((commit(),), {HEAD: (file(),)}),
+    ],
+    ids=["merged", "squashed", "rebased"],
+)
+def test_a_reviewed_promotion_goes_on_however_it_is_merged(commits, files):
+    assert grouped(commits=commits, files=files, pulls=(pull(),), reviews=(approval(),)).reasons == ()
+
+
+def test_a_merge_that_repeats_the_trailers_brings_nothing_new():
+    repeated = replace(MERGE, message=f"{MERGE.message}\n\n{MESSAGE}")
+    assert grouped(commits=(repeated, commit()), pulls=(pull(),), reviews=(approval(),)).reasons == ()
+
+
+def test_a_group_that_is_given_up_goes_on():
+    assert grouped("destroyed").reasons == ()
+    with pytest.raises(UsageError, match="no action renamed"):
+        grouped("renamed")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"labels": ("automerge",)}, "the label automerge of #7"),
+        ({"auto_merge": True}, "auto-merge of #7 is on"),
+        ({"number": 9}, "#7 is in the group, and nobody says what it is"),
+        ({"body": "", "head_sha": OLD}, "nobody knows the pull request of commit"),
+        ({"body": "", "head_sha": OLD}, "#7 brings no promotion"),
+    ],
+)
+def test_pull_requests_of_a_group_are_looked_at(changes, reason):
+    reviews = (approval(sha=changes.get("head_sha", HEAD), pull=changes.get("number", NUMBER)),)
+    assert_stops(grouped(pulls=(pull(**changes),), reviews=reviews), reason)
+
+
+def test_labels_of_a_group_are_to_be_taken_off():
+    decision = grouped(pulls=(pull(labels=("automerge",), auto_merge=True),), reviews=(approval(),))
+    assert decision.actions == (
+        Action("remove_label", NUMBER, "automerge"),
+        Action("disable_auto_merge", NUMBER),
+    )
+
+
+def test_every_promotion_of_a_group_needs_its_own_approval():
+    key = "f" * 16
+    second = commit(with_trailer("Candidate-Key", key), sha=OTHER)
+    other = pull(number=8, head_sha=OTHER, body=second.message)
+    more = {"commits": (second, commit()), "files": {HEAD: (file(),), OTHER: (file(),)}}
+    both = (pull(), other)
+    assert_stops_only_for(grouped(**more, pulls=both, reviews=(approval(),)), "#8 is queued")
+    approved = (approval(), approval(sha=OTHER, pull=8))
+    assert grouped(**more, pulls=both, reviews=approved).reasons == ()
+    assert_stops_only_for(grouped(**more, pulls=(pull(),), reviews=approved), "nobody knows the pull request")
+
+
+def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours():
+    ahead = ordinary_event().pull
+    ahead = replace(ahead, number=3, head_sha=OLD)
+    mixed = (commit(), replace(ORDINARY, sha=OLD))
+    assert grouped(commits=mixed, pulls=(pull(), ahead), reviews=(approval(),)).reasons == ()
+
+
+def test_without_pull_requests_a_review_of_the_commit_itself_counts():
+    assert grouped(reviews=(approval(),)).reasons == ()
+    assert_stops_only_for(grouped(), f"no human but its author has approved commit {HEAD[:12]}")
+    assert_stops_only_for(grouped(reviews=(approval(Account("tester", human=True)),)), "no human but")
+
+
+def test_a_queue_branch_that_names_no_pull_request_stops():
+    assert_stops_only_for(grouped(number=None, reviews=(approval(),)), "names no pull request")
+
+
+def test_a_group_that_claims_without_a_promotion_stops():
+    assert_stops_only_for(grouped(commits=(MERGE,), files={}), "brings no promotion")
+    hidden = commit("docs: words", sha=HEAD)
+    decision = grouped(commits=(hidden,), files={}, pulls=(pull(),), reviews=(approval(),))
+    assert_stops_only_for(decision, "#7 brings no promotion")
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"), [((), "0 files change"), ((file(path="tools/other.py"),), "but the Target")]
+)
+def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
+    decision = grouped(files={HEAD: files}, pulls=(pull(),), reviews=(approval(),))
+    assert_stops_only_for(decision, reason)
+
+
+def test_a_group_s_promotion_has_its_trailers():
+    message = with_trailer("Replay", "not_reproduced")
+    decision = grouped(commits=(commit(message),), pulls=(pull(body=message),), reviews=(approval(),))
+    assert_stops_only_for(decision, "coreloop promotes nothing")
+
+
+def test_what_the_tests_call_a_promotion_is_one():
+    assert (commit().people, REVIEWER.human, proposal().file) == (PEOPLE, True, FILE)
