@@ -59,13 +59,14 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
 def _refuse_guide(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """When, Call, Evidence; the first two may be there already, from an earlier promotion."""
     kinds = [_guide_kind(line) for line in lines]
-    if "evidence" not in kinds or kinds != [one for one in ("when", "call", "evidence") if one in kinds]:
+    evidence = _GUIDE_EVIDENCE.fullmatch(lines[-1])
+    if evidence is None or kinds != [one for one in ("when", "call", "evidence") if one in kinds]:
         yield "the lines are not the When, Call and Evidence of a Guide"
         return
     for line in lines:
         yield from _refuse_when(line, words)
         yield from _refuse_values(read_calls(line) or (), words)
-    yield from _refuse_guide_figures(lines[-1], trailers)
+    yield from _refuse_guide_figures(evidence, trailers)
 
 
 def _guide_kind(line: str) -> str:
@@ -92,10 +93,8 @@ def _refuse_values(calls: Iterable[Call], words: Words) -> Iterator[str]:
                 yield f"{printable(value)} is no value that coreloop.yaml or the source declares"
 
 
-def _refuse_guide_figures(line: str, trailers: Mapping[str, str]) -> Iterator[str]:
-    found = _GUIDE_EVIDENCE.fullmatch(line)
-    assert found is not None
-    share, succeeded, observed, questions, low = found.groups()
+def _refuse_guide_figures(evidence: re.Match[str], trailers: Mapping[str, str]) -> Iterator[str]:
+    share, succeeded, observed, questions, low = evidence.groups()
     said = {"Evidence": f"{share}, lower bound {low}", "Observed": observed, "Unique-Questions": questions}
     yield from _refuse_figures(said, trailers)
     if not _is_rate(trailers["Success-Rate"], int(succeeded), int(observed)):
