@@ -52,7 +52,7 @@ def commit(message: str | None = None, **changes: Any) -> Commit:
 def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileChange:
     """The one file of a promotion."""
     edited = edit(old) if new is None else new
-    return replace(FileChange(FILE, "M", ("100644", "100644"), old, edited), **changes)
+    return replace(FileChange(FILE, ("100644", "100644"), old, edited), **changes)
 
 
 def pull(**changes: Any) -> PullRequest:

@@ -40,10 +40,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A path that differs between two commits: its status letter, the modes and blobs before and after."""
+    """A path that differs between two commits: the modes and blobs before and after."""
 
     path: str
-    status: str
     modes: tuple[str, str]
     blobs: tuple[str, str]
 
@@ -189,8 +188,8 @@ class Repository:
         words = self._git(*asked).split("\0")
         found = []
         for head, path in zip(words[::2], words[1::2], strict=False):
-            before, after, left, right, status = head.removeprefix(":").split(" ")
-            found.append(Difference(path, status, (before, after), (left, right)))
+            before, after, left, right, _ = head.removeprefix(":").split(" ")
+            found.append(Difference(path, (before, after), (left, right)))
         return found
 
     def blob(self, sha: str) -> bytes:

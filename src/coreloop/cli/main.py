@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "knowledge": "Look into the knowledge database, and keep it clean.",
     "docstring": "Edit or check docstrings as promotion does.",
     "guard": "Keep promotions from merging without a human.",
+    "init": "Put what coreloop needs into a project's repository.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 

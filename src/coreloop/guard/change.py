@@ -15,16 +15,13 @@ class FileChange:
 
     Attributes
     ----------
-    status : str
-        Git's letter: ``A``, ``D``, ``M`` or ``T``; a rename is a ``D`` and an ``A``.
     modes : tuple of (str, str)
-        Before and after; ``000000`` where the file is not there.
+        Before and after; ``000000`` where the file is not there: a renamed one is two paths.
     old, new : bytes
         Empty where there is no regular file, and where more than this path differs: then nobody reads them.
     """
 
     path: str
-    status: str
     modes: tuple[str, str]
     old: bytes = b""
     new: bytes = b""
@@ -85,8 +82,8 @@ def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, 
 
 
 def _file(repository: Repository, one: Difference, *, alone: bool) -> FileChange:
-    change = FileChange(one.path, one.status, one.modes)
+    change = FileChange(one.path, one.modes)
     if not (alone and change.is_regular):
         return change
     old, new = (repository.blob(sha) for sha in one.blobs)
-    return FileChange(one.path, one.status, one.modes, old, new)
+    return FileChange(one.path, one.modes, old, new)

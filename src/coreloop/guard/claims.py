@@ -19,9 +19,9 @@ _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
     """Signs in a payload, what it says of the past included."""
     yield from claims_of_pull(event.pull)
-    if event.former_title is not None and _is_title(event.former_title):
+    if _is_title(event.former_title or ""):
         yield "its former title"
-    if event.label is not None and plain(event.label) == LABEL and event.label not in event.pull.labels:
+    if plain(event.label or "") == LABEL and event.label not in event.pull.labels:
         yield f"the label {LABEL} that was taken off"
 
 

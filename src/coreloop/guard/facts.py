@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coreloop.errors import GitError, UsageError
 from coreloop.guard.change import FileChange, read_change, read_files
-from coreloop.guard.claims import is_promotion
+from coreloop.guard.claims import is_promotion, merged_pulls
 from coreloop.guard.event import (
     Event,
     MergeGroupEvent,
@@ -55,6 +55,25 @@ def check(asked: Asked) -> tuple[Event, Decision]:
     """
     event = read_event(asked.event, asked.event_name)
     return event, decide(event, _read_facts(event, asked))
+
+
+def queued(asked: Asked) -> tuple[set[int], int | None]:
+    """Numbers of the pull requests that an event puts into the merge queue, and the one that must be there.
+
+    Raises
+    ------
+    CoreloopError
+        Something cannot be read.
+    """
+    event = read_event(asked.event, asked.event_name)
+    if isinstance(event, MergeGroupEvent):
+        base, head = read_range(event, asked)
+        with Repository(asked.folder) as repository:
+            numbers = merged_pulls(read_change(repository, base=base, head=head).commits)
+        return numbers | ({event.number} if event.number is not None else set()), event.number
+    if isinstance(event, PullRequestEvent) and event.action == "enqueued":
+        return {event.pull.number}, event.pull.number
+    return set(), None
 
 
 def read_range(event: PullRequestEvent | MergeGroupEvent, asked: Asked) -> tuple[str, str]:

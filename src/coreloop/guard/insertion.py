@@ -92,12 +92,12 @@ def _added(old: list[str], new: list[str]) -> list[str] | None:
 def _in_section(old: str, new: str, added: list[str], section: str) -> list[str]:
     before, after = scan(old, asked=(section,)), scan(new, asked=(section,))
     found, had = after.named(section), before.named(section)
-    if len(found) != 1 or len(had) > 1:
+    if len(found) != 1:
         raise UnprovenError(f"the docstring does not have one section {section}")
     heading = [line.text.strip() for line in after.lines[found[0].heading : found[0].body]]
     content = [text for text in after.content(found[0]) if text]
     kept = [text for text in before.content(had[0]) if text] if had else []
     lines = content[len(kept) :]
-    if content[: len(kept)] != kept or added != ([] if had else heading) + lines or not lines:
+    if added != ([] if had else heading) + lines or not lines:
         raise UnprovenError(f"lines are put elsewhere than to the end of section {section}")
     return lines

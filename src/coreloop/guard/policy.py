@@ -185,7 +185,7 @@ def _auto_merge_is_on(pull: PullRequest) -> str:
 
 
 def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "unlabeled" and event.label is not None and plain(event.label) == LABEL:
+    if event.action == "unlabeled" and plain(event.label or "") == LABEL:
         yield f"the label {LABEL} was taken off; put it back"
 
 

@@ -94,7 +94,7 @@ def refuse_files(
         return
     one, said = files[0], read_trailers(commit.message)
     file, _, symbol = said.get("Target", "").partition("::")
-    if one.status != "M" or not one.is_regular or one.modes[0] != one.modes[1]:
+    if not one.is_regular or one.modes[0] != one.modes[1]:
         yield f"{printable(one.path)} is not only modified: its kind or mode changes, or it comes or goes"
     elif not one.path.endswith(".py"):
         yield f"{printable(one.path)} is no Python file"

@@ -85,8 +85,12 @@ class Answer:
         return dict(parse_qsl(urlsplit(found[1]).query)) if found else {}
 
 
+class _Mutated(msgspec.Struct):
+    errors: list[dict[str, Any]] = []
+
+
 class GithubApi:
-    """The part of GitHub's REST API below ``/repos/{owner}/{repo}``.
+    """The part of GitHub's REST API below ``/repos/{owner}/{repo}``, and the mutations that only GraphQL has.
 
     PyGithub does the authentication, pacing, retries, and the logging with the token masked. Its objects are
     not used: they fetch what they lack with requests of their own, ask for branch protection in a retired
@@ -149,6 +153,37 @@ class GithubApi:
         """Make one thing."""
         return self._send("POST", path, doing=doing, body=body)
 
+    def put(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
+        """Put one thing in the place of another."""
+        return self._send("PUT", path, doing=doing, body=body)
+
+    def patch(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
+        """Change a part of one thing."""
+        return self._send("PATCH", path, doing=doing, body=body)
+
+    def delete(self, path: str, *, doing: str) -> Answer:
+        """Take one thing away."""
+        return self._send("DELETE", path, doing=doing)
+
+    def mutate(self, mutation: str, **variables: str) -> None:
+        """Do what only the GraphQL API can; its refusals come with the status of success.
+
+        Parameters
+        ----------
+        mutation : str
+            Name of a mutation of a pull request.
+        variables : str
+            Fields of its input, each an id.
+        """
+        doing = f"{mutation} in {self.repo}"
+        declared = ", ".join(f"${name}: ID!" for name in variables)
+        given = ", ".join(f"{name}: ${name}" for name in variables)
+        query = f"mutation({declared}) {{ {mutation}(input: {{{given}}}) {{ clientMutationId }} }}"
+        answer = self._send("POST", None, doing=doing, body={"query": query, "variables": variables})
+        errors = answer.decoded(_Mutated).errors
+        if errors:
+            raise refusal(doing, status=422, headers={}, said=quoted({"errors": errors}))
+
     def pages(self, path: str, kind: type[list[T]], *, doing: str, **query: str) -> Iterator[T]:
         """Read a list to its end, a request per hundred items."""
         wanted = {**query, "per_page": _PER_PAGE}
@@ -163,17 +198,17 @@ class GithubApi:
 
     def _send(
         self,
-        verb: Literal["GET", "POST"],
-        path: str,
+        verb: Literal["GET", "POST", "PUT", "PATCH", "DELETE"],
+        path: str | None,
         *,
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Answer:
         with translated(doing, timeout_s=self._timeout_s):
-            status, headers, text = self._github.requester.requestJson(
-                verb, f"/repos/{self.repo}{path}", parameters=dict(query or {}), input=body
-            )
+            requester = self._github.requester
+            url = f"/repos/{self.repo}{path}" if path is not None else requester.graphql_url
+            status, headers, text = requester.requestJson(verb, url, parameters=dict(query or {}), input=body)
             text = self._masked(text)
         if status >= 300:
             raise refusal(doing, status=status, headers=headers, said=quoted(text))

@@ -70,6 +70,7 @@ def assert_stops_only_for(decision: Decision, reason: str) -> None:
         pytest.param(
             event("labeled", labels=("coreloop", "docs", "do-not-merge"), label="docs"), id="a topic"
         ),
+        pytest.param(event("unlabeled", label="docs"), id="another label taken off"),
         pytest.param(event("auto_merge_disabled"), id="auto-merge taken back"),
         pytest.param(event(branch=f"{pull().branch}-2"), id="a branch with a number"),
         pytest.param(event(body=f"{pull().body}\nReviewed-by: a tool\n"), id="a tool's own trailer below"),
@@ -98,6 +99,8 @@ def test_a_reviewed_promotion_may_be_queued():
         ordinary_event("enqueued"),
         ordinary_event("some_new_action"),
         ordinary_event(same_repo=False),
+        ordinary_event("edited", former_title="fix: a tpyo"),
+        ordinary_event("unlabeled", label="docs"),
     ],
 )
 def test_what_is_not_coreloop_s_goes_on(happened):
@@ -147,6 +150,14 @@ def test_coreloop_s_label_is_not_taken_off():
     assert_stops_only_for(decision, "the label coreloop was taken off; put it back")
     alone = judged(ordinary_event("unlabeled", label="coreloop"), commits=(ORDINARY,), files={})
     assert alone.claims == ("the label coreloop that was taken off",)
+
+
+def test_a_sign_is_told_once():
+    assert judged(event("labeled", label="coreloop"), commits=()).claims == (
+        "its title",
+        "its branch",
+        "the label coreloop",
+    )
 
 
 # --- machines that merge ---------------------------------------------------------------------------
@@ -254,6 +265,8 @@ def test_a_merge_stops_it():
         ("Target", f"{FILE}::analysis\u2028x", "is not the docstring of analysis"),
         ("Target", "tools/other.py::analysis", "changes, but the Target is tools/other.py::analysis"),
         ("Target", FILE, "is not the docstring of analysis"),
+        ("Target", f"{FILE}::analysis:x", "is not the docstring of analysis"),
+        ("Target", f"{FILE}::analysis:99", "not defined at line 99"),
         ("Evidence", "99 of 99 requests, lower bound 0.76", "the trailer Evidence is"),
         ("Observed", "13", "the trailer Observed is 13, but the lines say 12"),
         ("Unique-Questions", "12", "the trailer Unique-Questions"),
@@ -294,11 +307,15 @@ def test_a_project_in_a_folder_has_its_targets_below_it():
         pytest.param((), "0 files change", id="nothing changes"),
         pytest.param((file(), file(path="x.py")), "2 files change", id="a second file"),
         pytest.param((file(), file(path=".github/workflows/ai-policy.yml")), "2 files", id="a workflow"),
-        pytest.param((file(status="A", path="new.py"), file(status="D")), "2 files change", id="a rename"),
-        pytest.param((file(status="D", modes=("100644", "000000")),), "not only modified", id="deleted"),
-        pytest.param((file(status="A", modes=("000000", "100644")),), "not only modified", id="added"),
+        pytest.param(
+            (file(path="new.py", modes=("000000", "100644")), file(modes=("100644", "000000"))),
+            "2 files change",
+            id="a rename",
+        ),
+        pytest.param((file(modes=("100644", "000000")),), "not only modified", id="deleted"),
+        pytest.param((file(modes=("000000", "100644")),), "not only modified", id="added"),
         pytest.param((file(modes=("100644", "100755")),), "not only modified", id="a changed mode"),
-        pytest.param((file(status="T", modes=("100644", "120000")),), "not only modified", id="now a link"),
+        pytest.param((file(modes=("100644", "120000")),), "not only modified", id="now a link"),
         pytest.param((file(modes=("120000", "120000")),), "not only modified", id="a link"),
         pytest.param((file(modes=("160000", "160000")),), "not only modified", id="a submodule"),
         pytest.param((file(path=".github/workflows/ci.yml"),), "is no Python file", id="only a workflow"),
@@ -432,6 +449,12 @@ def test_labels_of_a_group_are_to_be_taken_off():
         Action("remove_label", NUMBER, "automerge"),
         Action("disable_auto_merge", NUMBER),
     )
+
+
+@pytest.mark.parametrize("sign", [{"head_sha": HEAD, "body": ""}, {"head_sha": OLD, "body": MESSAGE}])
+def test_a_pull_request_of_a_group_is_known_by_its_commit_or_its_text(sign):
+    plain = ordinary_event(**sign).pull
+    assert_stops_only_for(grouped(pulls=(plain,)), "#7 is queued")
 
 
 def test_every_promotion_of_a_group_needs_its_own_approval():

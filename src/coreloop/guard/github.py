@@ -1,0 +1,109 @@
+"""What the guard asks of GitHub: reviews for the merge queue, and taking back what a machine has set going.
+
+There is no operation here that merges, turns on auto-merge or marks ready for review, and none may be added.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from coreloop.errors import ForgeNotFoundError, UsageError
+from coreloop.guard.policy import Action
+from coreloop.promote.github_api import Connection, GithubApi, patient
+from coreloop.repository import Repository, github_repo
+from coreloop.settings import ForgeSettings
+
+_MUTATIONS: Final = {
+    "disable_auto_merge": "disablePullRequestAutoMerge",
+    "convert_to_draft": "convertPullRequestToDraft",
+}
+
+
+class _Pull(msgspec.Struct):
+    node_id: str
+
+
+class _Head(msgspec.Struct):
+    sha: str
+
+
+class _Headed(msgspec.Struct):
+    head: _Head
+
+
+@contextmanager
+def connect_api(
+    repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
+) -> Iterator[GithubApi]:
+    """The API of the repository that the workflow runs in, or of the one that the project names.
+
+    Parameters
+    ----------
+    repository : Repository
+        Its remote's address tells the GitHub repository where nothing else does.
+    settings : ForgeSettings
+        ``repo``, when it is set.
+    environ : mapping
+        ``GITHUB_REPOSITORY``, the token in ``GITHUB_TOKEN`` or ``GH_TOKEN``, ``GITHUB_API_URL``.
+
+    Raises
+    ------
+    ForgeAuthError
+        There is no token.
+    UsageError
+        Nothing names a repository on GitHub.
+    """
+    repo = environ.get("GITHUB_REPOSITORY") or settings.repo or github_repo(repository)
+    if not repo:
+        raise UsageError("no repository on GitHub is known; set forge: repo in coreloop.yaml")
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
+    url = environ.get("GITHUB_API_URL") or Connection().base_url
+    with GithubApi(repo, token=token, connection=Connection(base_url=url, retry=patient())) as api:
+        yield api
+
+
+def gather(api: GithubApi, numbers: Collection[int], *, needed: int | None) -> dict[str, bytes]:
+    """Reviews, pull requests and head commits, each a JSON list of what the API returns.
+
+    Parameters
+    ----------
+    api : GithubApi
+    numbers : collection of int
+        Pull requests; one that is not there is left out, since a commit's subject may name an issue.
+    needed : int, optional
+        The one that must be there.
+    """
+    said: dict[str, list[msgspec.Raw]] = {"reviews": [], "pulls": [], "commits": []}
+    for number in sorted(numbers):
+        try:
+            pull = api.get(f"/pulls/{number}", doing=f"read #{number}")
+        except ForgeNotFoundError:
+            if number == needed:
+                raise
+            continue
+        sha = pull.decoded(_Headed).head.sha
+        said["pulls"].append(pull.decoded(msgspec.Raw))
+        said["commits"].append(api.get(f"/commits/{sha}", doing=f"read {sha[:12]}").decoded(msgspec.Raw))
+        reviews = api.pages(f"/pulls/{number}/reviews", list[msgspec.Raw], doing=f"list reviews of #{number}")
+        said["reviews"].extend(reviews)
+    return {name: msgspec.json.encode(items) for name, items in said.items()}
+
+
+def carry_out(api: GithubApi, action: Action) -> None:
+    """Take a label off or auto-merge back, or make a pull request a draft again.
+
+    Raises
+    ------
+    ForgeError
+        The token may not, or GitHub does not answer: the check stays red all the same.
+    """
+    if action.label is not None:
+        doing = f"take the label {action.label} off #{action.pull}"
+        with suppress(ForgeNotFoundError):  # somebody was faster
+            api.delete(f"/issues/{action.pull}/labels/{quote(action.label, safe='')}", doing=doing)
+        return
+    answer = api.get(f"/pulls/{action.pull}", doing=f"read #{action.pull}")
+    api.mutate(_MUTATIONS[action.what], pullRequestId=answer.decoded(_Pull).node_id)

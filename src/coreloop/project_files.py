@@ -1,0 +1,148 @@
+"""What a project's repository needs to run coreloop: its files, which of them are there, the rest written."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from coreloop import __version__
+from coreloop.errors import WorkspaceError
+from coreloop.settings import FILE_NAME, Settings
+from coreloop.workspace import write_private, write_public
+
+DISTRIBUTION: Final = "coreloop"
+"""The name on PyPI, as pyproject.toml has it."""
+
+REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
+_CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+_COPIED: Final = {
+    FILE_NAME: "coreloop.yaml",
+    ".github/workflows/ai-policy.yml": "ai-policy.yml",
+    ".github/workflows/coreloop-pattern.yml": "coreloop-pattern.yml",
+}
+_FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """One file.
+
+    Attributes
+    ----------
+    path : str
+        Below the repository's root, with ``/``.
+    state : {"new", "grows", "there"}
+        A file that is there is never overwritten; of .gitignore alone, lines that it lacks are appended.
+    content : bytes
+        The whole file as it will be.
+    added : tuple of str
+        The lines by which one grows.
+    """
+
+    path: str
+    state: Literal["new", "grows", "there"]
+    content: bytes = b""
+    added: tuple[str, ...] = ()
+    private: bool = False
+
+
+def plan_files(root: Path, settings: Settings, *, owner: str) -> list[ProjectFile]:
+    """Work out what is missing; reads only.
+
+    Parameters
+    ----------
+    root : Path
+        The repository's root.
+    settings : Settings
+        Of its coreloop.yaml, or the defaults: the data folder, the base branch and the tools' files.
+    owner : str
+        Who reviews, as CODEOWNERS has it: ``@login`` or ``@organization/team``.
+
+    Raises
+    ------
+    WorkspaceError
+        A folder is where a file should be, or .gitignore cannot be read.
+    """
+    wanted = dict(_wanted(settings, owner=owner))
+    planned = [_planned(root, path, content) for path, content in wanted.items()]
+    return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
+
+
+def write_files(root: Path, planned: list[ProjectFile]) -> None:
+    """Write what is missing, each file whole or not at all; a second run goes on where one ended.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be written.
+    """
+    for one in planned:
+        if one.state != "there":
+            write = write_private if one.private else write_public
+            write((root / one.path).resolve(), one.content)
+
+
+def _wanted(settings: Settings, *, owner: str) -> Iterator[tuple[str, bytes]]:
+    for path, name in _COPIED.items():
+        yield path, template(name)
+    branch = settings.forge.base
+    rules = re.sub(rb"(?m)^branch: .*$", b"branch: " + branch.encode(), template("branch_protection.yml"))
+    yield ".github/branch_protection.yml", rules
+    yield REQUIREMENTS, f"{DISTRIBUTION}=={__version__}\n".encode()
+    yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
+
+
+def template(name: str) -> bytes:
+    """A file that comes with the package."""
+    return files("coreloop").joinpath("templates", name).read_bytes()
+
+
+def codeowners(settings: Settings, *, owner: str) -> str:
+    """Who must review the tools' sources (all Python while none is named) and what the guard rests on."""
+    targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
+    sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
+    lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
+    return "\n".join(("# Who must review promotions, and whatever could change the guard.", *lines, ""))
+
+
+def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
+    places = _CODEOWNERS if path in _CODEOWNERS else (path,)
+    there = next((one for one in places if (root / one).exists()), None)
+    if there is None:
+        return ProjectFile(path, "new", content)
+    if not (root / there).is_file():
+        raise WorkspaceError("is no file; move it away", path=root / there)
+    return ProjectFile(there, "there")
+
+
+def _audit(settings: Settings) -> PurePosixPath | None:
+    """The data folder below the root, where it is below."""
+    folder = PurePosixPath(Path(settings.data_dir).as_posix()) / "audit"
+    return None if folder.is_absolute() or ".." in folder.parts else folder
+
+
+def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
+    audit = _audit(settings)
+    for name in _FOLDERS if audit is not None else ():
+        path = f"{audit}/{name}/.gitkeep"
+        yield ProjectFile(path, "there" if (root / path).exists() else "new", private=True)
+
+
+def _gitignore(root: Path, settings: Settings) -> ProjectFile:
+    """What users asked stays out of git; the folders themselves do not."""
+    audit, path = _audit(settings), root / ".gitignore"
+    wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep") if audit is not None else ()
+    try:
+        old = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    has = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
+    if has.issuperset(wanted):
+        return ProjectFile(".gitignore", "there")
+    # all of them: a later line outweighs an earlier one
+    end = b"\r\n" if b"\r\n" in old else b"\n"
+    gap = end if old and not old.endswith((b"\n", b"\r")) else b""
+    added = b"".join(line.encode() + end for line in wanted)
+    return ProjectFile(".gitignore", "grows" if path.exists() else "new", old + gap + added, wanted)

@@ -1,0 +1,208 @@
+"""``init``: what is written where, what is left alone; and this project's own files are the templates."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from coreloop import __version__
+from coreloop.cli.main import run as entry_point
+from coreloop.project_files import DISTRIBUTION, REQUIREMENTS, codeowners, template
+from coreloop.settings import Settings, load_settings
+from promoting import Project, run_git
+
+ROOT = Path(__file__).parents[2]
+Init = Callable[..., tuple[int, str, str]]
+WRITTEN = {
+    "coreloop.yaml",
+    ".gitignore",
+    ".github/CODEOWNERS",
+    ".github/branch_protection.yml",
+    ".github/coreloop-requirements.txt",
+    ".github/workflows/ai-policy.yml",
+    ".github/workflows/coreloop-pattern.yml",
+    *(f"data/audit/{name}/.gitkeep" for name in ("ai-ask", "candidates", "counterexamples", "judgments")),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quiet_git: None) -> Path:
+    """An empty repository in a folder with a Korean name."""
+    folder = tmp_path / "재무 분석"
+    folder.mkdir()
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    return folder
+
+
+@pytest.fixture
+def init(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Init:
+    """Run the command in a folder; gives exit code, output and errors."""
+
+    def init(folder: Path, *words: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "init", *words])
+        with pytest.raises(SystemExit) as end:
+            entry_point()
+        out, errors = capsys.readouterr()
+        return int(end.value.code or 0), out, errors
+
+    return init
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_without_confirm_nothing_is_written_and_all_is_shown(init: Init, folder: Path):
+    code, out, errors = init(folder)
+    assert (code, errors, files_of(folder)) == (0, "", {})
+    assert {line.split(maxsplit=1)[1] for line in out.splitlines() if line.startswith("write ")} == WRITTEN
+
+
+def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init, folder: Path):
+    assert init(folder, "--confirm")[0] == 0
+    first = files_of(folder)
+    assert set(first) == WRITTEN
+    assert (folder / "data/audit/ai-ask").stat().st_mode & 0o777 == 0o700
+    code, out, _ = init(folder, "--confirm")
+    assert (code, out.splitlines()[-1]) == (0, "nothing to do: all of it is there")
+    assert files_of(folder) == first
+    load_settings(folder)
+
+
+def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, folder: Path):
+    init(folder, "--confirm")
+    (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
+    run_git(folder, "add", ".")
+    assert set(run_git(folder, "-c", "core.quotePath=false", "ls-files").splitlines()) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+        (b"x\n", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+        (b"x", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+        (b"x\r\ny", b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\n"),
+        (b"!data/audit/**/\n!data/audit/**/.gitkeep\ndata/audit/** \n", None),
+        (b"\xff\n", b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+    ],
+    ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
+)
+def test_gitignore_grows_only_by_what_it_lacks(old: bytes, new: bytes | None, init: Init, folder: Path):
+    (folder / ".gitignore").write_bytes(old)
+    init(folder, "--confirm")
+    assert (folder / ".gitignore").read_bytes() == (old if new is None else new)
+
+
+def test_a_file_that_is_there_is_never_overwritten(init: Init, folder: Path):
+    mine = {name: f"# mine: {name}\n".encode() for name in WRITTEN - {".gitignore"} if "data" not in name}
+    mine["docs/CODEOWNERS"] = mine.pop(".github/CODEOWNERS")
+    mine["coreloop.yaml"] = b"data_dir: logs\n"
+    for name, content in mine.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    code, out, _ = init(folder, "--confirm")
+    assert code == 0
+    assert "keep       docs/CODEOWNERS" in out
+    after = files_of(folder)
+    assert {name: after[name] for name in mine} == mine
+    assert "logs/audit/ai-ask/.gitkeep" in after
+    assert ".github/CODEOWNERS" not in after
+
+
+def test_reviewers_are_the_owner_of_the_repository_or_who_is_named(init: Init, folder: Path):
+    run_git(folder, "remote", "add", "origin", "git@github.com:octo/tools.git")
+    init(folder, "--confirm")
+    owners = folder / ".github/CODEOWNERS"
+    assert owners.read_text().splitlines()[1:] == ["*.py @octo", "/coreloop.yaml @octo", "/.github/ @octo"]
+    owners.unlink()
+    init(folder, "--confirm", "--owner", "@octo/analysts")
+    assert "/.github/ @octo/analysts" in owners.read_text()
+
+
+def test_the_tools_sources_have_owners(tmp_path: Path):
+    (tmp_path / "coreloop.yaml").write_text(
+        'tools: {a: {target: "src/a b.py::a"}, b: {target: "src/c.py::b"}}'
+    )
+    lines = codeowners(load_settings(tmp_path, check_paths=False), owner="@me").splitlines()
+    assert lines[1:] == ["/src/a\\ b.py @me", "/src/c.py @me", "/coreloop.yaml @me", "/.github/ @me"]
+
+
+def test_the_base_branch_is_the_one_that_is_protected(init: Init, folder: Path):
+    (folder / "coreloop.yaml").write_text("forge: {base: trunk}\n")
+    init(folder, "--confirm")
+    rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text())
+    assert rules["branch"] == "trunk"
+
+
+def test_json_tells_each_file(init: Init, folder: Path):
+    _, out, _ = init(folder, "--json")
+    said = json.loads(out)
+    assert {one["path"]: one["state"] for one in said["files"]} == dict.fromkeys(WRITTEN, "new")
+    assert said["written"] is False
+
+
+def refused(done: tuple[int, str, str]) -> str:
+    code, out, errors = done
+    assert (code, out) == (2, "")
+    assert errors.count("\n") == 1
+    return errors
+
+
+def test_what_cannot_be_is_refused(init: Init, folder: Path, tmp_path: Path):
+    assert "run git init" in refused(init(tmp_path))
+    assert "is no reviewer" in refused(init(folder, "--owner", "me"))
+    assert "is no reviewer" in refused(init(folder, "--owner", "@me @you"))
+    (folder / "sub").mkdir()
+    (folder / "sub/coreloop.yaml").touch()
+    assert "move it to the repository's root" in refused(init(folder / "sub"))
+    (folder / ".github/CODEOWNERS").mkdir(parents=True)
+    assert "is no file; move it away" in refused(init(folder))
+    assert files_of(folder) == {"sub/coreloop.yaml": b""}
+
+
+def test_a_file_in_the_way_is_refused_and_a_later_run_goes_on(init: Init, folder: Path):
+    (folder / ".github").touch()
+    assert ".github" in refused(init(folder, "--confirm"))
+    (folder / ".github").unlink()
+    assert init(folder, "--confirm")[0] == 0
+    assert set(files_of(folder)) == WRITTEN
+
+
+def test_a_subfolder_sets_up_the_whole_repository(init: Init, folder: Path):
+    (folder / "src").mkdir()
+    init(folder / "src", "--confirm")
+    assert set(files_of(folder)) == WRITTEN
+
+
+def test_what_is_installed_is_this_version(init: Init, folder: Path):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
+    init(folder, "--confirm")
+    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}=={__version__}\n"
+    assert (ROOT / REQUIREMENTS).read_text() == ".\n"  # here it is the base's own source
+
+
+@pytest.mark.parametrize(
+    "name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
+)
+def test_this_project_s_own_files_are_the_templates(name: str):
+    """After a change of one: cp .github/{name} src/coreloop/templates/."""
+    assert (ROOT / ".github" / name).read_bytes() == template(Path(name).name)
+
+
+def test_this_project_s_owners_are_as_the_template_has_them():
+    owners = (ROOT / ".github/CODEOWNERS").read_text()
+    assert owners == codeowners(Settings(), owner=owners.split()[-1])
+
+
+def test_promote_s_project_can_be_set_up_too(init: Init, project: Project):
+    code, out, _ = init(project.root)
+    assert code == 0
+    assert "keep       coreloop.yaml" in out
