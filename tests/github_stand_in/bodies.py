@@ -25,6 +25,8 @@ class Pull:
     state: str = "open"
     merged_at: datetime | None = None
     labels: list[str] = field(default_factory=list)
+    auto_merge: bool = False
+    reviews: list[Json] = field(default_factory=list)
     fork: str | None = None
     """Repository of the branch where that is another one; "" is a fork that was deleted."""
 
@@ -143,8 +145,13 @@ def pull_simple(api: str, full_name: str, pull: Pull) -> Json:
         "base": _side(api, full_name, pull.base, pull.base_sha),
         "_links": {name: {"href": url} for name, url in (urls | {"self": here}).items()},
         "author_association": "MEMBER",
-        "auto_merge": None,
+        "auto_merge": _auto_merge(api) if pull.auto_merge else None,
     }
+
+
+def _auto_merge(api: str) -> Json:
+    enabled = {"enabled_by": user(api, "merger[bot]"), "merge_method": "squash"}
+    return enabled | {"commit_title": "x", "commit_message": "y"}
 
 
 def pull_full(api: str, full_name: str, pull: Pull) -> Json:
@@ -173,6 +180,59 @@ def label(api: str, full_name: str, name: str) -> Json:
         "color": "ededed",
         "default": False,
     }
+
+
+def repository_full(api: str, full_name: str, *, auto_merge: bool) -> Json:
+    """A repository as one who administers it sees it."""
+    more = {"has_discussions": False, "network_count": 0, "subscribers_count": 0}
+    return repository(api, full_name) | more | {"allow_auto_merge": auto_merge}
+
+
+def review(api: str, full_name: str, pull: Pull, number: int, *, login: str, state: str, sha: str) -> Json:
+    page = f"{SITE}/{full_name}/pull/{pull.number}#pullrequestreview-{number}"
+    there = f"{api}/repos/{full_name}/pulls/{pull.number}"
+    return {
+        "id": number,
+        "node_id": f"PRR_{number}",
+        "user": user(api, login),
+        "body": "",
+        "state": state,
+        "html_url": page,
+        "pull_request_url": there,
+        "_links": {"html": {"href": page}, "pull_request": {"href": there}},
+        "submitted_at": "2026-04-01T00:00:00Z",
+        "commit_id": sha,
+        "author_association": "MEMBER",
+    }
+
+
+def commit(api: str, full_name: str, sha: str) -> Mapping[str, Any]:
+    """A commit of the maintainer's."""
+    return _commit(api, full_name, sha)
+
+
+def protection_of(api: str, full_name: str, name: str, sent: Json) -> Json:
+    """Classic protection as somebody put it."""
+    here = f"{api}/repos/{full_name}/branches/{name}/protection"
+    switches = {key: {"enabled": value} for key, value in sent.items() if isinstance(value, bool)}
+    body: Json = {"url": here, **switches}
+    body["enforce_admins"] = {"url": f"{here}/enforce_admins", "enabled": sent["enforce_admins"]}
+    reviews = sent["required_pull_request_reviews"]
+    if reviews is not None:
+        kept = {key: value for key, value in reviews.items() if not isinstance(value, dict)}
+        body["required_pull_request_reviews"] = {"url": f"{here}/required_pull_request_reviews", **kept}
+    checks = sent["required_status_checks"]
+    if checks is not None:
+        # -1 is anybody's word, and is shown as null
+        shown = [one | {"app_id": None if one["app_id"] == -1 else one["app_id"]} for one in checks["checks"]]
+        body["required_status_checks"] = {
+            "url": f"{here}/required_status_checks",
+            "strict": checks["strict"],
+            "contexts": [one["context"] for one in shown],
+            "contexts_url": f"{here}/required_status_checks/contexts",
+            "checks": shown,
+        }
+    return body
 
 
 def branch(api: str, full_name: str, name: str, *, sha: str, protected: bool) -> Json:

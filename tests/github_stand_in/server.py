@@ -63,6 +63,10 @@ class GithubStandIn:
         Approvals that a branch's ruleset or classic protection asks for; None: it asks for other things only.
     rights : "admin" | "write" | "app"
         Who does not administer reads a protection as 404, an app or a fine-grained token as 403.
+    put : dict[str, dict]
+        Classic protection of branches as it was sent.
+    allow_auto_merge : bool
+        A setting of the repository.
     moved_to : str | None
         Present name of the repository; asking by the old one is redirected.
     """
@@ -92,6 +96,8 @@ class GithubStandIn:
         self.protections: dict[str, int | None] = {}
         self.rights: Literal["admin", "write", "app"] = "admin"
         self.moved_to: str | None = None
+        self.put: dict[str, bodies.Json] = {}
+        self.allow_auto_merge = True
         self._planned: list[_Planned] = []
 
     def __enter__(self) -> Self:
@@ -152,6 +158,8 @@ class GithubStandIn:
     def _answer(self, request: Request) -> Reply:
         if request.headers.get("authorization") != f"token {self.token}":
             return Reply(401, bodies.error("Bad credentials", status=401))
+        if request.path == "/graphql":
+            return self._mutate(request)
         for verb, pattern, operation in _OPERATIONS:
             found = re.fullmatch(rf"/repos/([^/]+/[^/]+){pattern}", request.path)
             if found and verb == request.verb:
@@ -237,6 +245,61 @@ class GithubStandIn:
         pull.labels.extend(name for name in request.body["labels"] if name not in pull.labels)
         return Reply(200, [bodies.label(self.address, self._name, name) for name in pull.labels])
 
+    def add_review(self, number: int, login: str, state: str, sha: str) -> None:
+        """Review a pull request, as somebody would have."""
+        pull = self.pulls[number - 1]
+        at = len(pull.reviews) + 1
+        pull.reviews.append(
+            bodies.review(self.address, self._name, pull, at, login=login, state=state, sha=sha)
+        )
+
+    def _list_reviews(self, request: Request, number: str) -> Reply:
+        pull = self._pull(number)
+        return self._page(request, pull.reviews) if pull else NOT_FOUND
+
+    def _get_commit(self, request: Request, sha: str) -> Reply:
+        return Reply(200, bodies.commit(self.address, self._name, sha))
+
+    def _remove_label(self, request: Request, number: str, name: str) -> Reply:
+        pull = self._pull(number)
+        if pull is None or name not in pull.labels:
+            return Reply(404, bodies.error("Label does not exist", status=404))
+        pull.labels.remove(name)
+        return Reply(200, [bodies.label(self.address, self._name, one) for one in pull.labels])
+
+    def _mutate(self, request: Request) -> Reply:
+        """The two mutations that the guard uses, of the pull request that is named."""
+        there = "PR_{}"
+        wanted = request.body["variables"]["pullRequestId"]
+        pull = next((one for one in self.pulls if there.format(one.number) == wanted), None)
+        said = re.search(r"\) \{ (\w+)\(", request.body["query"])
+        if pull is None or said is None:
+            return Reply(200, {"data": None, "errors": [{"message": "Could not resolve to a node"}]})
+        if self.rights != "admin":
+            problem = {"type": "FORBIDDEN", "message": "Resource not accessible by integration"}
+            return Reply(200, {"data": {said[1]: None}, "errors": [problem]})
+        if said[1] == "disablePullRequestAutoMerge":
+            pull.auto_merge = False
+        if said[1] == "convertPullRequestToDraft":
+            pull.draft = True
+        return Reply(200, {"data": {said[1]: {"clientMutationId": None}}})
+
+    def _get_repository(self, request: Request) -> Reply:
+        full = bodies.repository_full(self.address, self._name, auto_merge=self.allow_auto_merge)
+        return Reply(200, full)
+
+    def _change_repository(self, request: Request) -> Reply:
+        if self.rights != "admin":
+            return FORBIDDEN
+        self.allow_auto_merge = request.body["allow_auto_merge"]
+        return self._get_repository(request)
+
+    def _put_protection(self, request: Request, name: str) -> Reply:
+        if self.rights != "admin":
+            return FORBIDDEN
+        self.put[name] = request.body
+        return self._get_protection(request, name)
+
     def _get_branch(self, request: Request, name: str) -> Reply:
         sha = self.sha_of(name)
         if sha is None:
@@ -249,6 +312,8 @@ class GithubStandIn:
             return NOT_FOUND if self.rights == "write" else FORBIDDEN
         if self.sha_of(name) is None:
             return Reply(404, bodies.error("Branch not found", status=404))
+        if name in self.put:
+            return Reply(200, bodies.protection_of(self.address, self._name, name, self.put[name]))
         if name not in self.protections:
             return Reply(404, bodies.error("Branch not protected", status=404))
         body = bodies.protection(self.address, self._name, name, approvals=self.protections[name])
@@ -284,9 +349,15 @@ _OPERATIONS = (
     ("GET", "/pulls", "_list_pulls"),
     ("POST", "/pulls", "_create_pull"),
     ("GET", r"/pulls/(\d+)", "_get_pull"),
+    ("GET", r"/pulls/(\d+)/reviews", "_list_reviews"),
     ("POST", r"/issues/(\d+)/labels", "_add_labels"),
+    ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
+    ("GET", "/commits/([^/]+)", "_get_commit"),
+    ("GET", "", "_get_repository"),
+    ("PATCH", "", "_change_repository"),
     ("GET", "/branches/([^/]+)", "_get_branch"),
     ("GET", "/branches/([^/]+)/protection", "_get_protection"),
+    ("PUT", "/branches/([^/]+)/protection", "_put_protection"),
     ("GET", "/rules/branches/([^/]+)", "_get_rules"),
 )
 

@@ -13,11 +13,15 @@ from typing import Any
 
 REPO = "/repos/{owner}/{repo}"
 OPERATIONS = {
+    REPO: ("get", "patch"),
     f"{REPO}/pulls": ("get", "post"),
     f"{REPO}/pulls/{{pull_number}}": ("get",),
+    f"{REPO}/pulls/{{pull_number}}/reviews": ("get",),
+    f"{REPO}/commits/{{ref}}": ("get",),
     f"{REPO}/issues/{{issue_number}}/labels": ("post",),
+    f"{REPO}/issues/{{issue_number}}/labels/{{name}}": ("delete",),
     f"{REPO}/branches/{{branch}}": ("get",),
-    f"{REPO}/branches/{{branch}}/protection": ("get",),
+    f"{REPO}/branches/{{branch}}/protection": ("get", "put"),
     f"{REPO}/rules/branches/{{branch}}": ("get",),
 }
 

@@ -201,6 +201,7 @@ def protection_body(wanted: Wanted, current: Current) -> dict[str, Any]:
     return {
         "required_status_checks": {
             "strict": checks.strict,
+            "contexts": [],  # the older form, which the API description still demands
             "checks": [_check_body(one) for one in (*kept, *wanted.required_status_checks)],
         },
         "enforce_admins": wanted.enforce_admins,

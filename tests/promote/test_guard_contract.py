@@ -1,0 +1,149 @@
+"""What the guard asks of GitHub and sends to it, both as the API description has them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
+from coreloop.guard.event import read_authorships, read_pulls, read_reviews
+from coreloop.guard.github import carry_out, gather
+from coreloop.guard.policy import Action
+from coreloop.guard.protection import (
+    FILE,
+    apply,
+    differences,
+    protection_body,
+    read_current,
+    read_wanted,
+)
+from coreloop.promote.github_api import Connection, GithubApi
+from github_stand_in import GithubStandIn
+
+ROOT = Path(__file__).parents[2]
+BRANCH = "skill/docstring-analysis-profitability-20260425"
+
+
+@pytest.fixture
+def api(github: GithubStandIn):
+    connection = Connection(
+        base_url=github.url, timeout_s=5, seconds_between_requests=0, seconds_between_writes=0
+    )
+    with GithubApi(github.repo, token=github.token, connection=connection) as api:
+        yield api
+
+
+def written(said: dict[str, bytes], folder: Path) -> dict[str, Path]:
+    for name, content in said.items():
+        (folder / name).write_bytes(content)
+    return {name: folder / name for name in said}
+
+
+def test_all_reviews_are_gathered_and_read_back(
+    github: GithubStandIn, api: GithubApi, tmp_path: Path
+) -> None:
+    pull = github.add_pull(branch=BRANCH, title="x", body="y")
+    for _ in range(130):
+        github.add_review(1, "maintainer", "COMMENTED", pull.head_sha)
+    github.add_review(1, "maintainer", "APPROVED", pull.head_sha)
+    paths = written(gather(api, {1}, needed=1), tmp_path)
+    reviews = read_reviews(paths["reviews"])
+    assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (131, "APPROVED", 1)
+    assert reviews[-1].reviewer.human
+    (found,) = read_pulls(paths["pulls"])
+    assert (found.branch, found.head_sha, found.auto_merge) == (BRANCH, pull.head_sha, False)
+    (made,) = read_authorships(paths["commits"])
+    assert (made.sha, made.logins) == (pull.head_sha, ("maintainer", "maintainer"))
+    assert {request.verb for request in github.traffic} == {"GET"}
+
+
+def test_a_number_that_is_no_pull_request_is_left_out_unless_it_is_the_one(api: GithubApi) -> None:
+    assert json.loads(gather(api, {7}, needed=None)["pulls"]) == []
+    with pytest.raises(ForgeNotFoundError, match="cannot read #7"):
+        gather(api, {7}, needed=7)
+
+
+def test_a_label_is_taken_off_and_one_that_is_gone_is_no_error(github: GithubStandIn, api: GithubApi) -> None:
+    pull = github.add_pull(branch=BRANCH)
+    pull.labels[:] = ["coreloop", "auto merge / now"]
+    for _ in range(2):
+        carry_out(api, Action("remove_label", 1, "auto merge / now"))
+    assert pull.labels == ["coreloop"]
+
+
+def test_an_unprotected_branch_gets_the_wanted_rules(github: GithubStandIn, api: GithubApi) -> None:
+    wanted = read_wanted(ROOT / FILE)
+    current = read_current(api, "main")
+    assert current.protection is None
+    assert {one.rule for one in differences(wanted, current)} == {
+        "required check block-coreloop-auto-merge",
+        "required_approving_review_count",
+        "require_code_owner_reviews",
+        "dismiss_stale_reviews",
+        "require_last_push_approval",
+        "enforce_admins",
+        "allow_auto_merge",
+    }
+    apply(api, wanted, current)
+    assert differences(wanted, read_current(api, "main")) == []
+    assert github.allow_auto_merge is False
+    assert github.put["main"]["restrictions"] is None
+
+
+def test_stricter_rules_and_those_that_the_file_does_not_name_stay(
+    github: GithubStandIn, api: GithubApi
+) -> None:
+    wanted = read_wanted(ROOT / FILE)
+    stricter = protection_body(wanted, read_current(api, "main"))
+    stricter["required_pull_request_reviews"]["required_approving_review_count"] = 3
+    stricter["required_pull_request_reviews"]["require_code_owner_reviews"] = False
+    stricter["required_status_checks"]["strict"] = True
+    stricter["required_status_checks"]["checks"] = [{"context": "tests", "app_id": -1}]
+    stricter["required_linear_history"] = True
+    github.put["main"] = stricter
+    github.allow_auto_merge = False
+    current = read_current(api, "main")
+    assert [(one.rule, one.now, one.wanted) for one in differences(wanted, current)] == [
+        ("required check block-coreloop-auto-merge", False, True),
+        ("require_code_owner_reviews", False, True),
+    ]
+    apply(api, wanted, current)
+    put = github.put["main"]
+    assert put["required_pull_request_reviews"]["required_approving_review_count"] == 3
+    assert put["required_status_checks"] == {
+        "strict": True,
+        "contexts": [],
+        "checks": [
+            {"context": "tests", "app_id": -1},
+            {"context": "block-coreloop-auto-merge", "app_id": 15368},
+        ],
+    }
+    assert put["required_linear_history"] is True
+    assert [request.verb for request in github.traffic if request.verb != "GET"] == ["PUT"]
+
+
+def test_a_check_that_any_app_may_report_is_a_difference(github: GithubStandIn, api: GithubApi) -> None:
+    wanted = read_wanted(ROOT / FILE)
+    weak = protection_body(wanted, read_current(api, "main"))
+    weak["required_status_checks"]["checks"][0]["app_id"] = -1
+    github.put["main"] = weak
+    (found,) = (one for one in differences(wanted, read_current(api, "main")) if "check" in one.rule)
+    assert found.rule == "required check block-coreloop-auto-merge"
+
+
+def test_who_does_not_administer_is_told(github: GithubStandIn, api: GithubApi) -> None:
+    github.rights = "app"
+    with pytest.raises(ForgeForbiddenError, match="cannot read the protection of branch main"):
+        read_current(api, "main")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "branch: main\n", "- x\n", "{", "branch: main\nmore: 1\n", "\udcff"],
+    ids=["empty", "keys missing", "a list", "no YAML", "an unknown key", "no UTF-8"],
+)
+def test_a_file_of_rules_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "branch_protection.yml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(WorkspaceError, match=r"branch_protection\.yml: (?:cannot be used|is not YAML)"):
+        read_wanted(path)

@@ -1,0 +1,199 @@
+"""``guard gather``, ``act`` and ``protect`` as a workflow runs them, against a GitHub on this machine."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coreloop.cli.main import run as entry_point
+from coreloop.guard.protection import (
+    Check,
+    Current,
+    Wanted,
+    WantedReviews,
+    _Protection,
+    differences,
+    protection_body,
+)
+from github_stand_in import Fault, GithubStandIn, Reply
+from guarding import BOT, Payload, event, ordinary_event
+from promoting import Project
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
+    """GitHub as the workflow knows it: its variables, and a pull request that a machine may merge."""
+    for name, value in {
+        "GITHUB_REPOSITORY": github.repo,
+        "GITHUB_TOKEN": github.token,
+        "GITHUB_API_URL": github.url,
+    }.items():
+        monkeypatch.setenv(name, value)
+    pull = github.add_pull(branch="skill/docstring-analysis-profitability-20260425", draft=False)
+    pull.labels[:] = ["coreloop", "Auto-Merge"]
+    pull.auto_merge = True
+    return github
+
+
+@pytest.fixture
+def command(
+    hub: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    def command(*words: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(project.root)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "guard", *words])
+        with pytest.raises(SystemExit) as end:
+            entry_point()
+        out, errors = capsys.readouterr()
+        return int(end.value.code or 0), out, errors
+
+    return command
+
+
+@pytest.fixture
+def about(project: Project, tmp_path: Path) -> Callable[..., list[str]]:
+    """Options for an event about pull request 1, whose head is main's."""
+
+    def about(action: str = "labeled", ordinary: bool = False, **changes: Any) -> list[str]:
+        sha = project.git("rev-parse", "main")
+        made = ordinary_event if ordinary else event
+        happened = made(action, **{"number": 1, "head_sha": sha, "base_sha": sha, **changes})
+        path = Payload(happened).write(tmp_path / "event.json")
+        return ["--event", str(path), "--event-name", "pull_request"]
+
+    return about
+
+
+DANGEROUS = {"labels": ("coreloop", "Auto-Merge"), "auto_merge": True, "draft": False, "sender": BOT}
+
+
+def test_without_confirm_nothing_is_sent(command: Command, hub: GithubStandIn, about):
+    code, out, _ = command("act", *about("ready_for_review", **DANGEROUS))
+    assert code == 0
+    assert out.splitlines() == [
+        "would: remove label Auto-Merge, #1",
+        "would: disable auto merge, #1",
+        "would: convert to draft, #1",
+    ]
+    assert hub.traffic == []
+
+
+def test_with_confirm_labels_and_auto_merge_go_and_it_is_a_draft_again(
+    command: Command, hub: GithubStandIn, about
+):
+    code, out, errors = command("act", "--confirm", *about("ready_for_review", **DANGEROUS))
+    assert (code, errors) == (0, "")
+    assert out.count("done: ") == 3
+    (pull,) = hub.pulls
+    assert (pull.labels, pull.auto_merge, pull.draft) == (["coreloop"], False, True)
+
+
+def test_what_the_token_may_not_do_is_told_and_the_rest_is_done(command: Command, hub: GithubStandIn, about):
+    hub.rights = "app"
+    code, out, errors = command("act", "--confirm", "--json", *about("ready_for_review", **DANGEROUS))
+    assert (code, errors) == (1, "")
+    assert hub.pulls[0].labels == ["coreloop"]
+    assert len(json.loads(out)["failed"]) == 2
+    assert "Resource not accessible by integration" in json.loads(out)["failed"][0]
+
+
+@pytest.mark.parametrize("fault", [Fault(), Fault(Reply(500, {}))], ids=["no answer", "out of order"])
+def test_a_github_that_fails_leaves_the_check_red(command: Command, hub: GithubStandIn, about, fault: Fault):
+    hub.fail(fault, times=99)
+    code, out, errors = command("act", "--confirm", *about(labels=("Auto-Merge",)))
+    assert code == 1
+    assert out == "not done: remove label Auto-Merge, #1\n"
+    assert "Traceback" not in errors
+    assert command("check", *about(labels=("Auto-Merge",)))[0] == 1
+
+
+def test_there_is_nothing_to_do_for_others(command: Command, hub: GithubStandIn, about):
+    code, out, _ = command("act", "--confirm", *about(ordinary=True, labels=("automerge",), auto_merge=True))
+    assert (code, out, hub.traffic) == (0, "nothing to do\n", [])
+
+
+def test_without_a_token_act_is_an_error(command: Command, monkeypatch: pytest.MonkeyPatch, about):
+    monkeypatch.delenv("GITHUB_TOKEN")
+    code, _, errors = command("act", "--confirm", *about(labels=("Auto-Merge",)))
+    assert code == 2
+    assert "there is no token" in errors
+
+
+def test_outside_of_the_queue_nothing_is_asked(command: Command, hub: GithubStandIn, about, tmp_path: Path):
+    said = tmp_path / "said"
+    assert command("gather", *about("labeled"), "--out", str(said))[0] == 0
+    assert hub.traffic == []
+    assert {path.name: path.read_text() for path in said.iterdir()} == dict.fromkeys(
+        ("reviews.json", "pulls.json", "commits.json"), "[]"
+    )
+
+
+def test_a_queued_pull_request_is_asked_about(command: Command, hub: GithubStandIn, about, tmp_path: Path):
+    hub.add_review(1, "maintainer", "APPROVED", "f" * 40)
+    said = tmp_path / "said"
+    code, out, _ = command("gather", *about("enqueued"), "--out", str(said))
+    assert (code, out) == (0, "asked about #1\n")
+    assert [one["state"] for one in json.loads((said / "reviews.json").read_text())] == ["APPROVED"]
+
+
+def test_a_group_is_asked_about_by_its_branch_and_its_commits(
+    command: Command, project: Project, hub: GithubStandIn, tmp_path: Path
+):
+    hub.add_pull(branch="fix")
+    base = project.git("rev-parse", "main")
+    head = project.commit({"x.py": ""}, "fix: x (#2)")
+    group = {"head_sha": head, "base_sha": base, "head_ref": f"refs/heads/gh-readonly-queue/main/pr-1-{base}"}
+    path = tmp_path / "group.json"
+    path.write_text(json.dumps({"action": "checks_requested", "merge_group": group}))
+    said = tmp_path / "said"
+    code, out, _ = command(
+        "gather", "--event", str(path), "--event-name", "merge_group", "--out", str(said), "--json"
+    )
+    assert (code, json.loads(out)["pulls"]) == (0, [1, 2])
+    assert [one["number"] for one in json.loads((said / "pulls.json").read_text())] == [1, 2]
+
+
+def test_protect_shows_first_and_applies_with_confirm(command: Command, project: Project, hub: GithubStandIn):
+    rules = Path(__file__).parents[3] / ".github/branch_protection.yml"
+    project.commit({".github/branch_protection.yml": rules.read_bytes()})
+    code, out, _ = command("protect")
+    assert code == 0
+    assert "required_approving_review_count: 0 -> 1" in out
+    assert out.endswith("7 rules of main are not as wanted; --confirm applies them\n")
+    assert {request.verb for request in hub.traffic} == {"GET"}
+    code, out, _ = command("protect", "--confirm")
+    assert (code, out.splitlines()[-1]) == (0, "7 of 7 applied to main")
+    assert command("protect")[1] == "main has the wanted rules\n"
+    assert json.loads(command("protect", "--json")[1])["differences"] == []
+
+
+def test_protect_without_its_file_is_an_error(command: Command):
+    code, out, errors = command("protect")
+    assert (code, out) == (2, "")
+    assert "branch_protection.yml: cannot be read" in errors
+
+
+def test_nobody_may_merge_past_the_review_and_who_may_push_stays():
+    reviews = WantedReviews(1, True, True, True)
+    wanted = Wanted("main", (Check("guard"),), reviews, True, False, False, False)
+    answer = {
+        "required_pull_request_reviews": {
+            "bypass_pull_request_allowances": {"users": [{"login": "root"}], "teams": [{"slug": "ops"}]},
+            "dismissal_restrictions": {"users": [{"login": "kim"}], "teams": [], "apps": []},
+        },
+        "restrictions": {"users": [{"login": "kim"}], "teams": [], "apps": [{"slug": "app"}]},
+    }
+    current = Current(msgspec.convert(answer, _Protection), False)
+    past = next(one for one in differences(wanted, current) if one.rule == "may merge without a review")
+    assert past.now == ["ops", "root"]
+    body = protection_body(wanted, current)
+    nobody = {"users": [], "teams": [], "apps": []}
+    assert body["required_pull_request_reviews"]["bypass_pull_request_allowances"] == nobody
+    assert body["required_pull_request_reviews"]["dismissal_restrictions"] == nobody | {"users": ["kim"]}
+    assert body["restrictions"] == nobody | {"users": ["kim"], "apps": ["app"]}

@@ -1,0 +1,155 @@
+"""GitHub's own example events: read as they are, turned into a promotion's, and the missing ones derived.
+
+tests/webhooks/install.sh fetches them; what was derived is held against GitHub's schemas.
+"""
+
+import copy
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, read_event
+from coreloop.guard.policy import Decision, decide
+from guarding import HEAD, approval, commit, facts, file, pull
+
+PACKAGES = Path(__file__).parents[2] / ".webhooks/node_modules/@octokit"
+EXAMPLES = PACKAGES / "webhooks-examples/api.github.com/index.json"
+SCHEMA = PACKAGES / "webhooks-schemas/schema.json"
+Payload = dict[str, Any]
+
+pytestmark = pytest.mark.skipif(
+    not (EXAMPLES.is_file() and SCHEMA.is_file()),
+    reason="GitHub's example events are not installed: run tests/webhooks/install.sh",
+)
+AUTO_MERGE = {"merge_method": "squash", "commit_title": "x", "commit_message": "y"}
+
+
+@cache
+def examples(name: str) -> tuple[Payload, ...]:
+    events = json.loads(EXAMPLES.read_bytes())
+    return next(tuple(one["examples"]) for one in events if one["name"] == name)
+
+
+def example(action: str) -> Payload:
+    return copy.deepcopy(next(one for one in examples("pull_request") if one["action"] == action))
+
+
+@cache
+def schema() -> Payload:
+    return json.loads(SCHEMA.read_bytes())
+
+
+def validated(payload: Payload, kind: str) -> Payload:
+    """The payload, once GitHub's schema has accepted it."""
+    wanted = {"$ref": f"#/definitions/{kind}", "definitions": schema()["definitions"]}
+    jsonschema.Draft7Validator(wanted).validate(payload)
+    return payload
+
+
+def promoted(payload: Payload, **changes: Any) -> Payload:
+    """An example with the words of a promotion."""
+    one, good = payload["pull_request"], pull()
+    one["title"], one["body"], one["labels"] = good.title, good.body, []
+    one["head"] |= {"ref": good.branch, "sha": HEAD, "repo": one["base"]["repo"]}
+    one["draft"] = True
+    return payload | changes
+
+
+def derived(action: str) -> Payload:
+    """An event of which there is no example, made from one that there is."""
+    payload = promoted(example("synchronize"), action=action)
+    for name in ("before", "after"):
+        del payload[name]
+    if action == "edited":
+        payload["changes"] = {"title": {"from": payload["pull_request"]["title"]}}
+        payload["pull_request"]["title"] = "docs: better words"
+    if action == "auto_merge_enabled":
+        payload["reason"] = ""
+        payload["pull_request"]["auto_merge"] = AUTO_MERGE | {"enabled_by": payload["sender"]}
+    return validated(payload, f"pull_request${action}")
+
+
+def decided(payload: Payload, tmp_path: Path, name: str = "pull_request", **changes: Any) -> Decision:
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(payload), encoding="utf-8")
+    return decide(read_event(path, name), facts(**changes))
+
+
+def test_every_example_of_a_pull_request_is_read_and_goes_on(tmp_path: Path):
+    assert len(examples("pull_request")) == 29
+    for payload in examples("pull_request"):
+        assert decided(payload, tmp_path, commits=(commit("fix: x"),), files={}) == Decision()
+
+
+def test_every_example_as_a_promotion_goes_on(tmp_path: Path):
+    for payload in map(copy.deepcopy, examples("pull_request")):
+        decision = decided(promoted(payload), tmp_path)
+        assert decision.claims, payload["action"]
+        assert decision.reasons == (), payload["action"]
+
+
+def test_an_app_that_takes_it_out_of_draft_stops_it(tmp_path: Path):
+    payload = promoted(example("ready_for_review"))
+    payload["pull_request"]["draft"] = False
+    assert decided(payload, tmp_path).reasons == ()
+    payload["sender"] |= {"login": "merger[bot]", "type": "Bot"}
+    (reason,) = decided(validated(payload, "pull_request$ready_for_review"), tmp_path).reasons
+    assert reason.startswith("merger[bot], which is no human")
+
+
+def test_a_label_of_an_example_stops_it(tmp_path: Path):
+    payload = promoted(example("labeled"))
+    payload["label"]["name"] = "Auto Merge"
+    payload["pull_request"]["labels"] = [payload["label"]]
+    (reason,) = decided(validated(payload, "pull_request$labeled"), tmp_path).reasons
+    assert "the label Auto Merge" in reason
+
+
+def test_a_title_that_was_edited_stops_it(tmp_path: Path):
+    decision = decided(derived("edited"), tmp_path)
+    assert "its former title" in decision.claims
+    assert any("its title is not its commit's subject" in one for one in decision.reasons)
+
+
+def test_auto_merge_that_was_enabled_stops_it(tmp_path: Path):
+    (reason,) = decided(derived("auto_merge_enabled"), tmp_path).reasons
+    assert "auto-merge of" in reason
+
+
+def test_the_queue_waits_for_a_review(tmp_path: Path):
+    payload = derived("enqueued")
+    assert "is queued" in decided(payload, tmp_path).reasons[0]
+    reviewed = (approval(pull=payload["pull_request"]["number"]),)
+    assert decided(payload, tmp_path, reviews=reviewed).reasons == ()
+
+
+def test_every_example_of_a_merge_group_is_read(tmp_path: Path):
+    assert len(examples("merge_group")) == 2
+    for payload in examples("merge_group"):
+        path = tmp_path / "event.json"
+        path.write_text(json.dumps(payload))
+        event = read_event(path, "merge_group")
+        assert isinstance(event, MergeGroupEvent)
+        assert event.number == 104
+        ordinary = {"commits": (commit("fix: x"),), "files": {}}
+        assert decided(payload, tmp_path, "merge_group", **ordinary) == Decision()
+        assert decided(payload, tmp_path, "merge_group", files={HEAD: (file(),)}).reasons
+        reviewed = (approval(pull=104),)
+        group = {"pulls": (pull(number=104),), "reviews": reviewed}
+        assert decided(payload, tmp_path, "merge_group", **group).reasons == ()
+
+
+def test_a_deleted_fork_and_a_ghost_are_read(tmp_path: Path):
+    payload = promoted(example("synchronize"))
+    payload["pull_request"]["head"]["repo"] = None
+    payload["pull_request"]["user"] = None
+    path = tmp_path / "event.json"
+    path.write_text(json.dumps(payload))
+    event = read_event(path, "pull_request")
+    assert isinstance(event, PullRequestEvent)
+    assert (event.pull.same_repo, event.pull.author.human) == (False, False)
+    assert any("another repository" in one for one in decided(payload, tmp_path).reasons)
