@@ -179,8 +179,8 @@ class Repository:
         return Replaced(path, before, after)
 
     def merge_base(self, one: str, other: str) -> str | None:
-        """The newest commit that two have in common; None when their histories are unrelated."""
-        return self._git("merge-base", "--end-of-options", one, other, ok={0, 1}) or None
+        """The newest commit that two have in common; None when there is none, or one of them is not here."""
+        return self._git("merge-base", "--end-of-options", one, other, ok={0, 1, 128}) or None
 
     def differences(self, old: str, new: str) -> list[Difference]:
         """What differs between two commits, file by file; a rename is one that went and one that came."""

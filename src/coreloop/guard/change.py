@@ -65,14 +65,17 @@ def read_change(repository: Repository, *, base: str, head: str) -> Change:
     """
     if repository.is_shallow():
         raise GitError("this clone is shallow, so what the change brings cannot be known; fetch with depth 0")
-    known = {what: repository.resolve(sha) for what, sha in (("base", base), ("head", head))}
-    for what, sha in (("base", base), ("head", head)):
-        if known[what] is None:
-            raise GitError(f"this clone has no commit {sha}, the {what}; fetch it first")
     merge_base = repository.merge_base(base, head)
     if merge_base is None:
-        raise GitError(f"{base[:12]} and {head[:12]} have no history in common")
+        raise GitError(_why_apart(repository, base, head))
     return Change(tuple(repository.log(head, but=base)), merge_base)
+
+
+def _why_apart(repository: Repository, base: str, head: str) -> str:
+    for what, sha in (("base", base), ("head", head)):
+        if repository.resolve(sha) is None:
+            return f"this clone has no commit {sha}, the {what}; fetch it first"
+    return f"{base[:12]} and {head[:12]} have no history in common"
 
 
 def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, ...]:

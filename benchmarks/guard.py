@@ -1,0 +1,82 @@
+"""``guard check`` on a one-file promotion and on ordinary work, in a repository with a history, as processes.
+
+    uv run python benchmarks/guard.py
+
+Best of 9 runs in turns, since what is measured is the work, not the machine's other load.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from guarding import Payload, commit, edit, event, ordinary_event  # noqa: E402 - found in the line above
+from promoting import FILE, make_project  # noqa: E402
+
+RUNS = 9
+GOAL_MS = 300
+N_COMMITS = 500
+COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
+# An installed package has its bytecode cached; a machine may forbid to write it.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
+def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
+    """A project with a history, and the payloads of a promotion and of ordinary work on top of it."""
+    project = make_project(folder)
+    start = "from refs/heads/main^0\n"
+    stream = "".join(
+        f"commit refs/heads/main\ncommitter A <a@b.c> {at} +0000\ndata 1\nx\n{start if at == 1 else ''}"
+        f"M 100644 inline f{at}.txt\ndata 1\ny\n"
+        for at in range(1, N_COMMITS)
+    )
+    project.git("fast-import", "--quiet", stdin=stream.encode())
+    project.git("reset", "--quiet", "--hard", "main")
+    base = project.git("rev-parse", "main")
+    payloads = {}
+    for name, make, files in (
+        ("a promotion", event, {FILE: edit()}),
+        ("ordinary work", ordinary_event, {"other.py": b"x = 1\n"}),
+    ):
+        project.git("switch", "--quiet", "--detach", "main")
+        sha = project.commit(dict(files), commit().message if make is event else "fix: x")
+        payloads[name] = Payload(make(head_sha=sha, base_sha=base)).write(folder / f"{make.__name__}.json")
+    project.git("switch", "--quiet", "main")
+    return project.root, payloads
+
+
+def milliseconds(command: list[str], folder: Path) -> float:
+    begun = time.perf_counter()
+    subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
+    return (time.perf_counter() - begun) * 1e3
+
+
+def main() -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{who}_NAME": "A Tester", f"GIT_{who}_EMAIL": "tester@example.org"}
+    with tempfile.TemporaryDirectory() as name:
+        root, payloads = make_branches(Path(name))
+        check = [COMMAND, "guard", "check", "--event-name", "pull_request", "--event"]
+        commands = {"python -c pass": [sys.executable, "-c", "pass"]}
+        commands |= {what: [*check, str(path)] for what, path in payloads.items()}
+        said = subprocess.run(
+            [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=True, capture_output=True
+        )
+        assert json.loads(said.stdout)["coreloop"]
+        best = dict.fromkeys(commands, float("inf"))
+        for _ in range(RUNS):
+            for what, command in commands.items():
+                best[what] = min(best[what], milliseconds(command, root))
+    for what, elapsed_ms in best.items():
+        goal = f"   (goal: {GOAL_MS})" if what != "python -c pass" else ""
+        print(f"guard check, {what:15} {elapsed_ms:7.1f} ms{goal}")
+
+
+if __name__ == "__main__":
+    main()

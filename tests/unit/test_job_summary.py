@@ -1,0 +1,79 @@
+"""The summary of a nightly job: short, harmless, from the sanitized files."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import WorkspaceError
+from coreloop.job_summary import job_summary, main, promotable
+from promoting import ID, candidate, suggested, write_candidates
+
+WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
+COUNTEREXAMPLE = {
+    "id": "ce-2026-04-25-001",
+    "tool": "get_order",
+    "kind": "call",
+    "n_failures": 57,
+    "n_calls": 57,
+    "error_class": "invalid_argument",
+}
+
+
+def counterexamples(folder: Path, *found: dict[str, object]) -> Path:
+    path = folder / "counterexamples" / "2026-04-25-counterexamples.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"window": WINDOW, "counterexamples": found}))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_candidates(tmp_path / "candidates" / "2026-04-25-candidates.json")
+    counterexamples(tmp_path, COUNTEREXAMPLE)
+    return tmp_path
+
+
+def test_both_lists_are_told_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "### 1 candidates\n\n2026-03-26 to 2026-04-25\n" in out
+    assert f"- **{ID}** 12 of 12, FIN-profitability-KR: analysis(axis=수익성) \\> show\n" in out
+    assert "- **ce-2026-04-25-001** get\\_order: 57 of 57 calls failed (invalid\\_argument)\n" in out
+
+
+def test_a_long_list_is_cut_and_says_so(folder: Path):
+    path = write_candidates(folder / "c.json", *(candidate(id=f"cand-{number}") for number in range(13)))
+    assert "- and 3 more, in the artifact" in job_summary(path, counterexamples(folder))
+
+
+def test_a_recorded_name_is_no_markup(folder: Path):
+    path = counterexamples(folder, COUNTEREXAMPLE | {"tool": "<img src=x>![](y)\n# z"})
+    text = job_summary(folder / "candidates/2026-04-25-candidates.json", path)
+    assert r"\<img src=x\>\!\[\](y)\\u\{a\}\# z" in text
+
+
+def test_ids_are_those_with_text_that_has_a_place(folder: Path):
+    nowhere = candidate(id="cand-2", suggested_append=suggested(target_file=None))
+    path = write_candidates(
+        folder / "c.json", candidate(), nowhere, candidate(id="cand-3", suggested_append=None)
+    )
+    assert promotable(path) == [ID]
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])
+def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes):
+    path = tmp_path / "x.json"
+    path.write_bytes(content)
+    with pytest.raises(WorkspaceError, match=r"x\.json: is no file of proposals"):
+        promotable(path)
+
+
+def test_what_cannot_be_is_one_line_and_exit_code_2(tmp_path: Path):
+    command = [sys.executable, "-m", "coreloop.job_summary", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "holds no candidates" in done.stderr
+    assert main([]) == 2

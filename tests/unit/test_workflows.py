@@ -1,0 +1,147 @@
+"""The workflows as the guard needs them; zizmor, actionlint and the schema look at the rest in .ci/run."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from promoting import Project
+
+FOLDER = Path(__file__).parents[2] / ".github/workflows"
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.yml")}
+# YAML 1.1 reads the key "on" as true
+WORKFLOWS: dict[str, Any] = {name: yaml.safe_load(text) for name, text in TEXTS.items()}
+JOBS = [
+    pytest.param(flow, job, id=f"{name} {key}")
+    for name, flow in WORKFLOWS.items()
+    for key, job in flow["jobs"].items()
+]
+EVENTS = {
+    *("opened", "edited", "labeled", "unlabeled", "synchronize", "reopened", "ready_for_review"),
+    *("auto_merge_enabled", "enqueued"),
+}
+
+
+def test_the_workflows_are_these():
+    assert set(WORKFLOWS) == {"ai-policy.yml", "ci.yml", "coreloop-pattern.yml"}
+
+
+@pytest.mark.parametrize(("flow", "job"), JOBS)
+def test_every_job_has_the_least_rights_and_an_end(flow: dict[str, Any], job: dict[str, Any]):
+    assert flow["permissions"] == {}
+    assert job["permissions"]
+    assert job["timeout-minutes"] <= 60
+    assert "concurrency" in flow
+    assert "pull_request_target" not in flow[True]
+    checkouts = [step for step in job["steps"] if "actions/checkout@" in step.get("uses", "")]
+    assert checkouts
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+    assert not any("${{" in step.get("run", "") for step in job["steps"])
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_action_is_a_commit_with_its_version(text: str):
+    used = re.findall(r"uses: (.*)", text)
+    assert used
+    assert [
+        one for one in used if not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
+    ] == []
+
+
+def test_the_guard_runs_on_every_event_that_could_merge_something():
+    flow = WORKFLOWS["ai-policy.yml"]
+    assert set(flow[True]["pull_request"]["types"]) == EVENTS
+    assert "merge_group" in flow[True]
+    assert flow["concurrency"]["cancel-in-progress"] is False
+    ((key, job),) = flow["jobs"].items()
+    assert key == job["name"] == "block-coreloop-auto-merge"
+    assert "if" not in job
+
+
+def test_what_decides_is_the_base_s_and_nothing_after_it_can_make_it_green():
+    steps = WORKFLOWS["ai-policy.yml"]["jobs"]["block-coreloop-auto-merge"]["steps"]
+    assert "base.ref" in steps[0]["with"]["ref"]
+    assert "continue-on-error" not in str(steps)
+    (decide,) = (step for step in steps if "guard check" in step.get("run", ""))
+    assert "if" not in decide
+    assert "env" not in decide  # no token: it asks no server
+    assert [step.get("if") for step in steps[steps.index(decide) + 1 :]] == ["failure()"]
+
+
+def test_only_sanitized_proposals_leave_the_runner():
+    job = WORKFLOWS["coreloop-pattern.yml"]["jobs"]["propose"]
+    (upload,) = (step for step in job["steps"] if "upload-artifact" in step.get("uses", ""))
+    into = [
+        line for step in job["steps"] for line in step.get("run", "").splitlines() if "/proposals/" in line
+    ]
+    assert upload["with"]["path"] == "${{ runner.temp }}/proposals"
+    assert len(into) == 2
+    assert all("--sanitize" in line for line in into)
+
+
+def step_of(name: str) -> str:
+    job = WORKFLOWS["coreloop-pattern.yml"]["jobs"]["propose"]
+    return next(step["run"] for step in job["steps"] if step.get("name") == name)
+
+
+def run_step(text: str, folder: Path, **environ: str) -> str:
+    """Run a step as a runner does; gives what it printed and what it set."""
+    files = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
+    for path in files.values():
+        path.write_text("")
+    there = {name: str(path) for name, path in files.items()}
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
+        env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(folder), **there, **environ},
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout + files["GITHUB_OUTPUT"].read_text()
+
+
+def test_without_logs_the_night_ends_green_with_a_notice(tmp_path: Path):
+    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND="")
+    assert said.startswith("::notice::No logs: set the repository variable CORELOOP_DATA_PATH")
+    assert "data=" not in said
+
+
+def test_logs_are_a_path_or_what_a_command_brings(tmp_path: Path):
+    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="/srv/data", DATA_COMMAND="")
+    assert said == "data=/srv/data\n"
+    bring = 'echo "{}" > "$CORELOOP_DATA_DIR/audit/ai-ask/a.jsonl"'
+    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND=bring)
+    assert said == f"data={tmp_path}/coreloop-data\n"
+    assert (tmp_path / "coreloop-data/audit/ai-ask/a.jsonl").read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stable", "opens"), [("true", 0, True), ("true", 1, False), ("", 0, False), ("yes", 0, False)]
+)
+def test_drafts_are_opened_only_when_both_say_so(wanted: str, stable: int, opens: bool, tmp_path: Path):
+    command = tmp_path / "coreloop/bin/dartlab-coreloop"
+    command.parent.mkdir(parents=True)
+    command.write_text(f'#!/bin/sh\n[ "$*" = "status --stability" ] && exit {stable}\n')
+    command.chmod(0o755)
+    said = run_step(step_of("Ask whether drafts may be opened"), tmp_path, WANTED=wanted)
+    assert ("open=true" in said) is opens
+    assert ("::notice::No drafts" in said) is not opens
+
+
+def test_the_head_is_fetched_from_the_pull_request_or_the_queue(tmp_path: Path, project: Project):
+    steps = WORKFLOWS["ai-policy.yml"]["jobs"]["block-coreloop-auto-merge"]["steps"]
+    fetch = next(step["run"] for step in steps if "git fetch" in step.get("run", ""))
+    sha = project.git("rev-parse", "main")
+    queued = "refs/heads/gh-readonly-queue/main/pr-7-x"
+    for ref in ("refs/pull/7/head", queued):
+        project.git("push", "--quiet", str(project.remote), f"main:{ref}")
+    for number, queue in (("7", ""), ("", queued)):
+        project.git("update-ref", "-d", "refs/coreloop/head")
+        environ = {"NUMBER": number, "QUEUED": queue, "TOKEN": "t", "GITHUB_SERVER_URL": "https://github.com"}
+        run_step(f"cd '{project.root}'\n{fetch}", tmp_path, **environ)
+        assert project.git("rev-parse", "refs/coreloop/head") == sha
