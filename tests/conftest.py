@@ -1,12 +1,14 @@
 """What every test stands on: a quiet environment, repeatable examples, real data, a GitHub of our own."""
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from coreloop.cli.main import run
 from coreloop.promote.github_api import Connection
 from coreloop.promote.github_forge import GithubForge
 from github_stand_in import GithubStandIn, is_for_humans
@@ -18,6 +20,7 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 REPO = Path(__file__).parents[1]
+EntryPoint = Callable[..., tuple[int, str, str]]
 _ENVIRONMENT = ("CORELOOP_", "DARTLAB_")
 
 
@@ -44,6 +47,21 @@ def _no_settings_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith(_ENVIRONMENT) and name != "CORELOOP_SHARED_DATA":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def entry_point(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> EntryPoint:
+    """Run a command in this process, in a folder; gives exit code, output and errors."""
+
+    def entry_point(folder: Path, *words: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", *words])
+        with pytest.raises(SystemExit) as end:
+            run()
+        out, errors = capsys.readouterr()
+        return int(end.value.code or 0), out, errors
+
+    return entry_point
 
 
 @pytest.fixture

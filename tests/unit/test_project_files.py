@@ -1,7 +1,6 @@
 """``init``: what is written where, what is left alone; and this project's own files are the templates."""
 
 import json
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 import yaml
 
 from coreloop import __version__
-from coreloop.cli.main import run as entry_point
 from coreloop.project_files import DISTRIBUTION, REQUIREMENTS, codeowners, template
 from coreloop.settings import Settings, load_settings
 from promoting import Project, run_git
@@ -39,18 +37,9 @@ def folder(tmp_path: Path, quiet_git: None) -> Path:
 
 
 @pytest.fixture
-def init(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Init:
+def init(entry_point: Init) -> Init:
     """Run the command in a folder; gives exit code, output and errors."""
-
-    def init(folder: Path, *words: str) -> tuple[int, str, str]:
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "init", *words])
-        with pytest.raises(SystemExit) as end:
-            entry_point()
-        out, errors = capsys.readouterr()
-        return int(end.value.code or 0), out, errors
-
-    return init
+    return lambda folder, *words: entry_point(folder, "init", *words)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from typing import Final
 from coreloop.guard.event import PullRequest, PullRequestEvent
 from coreloop.guard.letters import plain
 from coreloop.repository import Commit
-from coreloop.trailers import BRANCH_PREFIX, LABEL, read_trailers
+from coreloop.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_trailers
 
 _TITLES: Final = frozenset({"coreloopr", "coreloopf"})
 _SIGNS: Final = frozenset({"Candidate-Id", "Candidate-Key"})
@@ -57,7 +57,9 @@ def merged_pulls(commits: Iterable[Commit]) -> set[int]:
 
 
 def _is_title(title: str) -> bool:
-    """Whether a title begins like a promotion's, in any spelling: ``coreloop``, then R or F as a word."""
+    """Whether a title begins like a promotion's: with its mark, or in any spelling of it."""
+    if title.strip().casefold().startswith(TITLE_MARK.casefold()):
+        return True
     read = ""
     for at, char in enumerate(title):
         read += plain(char)

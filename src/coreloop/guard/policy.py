@@ -214,7 +214,7 @@ def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    for commit in facts.commits:
+    for commit in facts.commits[-1:]:
         yield from refuse_trailers(commit, facts.settings)
 
 

@@ -2,14 +2,12 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coreloop.cli.main import run as entry_point
 from coreloop.guard.event import PullRequestEvent
 from coreloop.promote import promotion
 from coreloop.promote.proposal import read_proposal
@@ -64,24 +62,15 @@ def happened(project: Project, head: str, action: str = "synchronize", **changes
 
 
 @pytest.fixture
-def check(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Check:
-    """Run the command in this process; gives exit code, output and errors."""
+def check(project: Project, tmp_path: Path, entry_point: Check) -> Check:
+    """Run the command on a payload; gives exit code, output and errors."""
 
     def check(payload: PullRequestEvent | dict[str, Any], *more: str, name: str = "pull_request"):
         path = tmp_path / "event.json"
         facts = Payload(payload).as_json() if isinstance(payload, PullRequestEvent) else payload
         path.write_text(json.dumps(facts), encoding="utf-8")
-        return command("guard", "check", "--event", str(path), "--event-name", name, *more)
-
-    def command(*words: str) -> tuple[int, str, str]:
-        monkeypatch.chdir(project.root)
-        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", *words])
-        with pytest.raises(SystemExit) as end:
-            entry_point()
-        out, errors = capsys.readouterr()
-        return int(end.value.code or 0), out, errors
+        about = ("--event", str(path), "--event-name", name)
+        return entry_point(project.root, "guard", "check", *about, *more)
 
     return check
 

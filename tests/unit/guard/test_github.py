@@ -1,15 +1,14 @@
 """``guard gather``, ``act`` and ``protect`` as a workflow runs them, against a GitHub on this machine."""
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from coreloop.cli.main import run as entry_point
 from coreloop.guard.protection import (
     Check,
     Current,
@@ -42,18 +41,8 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def command(
-    hub: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    def command(*words: str) -> tuple[int, str, str]:
-        monkeypatch.chdir(project.root)
-        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "guard", *words])
-        with pytest.raises(SystemExit) as end:
-            entry_point()
-        out, errors = capsys.readouterr()
-        return int(end.value.code or 0), out, errors
-
-    return command
+def command(hub: GithubStandIn, project: Project, entry_point: Command) -> Command:
+    return partial(entry_point, project.root, "guard")
 
 
 @pytest.fixture

@@ -116,6 +116,8 @@ def test_a_push_goes_on():
 CLAIMS = [
     ({"title": pull().title}, "its title"),
     ({"title": "[coreloop-r] docs: x"}, "its title"),
+    ({"title": "[CORELOOP-X] docs: x"}, "its title"),
+    ({"title": "Coreloop R"}, "its title"),
     ({"title": "  [ CORELOOP\u200b_F ]"}, "its title"),
     ({"title": "СОRЕLООР-R docs"}, "its title"),
     ({"former_title": pull().title}, "its former title"),
