@@ -269,11 +269,14 @@ class GithubStandIn:
 
     def _mutate(self, request: Request) -> Reply:
         """The two mutations that the guard uses, of the pull request that is named."""
-        there = "PR_{}"
-        wanted = request.body["variables"]["pullRequestId"]
-        pull = next((one for one in self.pulls if there.format(one.number) == wanted), None)
-        said = re.search(r"\) \{ (\w+)\(", request.body["query"])
-        if pull is None or said is None:
+        wanted = request.body["variables"].get("pullRequestId")
+        said = re.search(
+            r"\) \{ (disablePullRequestAutoMerge|convertPullRequestToDraft)\(", request.body["query"]
+        )
+        if wanted is None or said is None:
+            return NOT_FOUND
+        pull = next((one for one in self.pulls if f"PR_{one.number}" == wanted), None)
+        if pull is None:
             return Reply(200, {"data": None, "errors": [{"message": "Could not resolve to a node"}]})
         if self.rights != "admin":
             problem = {"type": "FORBIDDEN", "message": "Resource not accessible by integration"}

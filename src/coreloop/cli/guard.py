@@ -67,7 +67,7 @@ def check(as_json: bool, **options: Any) -> None:
     """
     from coreloop.guard.facts import Asked, check
 
-    _, decision = check(Asked(**options))
+    decision = check(Asked(**options))
     _show(decision, as_json=as_json)
     click.get_current_context().exit(0 if decision.passes else 1)
 
@@ -118,7 +118,7 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
     from coreloop.repository import Repository
 
     asked = Asked(**options)
-    _, decision = check(asked)
+    decision = check(asked)
     failed: dict[int, str] = {}
     if confirm and decision.actions:
         settings = open_workspace(asked.folder).settings.forge

@@ -45,7 +45,7 @@ class Asked:
     commits: Path | None = None
 
 
-def check(asked: Asked) -> tuple[Event, Decision]:
+def check(asked: Asked) -> Decision:
     """Read everything and decide.
 
     Raises
@@ -54,7 +54,7 @@ def check(asked: Asked) -> tuple[Event, Decision]:
         Something cannot be read or is not known: then nothing may go on.
     """
     event = read_event(asked.event, asked.event_name)
-    return event, decide(event, _read_facts(event, asked))
+    return decide(event, _read_facts(event, asked))
 
 
 def queued(asked: Asked) -> tuple[set[int], int | None]:
