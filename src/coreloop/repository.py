@@ -164,16 +164,13 @@ class Repository:
 
     def replaced_file(self, old: str, new: str) -> Replaced | None:
         """The only file that differs between two commits, if it is a regular one and kept name and mode."""
-        text = self._git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new)
-        head, _, path = text.rstrip("\0").partition("\0")
-        if "\0" in path or not path:
+        found = self.differences(old, new)
+        if len(found) != 1 or found[0].modes[0] != found[0].modes[1] or found[0].modes[1] not in _REGULAR:
             return None
-        old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
-        if old_mode != new_mode or new_mode not in _REGULAR:
-            return None
+        path, blobs = found[0].path, found[0].blobs
         try:
             # from one git process, however many files are asked for
-            before, after = (self._repo.git.get_object_data(blob)[3] for blob in (old_blob, new_blob))
+            before, after = (self._repo.git.get_object_data(blob)[3] for blob in blobs)
         except ValueError as error:
             raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch") from error
         return Replaced(path, before, after)
