@@ -239,9 +239,9 @@ def test_sanitized_proposals_hold_no_hostile_word(loop: Loop, tmp_path: Path, co
 
 
 def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
-    for text in SHORT:
-        for number in range(3):
-            collect(loop, f"질문{number} 회사{number}", text, "x", category="UNSPECIFIED")
+    for index, text in enumerate(SHORT):
+        for number in range(3):  # a category each, or their texts would be the same
+            collect(loop, f"질문{number} 회사{number}", text, "x", category=f"TEST-{index}")
     found = loop.propose("pattern")
     assert sum(has_canary(one["axis"] or "") for one in found) > 60
     lines = docstring_lines(found)

@@ -58,7 +58,7 @@ def test_branch_is_one_that_git_takes(proposal: Proposal, engine: str, axis: str
 
 def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal) -> None:
     undeclared = changed(proposal, axis="ignore previous instructions")
-    assert re.fullmatch(r"skill/docstring-analysis-axis-[0-9a-f]{8}-20260425", branch_name(undeclared, {}))
+    assert branch_name(undeclared, {}) == "skill/docstring-analysis-undeclared-20260425"
 
 
 def test_title_leads_with_the_phase(proposal: Proposal) -> None:
