@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "status": "Show where the loop stands, and sound an alarm where nothing comes out.",
     "backfill-blog": "Make the ai blocks of blog posts insights.",
     "knowledge": "Look into the knowledge database, and keep it clean.",
+    "sanitize": "Make a copy of the records that may be shared, or look what may not be.",
     "docstring": "Edit or check docstrings as promotion does.",
     "guard": "Keep promotions from merging without a human.",
     "init": "Put what coreloop needs into a project's repository.",

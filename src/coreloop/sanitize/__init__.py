@@ -1,0 +1,24 @@
+"""Private data in texts, records and folders of records: found, masked, made pseudonyms or removed."""
+
+from typing import TYPE_CHECKING, Any
+
+from coreloop.sanitize.find import Finding, find
+
+if TYPE_CHECKING:
+    from coreloop.sanitize.masking import sanitize_text
+    from coreloop.sanitize.names import Names, read_names
+
+__all__ = ["Finding", "Names", "find", "read_names", "sanitize_text"]
+
+
+def __getattr__(name: str) -> Any:
+    # the automaton and the masks are loaded by who needs them: promotion only asks `find`
+    if name in {"Names", "read_names"}:
+        from coreloop.sanitize import names
+
+        return getattr(names, name)
+    if name == "sanitize_text":
+        from coreloop.sanitize.masking import sanitize_text
+
+        return sanitize_text
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

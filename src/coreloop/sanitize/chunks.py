@@ -1,0 +1,177 @@
+"""The worker's part of an export: one stretch of one file, sanitized into a file of its own."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import orjson
+
+from coreloop.sanitize.lines import MAX_LINE_BYTES, Kept, Rejected, sanitize_lines
+from coreloop.sanitize.modes import Finder, Masker, Mode, Pseudonymizer
+from coreloop.sanitize.names import Names, read_names
+from coreloop.sanitize.places import Place, places_of
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.vocabulary import Vocabulary
+
+MAX_LISTED: Final = 1_000
+CHUNK_BYTES: Final = 4 << 20
+GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Everything that a worker must know; ``mode`` None only looks.
+
+    Attributes
+    ----------
+    tag : str
+        Letters that mark this export's labels until they are numbered; no text can hold them by chance.
+    """
+
+    mode: Mode | None
+    key: bytes = b""
+    tag: str = ""
+    names_file: Path | None = None
+    keep_times: bool = False
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch of a file: the lines that begin in it."""
+
+    file: Path
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a chunk's lines; line numbers count from the chunk's first.
+
+    Attributes
+    ----------
+    found : Counter
+        Findings by kind.
+    rejected : list of (int, str, int)
+        Line, reason, bytes; the first `MAX_LISTED`.
+    places : list of Place
+        Where the findings are, when nothing is written; the first `MAX_LISTED`.
+    """
+
+    n_lines: int = 0
+    n_in: int = 0
+    n_out: int = 0
+    found: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    rejected: list[tuple[int, str, int]] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+
+    def reject(self, line: int, rejected: Rejected) -> None:
+        self.reasons[rejected.reason] += 1
+        if len(self.rejected) < MAX_LISTED:
+            self.rejected.append((line, rejected.reason, rejected.size_bytes))
+
+
+_worker: list[tuple[Finder, Names | None]] = []
+
+
+def start_worker(task: Task) -> None:
+    """Build once what every chunk needs."""
+    names = read_names(task.names_file) if task.names_file is not None else None
+    _worker[:] = [(_visitor(task, names), names)]
+
+
+def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
+    """Sanitize a chunk into ``out``, or only look when there is none.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read or ``out`` cannot be written.
+    """
+    visitor, names = _worker[0]
+    visitor.found = Counter()
+    outcome = Outcome()
+    with chunk.file.open("rb", buffering=1 << 20) as source:
+        lines = _lines(source, chunk)
+        if out is None:
+            _look(lines, visitor, names, outcome)
+        else:
+            with out.open("wb") as target:
+                _write(lines, visitor, outcome, target)
+    outcome.found = visitor.found
+    return outcome
+
+
+def _visitor(task: Task, names: Names | None) -> Finder:
+    if task.mode is None:
+        return Finder(names=names)
+    pseudonyms = Pseudonyms(task.key)
+    if task.mode == "mask":
+
+        def label(kind: str, value: str) -> str:
+            return f"[{kind}-{task.tag}{pseudonyms.letters('label', f'{kind} {value}')}]"
+
+        return Masker(pseudonyms, label, names=names, keep_times=task.keep_times)
+    return Pseudonymizer(pseudonyms, task.vocabulary, drop=task.mode == "drop", keep_times=task.keep_times)
+
+
+def _write(lines: Iterator[bytes], visitor: Finder, outcome: Outcome, target: BinaryIO) -> None:
+    for number, result in enumerate(sanitize_lines(lines, visitor), 1):
+        outcome.n_lines = number
+        if result is None:
+            continue
+        outcome.n_in += 1
+        if isinstance(result, Kept):
+            outcome.n_out += 1
+            target.write(result.line)
+        else:
+            outcome.reject(number, result)
+
+
+def _look(lines: Iterator[bytes], visitor: Finder, names: Names | None, outcome: Outcome) -> None:
+    before = 0
+    for number, (raw, result) in enumerate(_with_results(lines, visitor), 1):
+        outcome.n_lines = number
+        if result is None:
+            continue
+        outcome.n_in += 1
+        if isinstance(result, Rejected):
+            outcome.reject(number, result)
+            continue
+        outcome.n_out += 1
+        found = visitor.found.total()
+        if found > before and len(outcome.places) < MAX_LISTED:
+            record: dict[str, Any] = orjson.loads(raw)
+            outcome.places += places_of(record, number, names=names)
+        before = found
+
+
+def _with_results(lines: Iterator[bytes], visitor: Finder) -> Iterator[tuple[bytes, Kept | Rejected | None]]:
+    for raw in lines:
+        for result in sanitize_lines((raw,), visitor):
+            yield raw, result
+
+
+def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
+    """The lines that begin in the chunk; of one that is too long, only the beginning."""
+    if chunk.start:
+        source.seek(chunk.start - 1)
+        _skip_line(source)
+    while source.tell() < chunk.end:
+        raw = source.readline(MAX_LINE_BYTES + 2)
+        if not raw:
+            return
+        if len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            _skip_line(source)
+        yield raw
+
+
+def _skip_line(source: BinaryIO) -> None:
+    while True:
+        piece = source.readline(1 << 20)
+        if not piece or piece.endswith(b"\n"):
+            return

@@ -1,0 +1,98 @@
+"""Cards, Korean bank accounts and IBANs."""
+
+import re
+from typing import Final
+
+from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
+
+_CARD_WORD: Final = re.compile(r"(?i)카드|card|visa|master|amex|결제|신용|체크")
+_GROUPS: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 4, 4, 4, 3), (4, 6, 4), (4, 4, 4, 2), (4, 4, 4, 3)})
+_BANK: Final = (
+    r"(?i)(?:은행|뱅크|계좌|통장|입금|송금|이체|예금|환불|새마을금고|우체국|신협|수협|농협|bank|acct|account(?!ing)|a/c|"
+    r"iban|예금주|가상계좌)"
+)
+_SHORT_BANK: Final = (
+    r"(?:국민|신한|우리|하나|기업|농협|수협|산업|제일|씨티|부산|대구|광주|전북|경남|제주|카카오|토스|케이|SC|KB|IBK|NH|KDB|"
+    r"DGB|BNK|iM|신협|우체국)"
+)
+# ISO 13616: country and the length of its account numbers.
+_IBAN_LENGTHS_TEXT: Final = """
+AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24
+FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32
+LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22
+SA24 SC31 SD18 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20
+"""
+_IBAN_LENGTHS: Final = _IBAN_LENGTHS_TEXT.split()
+
+
+def has_luhn(digits: str) -> bool:
+    """Whether the last digit is right by Luhn's formula (ISO/IEC 7812-1)."""
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    return (sum(map(int, digits[-1::-2])) + sum(two // 10 + two % 10 for two in doubled)) % 10 == 0
+
+
+def _is_issued(digits: str) -> bool:
+    """Whether a network gives out numbers of this length that begin like this."""
+    if len(digits) == 16:
+        return digits[0] in "4569" or digits[:2] == "35" or "2221" <= digits[:4] <= "2720"
+    if len(digits) == 15:
+        return digits[:2] in {"34", "37"}
+    if len(digits) == 14:
+        return digits[:2] in {"30", "36", "38", "39"}
+    return digits[0] in "46" if len(digits) == 19 else digits[0] == "4"
+
+
+def _is_card(match: re.Match[str]) -> bool:
+    digits = digits_of(match[0])
+    if len(digits) not in {13, 14, 15, 16, 19} or not _is_issued(digits) or not has_luhn(digits):
+        return False
+    if not stands_alone(match) or digits.endswith("00000000"):
+        return False
+    named = bool(_CARD_WORD.search(ahead(match)) or _CARD_WORD.search(behind(match)))
+    if named:
+        return True
+    groups = tuple(len(group) for group in re.findall(r"[0-9]+", match[0]))
+    if len(groups) > 1:
+        return groups in _GROUPS
+    return len(digits) in {15, 16, 19} and not is_money(match)
+
+
+def _is_account(match: re.Match[str]) -> bool:
+    digits = digits_of(match[0])
+    if not 10 <= len(digits) <= 16 or is_money(match) or not stands_alone(match):
+        return False
+    return not re.match(r"(?:19|20)[0-9]{2}-[01]?[0-9]-[0-3]?[0-9](?![0-9])", match[0])
+
+
+def _is_iban(match: re.Match[str]) -> bool:
+    text = re.sub(r"[ \t-]", "", match[0]).upper()
+    moved = text[4:] + text[:4]
+    return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
+
+
+def _iban_pattern() -> str:
+    bodies = (rf"{one[:2]}[0-9]{{2}}(?:[ -]?[0-9A-Z]){{{int(one[2:]) - 4}}}" for one in _IBAN_LENGTHS)
+    return rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(bodies)})(?![0-9A-Za-z])"
+
+
+_GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
+RULES: Final = (
+    Rule("CARD", r"(?<![0-9])[0-9](?:[ \-./·]{0,2}[0-9]){12,18}(?![0-9])", Sign.DIGITS, _is_card, joins=True),
+    Rule("IBAN", _iban_pattern(), Sign.DIGITS, _is_iban, joins=True),
+    Rule(
+        "ACCOUNT",
+        rf"(?<![0-9-])(?:{_GROUPED})(?![0-9]|-[0-9])",
+        Sign.DIGITS,
+        _is_account,
+        near=_BANK,
+        joins=True,
+    ),
+    Rule(
+        "ACCOUNT",
+        rf"(?<![가-힣A-Za-z]){_SHORT_BANK}[ :은]{{0,3}}(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}})"
+        rf"{{1,4}}|[0-9]{{11,14}})"
+        r"(?![0-9]|-[0-9])",
+        Sign.DIGITS,
+        _is_account,
+    ),
+)

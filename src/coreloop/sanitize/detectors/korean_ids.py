@@ -1,0 +1,137 @@
+"""Numbers that the Korean state gives: residents, foreigners, businesses, passports, driver's licences."""
+
+import re
+from datetime import date
+from typing import Final
+
+from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
+
+_RESIDENT: Final = r"(?i)(?:주민|외국인\s?등록|등록번호|거소|생년월일|rrn|resident|ssn|alien|foreigner|jumin)"
+_BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|tax)"
+_CORPORATE: Final = re.compile(r"(?i)법인|corporate|crn|corp")
+_REGIONS: Final = r"(?:서울|부산|경기|강원|충북|충남|전북|전남|경북|경남|제주|대구|인천|광주|대전|울산|세종)"
+_OLDEST_YEAR: Final = 1920
+_NO_CHECKSUM_SINCE: Final = date(2020, 10, 1)
+_WEIGHTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
+
+
+def birth_date(digits: str) -> date | None:
+    """The day of birth in 13 digits of a registration number; None when it is no plausible one.
+
+    The seventh digit is the century: 1, 2, 5, 6 for 19xx; 3, 4, 7, 8 for 20xx (5 to 8: foreigners).
+    """
+    century = {"1": 1900, "2": 1900, "5": 1900, "6": 1900}.get(digits[6], 2000)
+    try:
+        born = date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6]))
+    except ValueError:
+        return None
+    return born if _OLDEST_YEAR <= born.year <= 2035 else None
+
+
+def has_resident_checksum(digits: str) -> bool:
+    """Whether the last digit is right, by the residents' formula or, for 5 to 8, the foreigners'.
+
+    Residents: ``(11 - sum % 11) % 10`` with weights 2-9, 2-5; foreigners: 13 in the place of 11.
+    """
+    rest = sum(weight * int(digit) for weight, digit in zip(_WEIGHTS, digits, strict=False)) % 11
+    right = {(11 - rest) % 10}
+    if digits[6] in "5678":
+        right.add((13 - rest) % 10)
+    return int(digits[12]) in right
+
+
+def _is_resident(match: re.Match[str]) -> bool:
+    digits = digits_of(match[0])
+    if not stands_alone(match) or digits[6] not in "12345678":
+        return False
+    born = birth_date(digits)
+    if born is None or _CORPORATE.search(ahead(match, 12)):
+        return False
+    if re.search(_RESIDENT, ahead(match)) or re.search(_RESIDENT, behind(match)):
+        return True
+    if "-" in match[0]:
+        return True
+    if is_money(match):
+        return False
+    return has_resident_checksum(digits) or born >= _NO_CHECKSUM_SINCE
+
+
+def has_business_checksum(digits: str) -> bool:
+    """Whether ten digits are a business registration number.
+
+    Weights 1, 3, 7, 1, 3, 7, 1, 3, 5; the tens of the last product are added; the sum and the check digit
+    make a multiple of ten.
+    """
+    total = sum(
+        weight * int(digit) for weight, digit in zip((1, 3, 7, 1, 3, 7, 1, 3, 5), digits, strict=False)
+    )
+    total += int(digits[8]) * 5 // 10
+    return (10 - total % 10) % 10 == int(digits[9])
+
+
+def _is_business(match: re.Match[str]) -> bool:
+    digits = digits_of(match[0])
+    if not has_business_checksum(digits) or not stands_alone(match) or digits[:3] < "101":
+        return False
+    if re.fullmatch(r"[0-9]{3}[^0-9]{1,3}[0-9]{2}[^0-9]{1,3}[0-9]{5}", match[0]) and "-" in match[0]:
+        return True
+    return bool(re.search(_BUSINESS, ahead(match)) or re.search(_BUSINESS, behind(match)))
+
+
+def _is_passport(match: re.Match[str]) -> bool:
+    digits = match[0].lstrip("Mm")
+    return not re.fullmatch(r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", digits)
+
+
+RULES: Final = (
+    Rule(
+        "RRN",
+        r"(?<![0-9])[0-9]{6}[ \t]{0,2}[-~_./·]?[ \t]{0,2}[1-8][0-9]{6}(?![0-9])",
+        Sign.DIGITS,
+        _is_resident,
+        joins=True,
+    ),
+    Rule(
+        "BRN",
+        r"(?<![0-9-])[0-9]{3}[ \t]?[-./·]?[ \t]?[0-9]{2}[ \t]?[-./·]?[ \t]?[0-9]{5}(?![0-9]|-[0-9])",
+        Sign.DIGITS,
+        _is_business,
+        joins=True,
+    ),
+    Rule(
+        "PASSPORT", r"(?<![0-9A-Za-z])[Mm][ -]?[0-9]{8}(?![0-9A-Za-z])", Sign.DIGITS, _is_passport, joins=True
+    ),
+    Rule(
+        "PASSPORT",
+        r"(?<![0-9A-Za-z])[MSRGDO][ -]?[0-9]{3}[A-Z][0-9]{4}(?![0-9A-Za-z])",
+        Sign.DIGITS,
+        joins=True,
+    ),
+    Rule(
+        "PASSPORT",
+        r"(?<![0-9A-Za-z])(?:[A-Za-z]{1,2}[ -]?[0-9]{6,9}|[A-Za-z][ -]?[0-9]{3}[A-Za-z][0-9]{4}|[0-9]{9})"
+        r"(?![0-9A-Za-z])",
+        Sign.DIGITS,
+        near=r"(?i)여권|passport",
+        joins=True,
+    ),
+    Rule(
+        "LICENCE",
+        r"(?<![0-9-])(?:1[1-9]|2[0-8])[ ]?[-.][ ]?[0-9]{2}[ ]?[-.][ ]?[0-9]{6}[ ]?[-.][ ]?[0-9]{2}(?![0-9-])",
+        Sign.DIGITS,
+        joins=True,
+    ),
+    Rule(
+        "LICENCE",
+        rf"{_REGIONS}[ -]?[0-9]{{2}}[ -]{{0,3}}[0-9]{{6}}[ -]{{0,3}}[0-9]{{2}}(?![0-9-])",
+        Sign.DIGITS,
+        joins=True,
+    ),
+    Rule(
+        "LICENCE",
+        r"(?<![0-9])(?:1[1-9]|2[0-8])[ -]?[0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{2}(?![0-9])",
+        Sign.DIGITS,
+        near=r"(?i)면허|licen[cs]e",
+        joins=True,
+    ),
+)

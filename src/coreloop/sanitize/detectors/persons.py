@@ -1,0 +1,131 @@
+"""Persons' names beside a title. A name without one cannot be told from a word by rules."""
+
+import re
+from typing import Final
+
+from coreloop.sanitize.detectors.rule import Rule, Sign
+
+_SURNAMES: Final = (
+    "김이박최정강조윤장임한오서신권황안송전홍유고문양손배백허남심노하곽성차주우구민진나지엄채원천방공현함변염여추도소석선설마"
+    "길연위표명기반왕금옥육인맹제모탁국어은편용예경봉사부"
+)
+_DOUBLE: Final = r"(?:남궁|황보|제갈|선우|독고|사공|서문|동방|어금|망절)"
+_GIVEN: Final = (
+    "가강건겸경계고관광교구권규균근기길나난남내노누늘다단달담대덕도동두드라란람랑래려련렬령로록루류륜률름리린림마만명모목무문미민바박"
+    "방배백범벽별병보복봉부비빈빛사산삼상새샘서석선설섬섭성세소솔송수숙순슬승시식신실심아안애양언여연열엽영예오옥온완용우욱운웅원"
+    "월위유윤율융은을음의이익인일임자재전정제조종주준중지진찬창채천철청초춘충치태택평표풍필하학한해향허헌혁현형혜호홍화환황회효후훈"
+    "휘흔흠희"
+)
+_TITLES: Final = (
+    r"(?:대표이사|대표님|대표|이사장|이사님|이사|회장님|회장|부회장|사장님|사장|부사장|상무|전무|부장|차장|과장|대리|팀장|실장|본부장|센터장|지점장|"
+    r"사원|주임|선임|책임|수석|위원장|위원|의원|장관|차관|교수님|교수|박사님|박사|변호사|회계사|세무사|변리사|노무사|법무사|기자|앵커|선생님|선생|"
+    r"고객님|고객|회원님|회원|의사|간호사|약사|원장|매니저|연구원|애널리스트|감사|조합장|총장|학장|교장|판사|검사|형사|경위|경감|작가|감독|배우|선수|"
+    r"CEO|CFO|CTO|COO|PM|PD)"
+)
+_PARTICLES: Final = (
+    r"(?=$|[^가-힣A-Za-z0-9]|은|는|이(?![가-힣])|가(?![가-힣]{2})|을|를|의|에게|에서|에(?![가-힣])|께|와|"
+    r"과|도|만|로|으로|한테|입니다|이며|이고|인데|이라|라고|이다|이야|씨|님|랑|하고|까지|부터)"
+)
+_ROMAN: Final = (
+    r"(?:Kim|Lee|Yi|Rhee|Park|Pak|Choi|Choe|Jung|Jeong|Chung|Kang|Cho|Jo|Yoon|Yun|Jang|Chang|Lim|Im|Han|Oh|Seo|Suh|Shin|Kwon|"
+    r"Hwang|Ahn|An|Song|Jeon|Hong|Yoo|Yu|Ryu|Ko|Go|Moon|Yang|Son|Bae|Baek|Heo|Nam|Shim|Noh|Ha|Kwak|Sung|Cha|Joo|Woo|Koo|Min|Jin)"
+)
+_CAPITAL: Final = r"[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
+# Words of business and of everyday that look like a surname and a given name.
+_WORDS_TEXT: Final = """
+고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서 담당 신임 현직 전직 차기 임시 상근
+사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로 지역 지방 민간 공공 금융 기술 경영 재무 인사
+영업 홍보 총무 기획 연구 개발 생산 품질 구매 물류 마케 해외 국제 유명 인기 무료 소액 대주 개인 법인 기업
+신입 경력 정규 계약 인턴 수석 책임 선임 주임 사원 대리 과장 차장 부장 전무 상무 사장 회장 이번 지난 어느
+하나 모든 여러 다른 같은 전체 일부 소수 다수 각자 서로 본인 당사 귀사 타사 자사 계열 모회 자회 지주 은행
+증권 보험 카드 투자 신탁 자산 운용 반도 조선 건설 화학 전자 통신 유통 식품 제약 의료 바이 게임 엔터 항공
+해운 철강 자동 배터 전력 가스 에너 소재 부품 장비 하이 코스 시장 업종 종목 이재무 신사업 조선업 고려대
+서울대 연세대 한양대 성균관 이화여 전라도 경상도 강원도 서울시 부산시 강남구 서초구 정무위 기재위 국토위
+산자위 여가위 주주총 이사회 감사위 선거인 유망주 우선주 보통주 성장주 가치주 배당주 테마주 대장주 공모주
+관리종 한국인 외국인 내국인 안내원 상담원 전세계 신세계 고가의 저가의 유일한 진정한 다양한 중요한 주요한
+우수한 가능한 필요한 유력한 유명한 강력한 성공한 안정한 하나의 우리의 이번의 조합원 전문의 주치의 한의사
+수의사 치과의 소비자 이용자 사용자 투자자 관리자 담당자 운영자 경영자 창업자 설립자 개발자 신청자 가입자
+구매자 판매자 유통사 제조사 운용사 증권사 보험사 은행장 지점장 공장장 현장소 연구소 사무소 이마트 하이마
+현대차 기아차 지주사 상장사 비상장 고객사 협력사 계열사 부동산 전자공 한미약 유한양 오리온 농심의 남양유
+서울우 매일유 주가의 배당의 이익의 매출의 임원의 정보의 전략의 신용의 현금의 안녕하 감사하 부탁하 이전의
+최근의 주식의 시가의 연결의 별도의 전년의 당기의 손님 부모 선배 후배 동료 임금 주인 하느 공주 도련 마님
+장모 장인 사모 형님 누님 이모 고모 따님 아드 며느 신부 목사 전도 스님 수녀 교수 박사 의사 간호 약사 기사
+원장 실장 팀장 소장 반장 국장 서장 청장 처장 총장 학장 교장 교감 선생 강사 조교 학생 고인 망자 신랑 이용
+성함 존함 여보 배우 가수 감독 작가 화백 명인 장관 차관 대통 총리 의원 위원 대사 공사 영사 상대 경쟁 이상
+이하 전망 주가 배당 수익 이익 매출 안정 성장 유동 부채 자본 원가 비용 현금 차입 신용 채권 주식 공시 실적
+지표 기준 비교 분석 추이 변동 최대 최소 최고 최저 평균 방금 지금 오늘 내일 어제 최근 현재 이후 이전 국민
+시민 주민 도민 구민 군민 농민 어민 서민 난민 위민 정치 경제 사회 문화
+"""
+_WORDS: Final = frozenset(_WORDS_TEXT.split())
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    name = re.sub(r"\s", "", match["value"])
+    if name in _WORDS or (name[:2] in _SHORT_WORDS and len(name) == 2):
+        return False
+    return not (len(name) == 3 and name[1:] in _ENDS)
+
+
+_SHORT_WORDS: Final = frozenset(word for word in _WORDS if len(word) == 2)
+_ENDS_TEXT: Final = """
+사의 부의 구의 시의 도의 위원 의원 사원 직원 임원 업의 회의 대의 이사 대표 전무 상무 사장 회장 부장 과장
+"""
+_ENDS: Final = frozenset(_ENDS_TEXT.split())
+_HANGUL_NAME: Final = rf"(?:{_DOUBLE}[{_GIVEN}]{{1,2}}|[{_SURNAMES}][{_GIVEN}]{{2}})"
+_SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
+
+RULES: Final = (
+    Rule(
+        "PERSON",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_HANGUL_NAME})\s{{0,2}}(?:씨|님|{_TITLES}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME})\s?(?:씨|님|대표이사|대표|교수|박사|변호사|과장|부장|차장|대리|팀장|회장|사장|상무|전무|기자){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?:대표이사|대표|회장|사장|부사장|부회장|전무|상무|담당자|담당|작성자|신청인|신청자|예금주|수신인|수취인|보호자|환자|고객|회원|직원|사원|교수|기자|변호사)"
+        rf"(?:명|님|인|는|은|이|가)?\s{{0,2}}[:=]?\s{{0,2}}(?<![가-힣])(?P<value>{_HANGUL_NAME}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?:성명|성함|이름|실명|고객명|회원명|담당자|작성자|예금주|수신자|발신자|보낸\s?사람|"
+        rf"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder)"
+        rf"[\"']?\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}[\"']?(?P<value>{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{0,3}})",
+        Sign.LATIN_TITLE,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:MR|MRS|MS|DR|mr|mrs|ms|dr)\.\s{{0,2}}(?P<value>[A-Za-z][a-zA-Z'-]+(?:\s{_ROMAN}|\s[A-Z][a-zA-Z'-]+){{0,2}})",
+        Sign.LATIN_TITLE,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:CEO|CFO|CTO|COO|Chairman|Chairwoman|President)\s(?P<value>(?!of\b)(?:{_CAPITAL})\s(?:{_CAPITAL})(?:\s(?:{_CAPITAL}))?)",
+        Sign.LATIN_TITLE,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{1,2}})\s?(?:씨|님){_PARTICLES}",
+        Sign.TITLE,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?P<value>{_ROMAN}\s[A-Z][a-z]+(?:[- ]?[A-Za-z][a-z]+)?|[A-Z][a-z]+(?:[- "
+        rf"]?[A-Za-z][a-z]+)?\s{_ROMAN})\s?{_TITLES}{_PARTICLES}",
+        Sign.TITLE,
+    ),
+)

@@ -1,0 +1,121 @@
+"""The shape of a rule, and the cheap signs that decide whether its pattern is worth running."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntFlag, auto
+from typing import Final
+
+
+class Sign(IntFlag):
+    """What a text must show before a rule looks at it."""
+
+    AT = auto()
+    SPOKEN_AT = auto()
+    LINK = auto()
+    DOTTED = auto()
+    COLONS = auto()
+    DIGITS = auto()
+    SPOKEN_DIGITS = auto()
+    KEYWORD = auto()
+    PREFIX = auto()
+    HOME = auto()
+    TITLE = auto()
+    LATIN_TITLE = auto()
+    ENCODED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way in which private data is written.
+
+    Attributes
+    ----------
+    kind : str
+        What it is; ``[KIND-n]`` takes its place.
+    pattern : str
+        Regular expression; a group named ``value`` is what is cut, else all of the match.
+    sign : Sign
+        Cheap gate.
+    check : callable, optional
+        From the match to whether it is one: checksums, dates, surroundings.
+    near : str, optional
+        Regular expression of which a match must stand within `BEFORE` characters before or `AFTER` behind.
+    joins : bool
+        Whether the rule also holds where white space inside was taken out.
+    """
+
+    kind: str
+    pattern: str
+    sign: Sign
+    check: Callable[[re.Match[str]], bool] | None = None
+    near: str | None = None
+    joins: bool = False
+
+
+BEFORE: Final = 28
+AFTER: Final = 14
+
+_HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]*")
+_WORD_BEFORE: Final = re.compile(r"[A-Za-z]+\Z")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_MONEY_BEHIND: Final = re.compile(
+    r"\s?(?:원|won\b|krw|usd|eur|달러|억|조|만|천|백만|십억|주\b|%|퍼센트|건|명|개|배|bps?\b|bytes?)",
+    re.IGNORECASE,
+)
+_MONEY_AHEAD: Final = re.compile(
+    r"(?:매출|이익|손익|손실|자산|부채|자본|금액|가격|시총|시가총액|거래량|거래대금|비용|현금|차입금|잔액|예산|"
+    r"revenue|sales|amount|profit|income|asset|equity|price|volume|total|market.?cap|cash|cost|debt|size|bytes|"
+    r"elapsed|duration|timestamp|epoch|isbn|ts\b|₩|\$|￦|krw|usd)[^\n0-9]{0,12}\Z",
+    re.IGNORECASE,
+)
+
+
+def ahead(match: re.Match[str], chars: int = BEFORE) -> str:
+    """The text just before what is cut."""
+    start = value_span(match)[0]
+    return match.string[max(0, start - chars) : start]
+
+
+def behind(match: re.Match[str], chars: int = AFTER) -> str:
+    """The text just behind what is cut."""
+    end = value_span(match)[1]
+    return match.string[end : end + chars]
+
+
+def value_span(match: re.Match[str]) -> tuple[int, int]:
+    """What is cut: the group ``value``, or all of it."""
+    return match.span("value") if "value" in match.re.groupindex else match.span()
+
+
+def is_money(match: re.Match[str]) -> bool:
+    """Whether the words around a number call it an amount, a count or a time."""
+    return bool(_MONEY_BEHIND.match(behind(match)) or _MONEY_AHEAD.search(ahead(match)))
+
+
+def stands_alone(match: re.Match[str]) -> bool:
+    """Whether digits are a number of their own and not part of a hash, an id or a decimal fraction."""
+    text = match.string
+    start, end = value_span(match)
+    if re.match(r"[A-Za-z_]", text[end : end + 1]):
+        return False
+    before = text[max(0, start - 40) : start]
+    if re.search(r"[0-9][.,]\Z", before) or re.match(r"[.,][0-9]", text[end : end + 2]):
+        return False
+    if before.endswith("_"):
+        before = before.rstrip("_")
+        return not before[-1:].isdigit()
+    if before.endswith("-"):
+        run = re.search(r"[0-9A-Za-z_-]*\Z", before)
+        whole = (run[0] if run else "") + (_HEX_RUN.match(text, start) or match)[0]
+        return not _UUID.search(whole) and not re.search(r"[0-9]-\Z", before)
+    word = _WORD_BEFORE.search(before)
+    if word is None:
+        return True
+    glued = before[: word.start()]
+    return len(word[0]) > 1 and not re.search(r"[0-9_-]\Z", glued) and not re.fullmatch(r"[a-fA-F]+", word[0])
+
+
+def digits_of(text: str) -> str:
+    """Only the ASCII digits."""
+    return re.sub(r"[^0-9]", "", text)

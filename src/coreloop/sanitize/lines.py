@@ -1,0 +1,132 @@
+"""Lines of JSON, each sanitized or rejected for a reason; nothing of a rejected line is passed on."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from coreloop.mine.decode import BYTE_ORDER_MARK
+from coreloop.sanitize.modes import Finder, sanitize_record
+from coreloop.sanitize.walk import NotFiniteError
+
+MAX_LINE_BYTES: Final = 16 << 20
+_LONG_INTEGER: Final = re.compile(rb"[0-9]{19}")
+_SPACED_COLON: Final = re.compile(rb'"[ \t\r\n]+:')
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A line as the mode leaves it, newline included."""
+
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A line that cannot be sanitized: why, and how many bytes it has."""
+
+    reason: str
+    size_bytes: int
+
+
+class _UnreadableError(ValueError):
+    """Its text is the reason."""
+
+
+def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[Kept | Rejected | None]:
+    """Sanitize lines one by one.
+
+    Parameters
+    ----------
+    lines : iterable of bytes
+        Of a JSONL file. A line longer than `MAX_LINE_BYTES` may be given cut.
+    visitor : Finder
+        The mode.
+
+    Yields
+    ------
+    Kept, Rejected or None
+        One for each line, None for a blank one.
+    """
+    for raw in lines:
+        content = raw.strip()
+        if not content:
+            yield None
+            continue
+        try:
+            yield Kept(_sanitized(content, visitor))
+        except _UnreadableError as error:
+            yield Rejected(str(error), len(raw))
+        except RecursionError:
+            yield Rejected("nested too deeply", len(raw))
+        except NotFiniteError:
+            yield Rejected("a number beyond all bounds", len(raw))
+
+
+def _sanitized(raw: bytes, visitor: Finder) -> bytes:
+    record = _decode(raw)
+    before = visitor.n_keys
+    result = sanitize_record(record, visitor)
+    # Every key stands before a colon, so as many of both means that the parser dropped no double.
+    if visitor.n_keys - before != raw.count(b'":') or _SPACED_COLON.search(raw):
+        _parse_strictly(raw)
+    try:
+        return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, RecursionError) as error:
+        raise _UnreadableError("nested too deeply") from error
+
+
+def _decode(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MAX_LINE_BYTES:
+        raise _UnreadableError(f"longer than {MAX_LINE_BYTES >> 20} MiB")
+    if raw.startswith(BYTE_ORDER_MARK):
+        raise _UnreadableError("begins with a byte order mark")
+    try:
+        record = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        _parse_strictly(raw)
+        raise _UnreadableError("a lone surrogate, or no JSON") from None
+    if not isinstance(record, dict):
+        raise _UnreadableError("not an object")
+    if _LONG_INTEGER.search(raw):
+        _parse_strictly(raw)
+    return record
+
+
+def _parse_strictly(raw: bytes) -> None:
+    """Raise the reason why a line may not be passed on, if the standard library's parser finds one."""
+    try:
+        json.loads(
+            raw.decode(),
+            object_pairs_hook=_refuse_doubles,
+            parse_constant=_refuse_constant,
+            parse_int=_read_integer,
+        )
+    except _UnreadableError:
+        raise
+    except UnicodeDecodeError as error:
+        raise _UnreadableError("not UTF-8") from error
+    except RecursionError as error:
+        raise _UnreadableError("nested too deeply") from error
+    except ValueError as error:
+        raise _UnreadableError("torn or not JSON") from error
+
+
+def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _UnreadableError("a key stands twice")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise _UnreadableError("NaN or Infinity, which JSON does not have")
+
+
+def _read_integer(digits: str) -> int:
+    if len(digits) > 20 or not -(2**63) <= int(digits) < 2**64:
+        raise _UnreadableError("a number beyond 64 bits")
+    return int(digits)

@@ -1,0 +1,180 @@
+"""Company names and aliases from a TSV, found with particles glued on, and the stock codes tied to them."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ahocorasick_rs import AhoCorasick
+
+from coreloop.errors import WorkspaceError
+from coreloop.sanitize.views import joined, plain
+
+# Names that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
+_ORDINARY_TEXT: Final = """
+대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현 덕성 도부
+동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일 삼진 상보 서남 서산
+서연 서원 서한 선광 선진 성우 세동 세방 세중 승일 신원 신풍 신흥 씨앗 아하 야스 영풍 오공 오아 우성 우양
+우진 원림 원익 원준 유신 율촌 인팩 일승 전방 조비 조흥 진도 진영 천보 카스 캐리 코디 태광 태성 태양 파루
+파수 포톤 피노 핑거 하츠 하스 한독 한섬 한진 한창 한탑 혜인 화신 후성 흥국 희림 힘스 가비아 광전자 나무가
+더라미 디어유 링크드 머큐리 모비스 바른손 빙그레 사람인 상상인 손오공 스피어 아세아 아크릴 오로라 우리로
+유니온 유니크 이글루 이월드 자비스 저스템 정다운 제우스 질경이 타이드 퍼시스 하이브 db e1 e8 eg sg tp cs
+nc kd dl yw 3s kx lf new
+"""
+_ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
+_PARTICLE: Final = (
+    r"(?:은|는|이|가|을|를|의|에|와|과|도|만|로|으로|에서|에게|까지|부터|처럼|보다|이나|나|랑|하고|이랑|라는|이라는|이란|란|측|株|주|우|사|쪽|들|이야|야|요|이요|"
+    r"주가|실적|매출|주식|배당|그룹|전망|분석|재무|영업이익|시총|목표가|공시|종목|수익성|안정성|성장성|이익|순이익|부채|현금흐름|관련|대비|및)"
+)
+_AFTER: Final = re.compile(rf"(?:{_PARTICLE}){{0,3}}(?![가-힣A-Za-z0-9])")
+_MARK_AHEAD: Final = re.compile(r"(?:㈜|\(주\)|\(유\)|주식회사|\(株\))\s{0,2}\Z")
+_MARK_BEHIND: Final = re.compile(
+    r"\s{0,2}(?:㈜|\(주\)|\(유\)|주식회사|Inc\b|Co\.|Corp|[,\[(\s]{0,2}[0-9][0-9A-Z]{5}(?![0-9A-Za-z]))"
+)
+_CODE: Final = re.compile(r"(?<![0-9A-Za-z.,+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|[.,][0-9])")
+_CODE_WORD: Final = re.compile(
+    r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
+)
+_UNIT: Final = re.compile(
+    r"\s?(?:원|명|주(?!가|식)|개|건|%|억|조|만|천|달러|won|krw|usd|배|호|일|년|월|분|초|시간|ms|bytes?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Where a company or its code stands; ``code`` is the same for all of its names."""
+
+    kind: str
+    start: int
+    end: int
+    code: str
+
+
+class Names:
+    """The companies of a file, ready to be found.
+
+    Parameters
+    ----------
+    rows : iterable of (str, str, iterable of str)
+        Stock code, name, aliases.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str, Iterable[str]]]) -> None:
+        self._codes: dict[str, str] = {}
+        by_text: dict[str, tuple[str, str]] = {}
+        for code, name, aliases in rows:
+            if code:
+                self._codes[code] = name
+            for one in (name, *aliases):
+                folded = re.sub(r"\s", "", plain(one))
+                if len(folded) > 1:
+                    by_text.setdefault(folded.lower(), (folded, code or name))
+        self._texts = list(by_text)
+        self._found = list(by_text.values())
+        self._automaton = AhoCorasick(self._texts) if self._texts else None
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def find(self, text: str) -> list[Name]:
+        """Names and codes in a text, leftmost first, the longest where several begin."""
+        taken = _leftmost_longest(self._companies(text))
+        return sorted((*taken, *self._stock_codes(text, taken)), key=lambda one: one.start)
+
+    def _companies(self, text: str) -> Iterator[Name]:
+        view = joined(text)
+        lowered = view.text.lower()
+        if self._automaton is None or len(lowered) != len(view.text):
+            return
+        for index, start, end in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
+            written, code = self._found[index]
+            first, last = view.span(start, end)
+            if self._is_company(text, first, last, written, view.text[start:end]):
+                yield Name("COMPANY", first, last, code)
+
+    def _is_company(self, text: str, start: int, end: int, written: str, found: str) -> bool:
+        before, behind = text[max(0, start - 8) : start], text[end : end + 12]
+        if written.isascii() and written.isalnum() and len(written) <= 4 and written != found:
+            return False  # LG, but no "lg" within prose
+        if re.search(r"\s", text[start:end].strip()) and (len(written) < 4 or before[-1:].isalnum()):
+            return False  # a space inside: only whole words, and no short name
+        starts_word = not _is_letter(before[-1:], written[0])
+        ends_word = not _is_letter(behind[:1], written[-1])
+        if written.lower() in _ORDINARY:
+            return bool(_MARK_AHEAD.search(before) or _MARK_BEHIND.match(behind))
+        if written[-1].isascii() and not ends_word:
+            return False
+        if len(written) >= 4 and not written[0].isascii():
+            return True
+        if not starts_word and not _MARK_AHEAD.search(before):
+            return False
+        return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
+
+    def _stock_codes(self, text: str, taken: list[Name]) -> Iterator[Name]:
+        for match in _CODE.finditer(text):
+            code = match[0]
+            if code not in self._codes or any(
+                one.start < match.end() and match.start() < one.end for one in taken
+            ):
+                continue
+            if self._is_tied(text, match, taken):
+                yield Name("STOCK", match.start(), match.end(), code)
+
+    def _is_tied(self, text: str, match: re.Match[str], taken: list[Name]) -> bool:
+        start, end = match.span()
+        if any(0 <= start - one.end <= 6 or 0 <= one.start - end <= 6 for one in taken):
+            return True
+        if _CODE_WORD.search(text[max(0, start - 24) : start]):
+            return True
+        if _UNIT.match(text, end):
+            return False
+        return match[0].startswith("0") or text.strip() == match[0] or not match[0].isdigit()
+
+    def has_code(self, text: str) -> bool:
+        """Whether a text is the code of one of the companies, and nothing else."""
+        return text.strip() in self._codes
+
+
+def read_names(path: Path) -> Names:
+    """Read ``code<TAB>name<TAB>alias|alias``.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read, or a line has no name; the line is named.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    except UnicodeDecodeError as error:
+        raise WorkspaceError("is not UTF-8; save it as UTF-8", path=path) from error
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) < 2 or not fields[1]:
+            raise WorkspaceError(f"line {number} is not code<TAB>name<TAB>alias|alias", path=path)
+        aliases = fields[2].split("|") if len(fields) > 2 else []
+        rows.append((fields[0], fields[1], [alias.strip() for alias in aliases if alias.strip()]))
+    return Names(rows)
+
+
+def _leftmost_longest(found: Iterable[Name]) -> list[Name]:
+    kept: list[Name] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept
+
+
+def _is_letter(char: str, neighbour: str) -> bool:
+    """Whether a character goes on with the word of its neighbour: Hangul and Latin letters do not."""
+    if not char:
+        return False
+    if neighbour.isascii():
+        return char.isascii() and char.isalnum()
+    return "가" <= char <= "힣"

@@ -1,0 +1,71 @@
+"""What an export or a check did, in numbers and places: nothing of the content."""
+
+from collections import Counter
+from typing import Any
+
+from coreloop.sanitize.chunks import MAX_LISTED, Outcome
+from coreloop.sanitize.modes import Mode
+
+
+class Report:
+    """Counts of lines and findings, by file.
+
+    Attributes
+    ----------
+    mode : str or None
+        None: only looked.
+    n_in, n_out : int
+        Lines that are not blank, and those that were written or read; a file that is empty or
+        packed counts as one.
+    found : Counter
+        Findings by kind.
+    reasons : Counter
+        Rejected lines by reason.
+    """
+
+    def __init__(self, mode: Mode | None) -> None:
+        self.mode = mode
+        self.n_in = 0
+        self.n_out = 0
+        self.found: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.files: dict[str, dict[str, Any]] = {}
+        self.rejected: list[dict[str, Any]] = []
+        self.places: list[dict[str, Any]] = []
+
+    @property
+    def n_rejected(self) -> int:
+        return self.reasons.total()
+
+    def add(self, file: str, outcome: Outcome) -> None:
+        """Count a stretch of a file; stretches come in their order."""
+        counts = self.files.setdefault(file, {"file": file, "lines": 0, "in": 0, "out": 0, "rejected": 0})
+        offset = counts["lines"]
+        counts["lines"] += outcome.n_lines
+        counts["in"] += outcome.n_in
+        counts["out"] += outcome.n_out
+        counts["rejected"] += outcome.reasons.total()
+        self.n_in += outcome.n_in
+        self.n_out += outcome.n_out
+        self.found.update(outcome.found)
+        self.reasons.update(outcome.reasons)
+        for line, reason, size_bytes in outcome.rejected[: MAX_LISTED - len(self.rejected)]:
+            self.rejected.append({"file": file, "line": offset + line, "reason": reason, "bytes": size_bytes})
+        for place in outcome.places[: MAX_LISTED - len(self.places)]:
+            self.places.append(
+                {"file": file, "line": offset + place.line, "path": place.path, "kind": place.kind}
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report's JSON: at most `MAX_LISTED` rejected lines and places are listed, all are counted."""
+        return {
+            "mode": self.mode or "check",
+            "in": self.n_in,
+            "out": self.n_out,
+            "rejected": self.n_rejected,
+            "found": dict(sorted(self.found.items())),
+            "rejected_by_reason": dict(sorted(self.reasons.items())),
+            "files": list(self.files.values()),
+            "rejected_lines": self.rejected,
+            "places": self.places,
+        }

@@ -1,0 +1,177 @@
+"""What a text says beneath its disguise: rewritten texts whose characters know their place in the original.
+
+Rules match on a view; the original is what is cut.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.sanitize.confusables import fold
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A rewritten text.
+
+    Attributes
+    ----------
+    text : str
+        What is matched on.
+    starts, ends : list of int
+        For each of its characters, the piece of the original that it stands for.
+    joined : bool
+        Whether white space was taken out, so that only rules with a check of their own may be believed.
+    """
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    joined: bool = False
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The piece of the original that a match covers."""
+        return self.starts[start], max(self.ends[start:end])
+
+
+# Printable ASCII, Hangul syllables and a few signs that mean nothing else: nearly every text.
+_ODD: Final = re.compile(r"[^\x20-\x7e\n\t가-힣…「」『』《》₩]")
+_INVISIBLE: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+_CLUSTER: Final = re.compile(
+    r"[\u1100-\u115e\ua960-\ua97c][\u1161-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?|[가-힣][\u11a8-\u11ff]|"
+    r"[^\u0300-\u036f\n][\u0300-\u036f\u3099\u309a]+|[^\x20-\x7e\n\t가-힣]"
+)
+_ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]{2,}|\\(?:u[0-9A-Fa-f{]|U0|x[0-9A-Fa-f]{2})")
+_ESCAPE: Final = re.compile(
+    r"(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]?[0-9a-fA-F]{1,7};?|[A-Za-z][A-Za-z0-9]{1,31};)|"
+    r"\\+(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
+)
+_ROUNDS: Final = 4
+_SPELLED: Final = re.compile(r"(?<!\S)[^\s](?:[ \t\n]{1,2}[^\s]){5,}(?!\S)")
+_BREAK: Final = re.compile(r"(?<=\S)[ \t]*\\?\r?\n[ \t]*(?=\S)")
+_DIGITS_BY_LETTERS: Final = re.compile(
+    r"(?<![A-Za-z])(?=[^\n]{0,30}?[OoIl|])[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|](?![A-Za-z])"
+)
+_AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
+
+
+def views(text: str) -> Iterator[View | None]:
+    """Every view of a text that may show something new; None stands for the text as it is.
+
+    A text of ASCII and Hangul without escapes, line breaks or letters apart is yielded alone.
+    """
+    yield None
+    clear = _clear(text)
+    if clear is not None:
+        yield clear
+    shown = text if clear is None else clear.text
+    if "\n" in shown and _BREAK.search(shown):
+        yield _rewrite(clear or _identity(text), _BREAK, lambda match: "")
+    if " " in shown and _SPELLED.search(shown):
+        yield _rewrite(clear or _identity(text), _SPELLED, _drop_space)
+    if _DIGITS_BY_LETTERS.search(shown):
+        yield _rewrite(clear or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits)
+
+
+def joined(text: str) -> View:
+    """The clear text without white space, for rules that prove themselves."""
+    view = _rewrite(_clear(text) or _identity(text), re.compile(r"\s+"), lambda match: "")
+    return View(view.text, view.starts, view.ends, joined=True)
+
+
+def plain(text: str) -> str:
+    """The text without any disguise; what two ways of writing one value have in common."""
+    clear = _clear(text)
+    return text if clear is None else clear.text
+
+
+def clear_view(text: str) -> View:
+    """The undisguised text with its places."""
+    return _clear(text) or _identity(text)
+
+
+def _clear(text: str) -> View | None:
+    """The text with its disguises taken off; None when it wears none."""
+    odd = _ODD.search(text) is not None
+    if not odd and not _ESCAPED.search(text):
+        return None
+    view = _folded(_identity(text)) if odd else _identity(text)
+    for _ in range(_ROUNDS):
+        if not _ESCAPED.search(view.text):
+            break
+        view = _folded(_rewrite(view, _ESCAPE, _decoded))
+    return None if view.text == text else view
+
+
+def _folded(view: View) -> View:
+    view = _rewrite(view, _INVISIBLE, lambda match: "")
+    return _rewrite(view, _CLUSTER, lambda match: fold(match[0]))
+
+
+def _identity(text: str) -> View:
+    return View(text, list(range(len(text))), list(range(1, len(text) + 1)))
+
+
+def _rewrite(
+    view: View, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str | list[tuple[str, int, int]]]
+) -> View:
+    """Replace matches; a list of (character, start, end within the match) gives each its own place."""
+    text, starts, ends = [], [], []
+    last = 0
+    for match in pattern.finditer(view.text):
+        begin, end = match.span()
+        text.append(view.text[last:begin])
+        starts += view.starts[last:begin]
+        ends += view.ends[last:begin]
+        new = replace(match)
+        pieces = [(char, 0, end - begin) for char in new] if isinstance(new, str) else new
+        for char, first, behind in pieces:
+            text.append(char)
+            starts.append(view.starts[begin + first])
+            ends.append(view.ends[begin + behind - 1])
+        last = end
+    if not last:
+        return view
+    text.append(view.text[last:])
+    return View("".join(text), starts + view.starts[last:], ends + view.ends[last:])
+
+
+def _decoded(match: re.Match[str]) -> str | list[tuple[str, int, int]]:
+    escape = match[0]
+    if escape.startswith("%"):
+        return _percent_decoded(escape)
+    if escape.startswith("&"):
+        return html.unescape(escape)
+    number = int(escape.lstrip("\\")[1:].strip("{}"), 16)
+    return chr(number) if number < 0x110000 else escape
+
+
+def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
+    data = bytes.fromhex(escape.replace("%", ""))
+    for encoding in ("utf-8", "cp949"):
+        try:
+            text = data.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    else:
+        encoding, text = "latin-1", data.decode("latin-1")
+    pieces, at = [], 0
+    for char in text:
+        size = 3 * len(char.encode(encoding))
+        pieces.append((char, at, at + size))
+        at += size
+    return pieces
+
+
+def _drop_space(match: re.Match[str]) -> list[tuple[str, int, int]]:
+    return [(char, at, at + 1) for at, char in enumerate(match[0]) if not char.isspace()]
+
+
+def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:
+    return [(char.translate(_AS_DIGITS), at, at + 1) for at, char in enumerate(match[0])]
