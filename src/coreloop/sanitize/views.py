@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from coreloop.sanitize.confusables import fold
@@ -52,8 +53,8 @@ _ESCAPE: Final = re.compile(
     r"\\+(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4
-_SPELLED: Final = re.compile(r"(?<!\S)[^\s](?:[ \t\n]{1,2}[^\s]){5,}(?!\S)")
-_BREAK: Final = re.compile(r"(?<=\S)[ \t]*\\?\r?\n[ \t]*(?=\S)")
+_SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,2}[^\s가-힣]){5,}(?![A-Za-z0-9])")
+_BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 _DIGITS_BY_LETTERS: Final = re.compile(
     r"(?<![A-Za-z])(?=[^\n]{0,30}?[OoIl|])[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|](?![A-Za-z])"
 )
@@ -73,7 +74,8 @@ def views(text: str) -> Iterator[View | None]:
     if "\n" in shown and _BREAK.search(shown):
         yield _rewrite(clear or _identity(text), _BREAK, lambda match: "")
     if " " in shown and _SPELLED.search(shown):
-        yield _rewrite(clear or _identity(text), _SPELLED, _drop_space)
+        for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):  # the first or the last may be a word of its own
+            yield _rewrite(clear or _identity(text), _SPELLED, partial(_without_space, head=head, tail=tail))
     if _DIGITS_BY_LETTERS.search(shown):
         yield _rewrite(clear or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits)
 
@@ -169,8 +171,10 @@ def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
     return pieces
 
 
-def _drop_space(match: re.Match[str]) -> list[tuple[str, int, int]]:
-    return [(char, at, at + 1) for at, char in enumerate(match[0]) if not char.isspace()]
+def _without_space(match: re.Match[str], *, head: int, tail: int) -> list[tuple[str, int, int]]:
+    run = match[0]
+    kept = range(head, len(run) - tail)
+    return [(char, at, at + 1) for at, char in enumerate(run) if at not in kept or not char.isspace()]
 
 
 def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:

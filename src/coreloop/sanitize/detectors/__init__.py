@@ -24,7 +24,7 @@ _HANGUL_TITLE: Final = (
 )
 # The characters and words of which every sign needs at least one.
 _MAYBE: Final = re.compile(
-    rf"[@:=/\\0-9]|www|[Ss][Kk]-|eyJ|BEGIN|AKIA|(?i:pass|secret|token|cookie|bearer)|골뱅이|공일|비번|비밀|[A-Za-z]\s?[\[(<{{]|\sat\s|{_HANGUL_TITLE}|M[rsx]\b|MR|MS|mr|ms|Mrs|Miss|[DdP]r|DR|Sir|Chair|President"
+    rf"[@:=/\\0-9]|www|[Ss][Kk]-|eyJ|BEGIN|AKIA|[Aa]Iza|_live_|_test_|gh[a-z]_|gl[a-z]+-|npm_|hf_|pypi-|xox|whsec|GOCSPX|(?i:pass|secret|token|cookie|bearer)|골뱅이|공일|비번|비밀|[A-Za-z]\s?[\[(<{{]|\sat\s|{_HANGUL_TITLE}|M[rsx]\b|MR|MS|mr|ms|Mrs|Miss|[DdP]r|DR|Sir|Chair|President"
 )
 _SIGNS: Final = (
     (
@@ -72,6 +72,7 @@ def signs_of(text: str) -> Sign:
         "://" in text
         or ":/" in text
         or ": /" in text
+        or "http" in text
         or "www." in text.lower()
         or ("?" in text and "=" in text)
     ):

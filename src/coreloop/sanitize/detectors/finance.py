@@ -72,7 +72,7 @@ def _is_iban(match: re.Match[str]) -> bool:
 
 def _iban_pattern() -> str:
     bodies = (rf"{one[:2]}[0-9]{{2}}(?:[ -]?[0-9A-Z]){{{int(one[2:]) - 4}}}" for one in _IBAN_LENGTHS)
-    return rf"(?i)(?<![0-9A-Za-z])(?:{'|'.join(bodies)})(?![0-9A-Za-z])"
+    return rf"(?i)(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
 
 
 _GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"

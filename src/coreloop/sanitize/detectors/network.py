@@ -8,7 +8,9 @@ from coreloop.sanitize.detectors.rule import Rule, Sign, ahead
 
 _END: Final = r"[^\s<>\"'`\u3000]"
 _VERSION: Final = re.compile(
-    r"(?:\bv|ver|version|release|버전|판|build|§|제|절|항)\s*[.:]?\s*\Z", re.IGNORECASE
+    r"(?:\bv|ver|version|release|버전|판|build|§|제|절|항|chrome|safari|firefox|edge|opera|android|windows|ios|macos|driver|"
+    r"firmware|kernel|java|sdk|[a-z]/)\s*[.:/]?\s*\Z",
+    re.IGNORECASE,
 )
 _ADDRESS: Final = re.compile(
     r"(?:\bip\b|ipv[46]|host|server|addr|주소|아이피|서버|접속|client|remote)", re.IGNORECASE
@@ -43,9 +45,10 @@ RULES: Final = (
         rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]+(?!\S*://))?",
         Sign.LINK,
     ),
-    Rule(
+    Rule(  # torn in its scheme or its host
         "URL",
-        rf"(?i)(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{{1,24}}:\s?/\s?/\s?[a-z0-9.-]+\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z]){_END}*",
+        rf"(?i)(?<![A-Za-z0-9])(?:https?|wss?|ftp)\s?:\s?/\s?/\s?[a-z0-9.-]+(?:\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z]))?"
+        rf"{_END}*",
         Sign.LINK,
     ),
     Rule("URL", rf"(?i)(?<![A-Za-z0-9.@/])www\.[a-z0-9-]{{1,63}}\.{_END}{{2,}}", Sign.LINK),
@@ -69,5 +72,6 @@ RULES: Final = (
         r"(?:%[a-z0-9]+)?(?![0-9A-Za-z:])",
         Sign.COLONS,
         _is_ipv6,
+        joins=True,
     ),
 )

@@ -24,6 +24,7 @@ RULES: Final = (
         rf"{_REST}",
         Sign.HOME,
         _is_personal,
+        joins=True,
     ),
     Rule(
         "PATH",
@@ -32,6 +33,7 @@ RULES: Final = (
         rf"{_REST}",
         Sign.HOME,
         _is_personal,
+        joins=True,
     ),
     Rule("PATH", r"(?<![\w./~])~(?P<user>[A-Za-z][\w.-]{1,31})/[^\s\"'`<>|]*", Sign.HOME),
 )

@@ -7,7 +7,7 @@ from coreloop.sanitize.detectors.rule import Rule, Sign
 
 _SURNAMES: Final = (
     "김이박최정강조윤장임한오서신권황안송전홍유고문양손배백허남심노하곽성차주우구민진나지엄채원천방공현함변염여추도소석선설마"
-    "길연위표명기반왕금옥육인맹제모탁국어은편용예경봉사부"
+    "길연위표명기반류라목형빈음피태복왕금옥육인맹제모탁국어은편용예경봉사부"
 )
 _DOUBLE: Final = r"(?:남궁|황보|제갈|선우|독고|사공|서문|동방|어금|망절)"
 _GIVEN: Final = (
@@ -33,7 +33,7 @@ _ROMAN: Final = (
 _CAPITAL: Final = r"[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
 # Words of business and of everyday that look like a surname and a given name.
 _WORDS_TEXT: Final = """
-고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서 담당 신임 현직 전직 차기 임시 상근
+조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건 여건 고철 백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서 담당 신임 현직 전직 차기 임시 상근
 사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로 지역 지방 민간 공공 금융 기술 경영 재무 인사
 영업 홍보 총무 기획 연구 개발 생산 품질 구매 물류 마케 해외 국제 유명 인기 무료 소액 대주 개인 법인 기업
 신입 경력 정규 계약 인턴 수석 책임 선임 주임 사원 대리 과장 차장 부장 전무 상무 사장 회장 이번 지난 어느
@@ -73,6 +73,8 @@ _ENDS_TEXT: Final = """
 _ENDS: Final = frozenset(_ENDS_TEXT.split())
 _HANGUL_NAME: Final = rf"(?:{_DOUBLE}[{_GIVEN}]{{1,2}}|[{_SURNAMES}][{_GIVEN}]{{2}})"
 _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
+# One syllable that is a given name far more often than the end of a word.
+_SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
 RULES: Final = (
     Rule(
@@ -83,7 +85,13 @@ RULES: Final = (
     ),
     Rule(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME})\s?(?:씨|님|대표이사|대표|교수|박사|변호사|과장|부장|차장|대리|팀장|회장|사장|상무|전무|기자){_PARTICLES}",
+        rf"(?<![가-힣A-Za-z0-9])(?:(?P<value>{_SHORT_NAME})\s?(?:씨|님)){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>[{_SURNAMES}][{_SHORT_GIVEN}])\s{_TITLES}{_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),

@@ -103,11 +103,9 @@ def _is_credential(match: re.Match[str]) -> bool:
 
 
 def _is_random(match: re.Match[str]) -> bool:
-    """No words run together: at least two digits, or both cases."""
+    """No words run together: a digit, or both cases."""
     text = match[0]
-    digits = sum(char.isdigit() for char in text)
-    mixed = re.search(r"[a-z]", text) and re.search(r"[A-Z]", text)
-    return digits >= 2 or bool(mixed and digits) or bool(mixed and len(text) >= 24)
+    return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
 
 
 def _prefixed() -> str:
