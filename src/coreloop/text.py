@@ -16,6 +16,7 @@ _FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
 _TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 _QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
 _PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
+_DATE: Final = re.compile(r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b", re.ASCII)
 _FORBIDDEN: Final = (
     (">>>", "a doctest prompt"),
     (".. ", "a reStructuredText directive"),
@@ -33,7 +34,8 @@ def refuse_line(line: str) -> str | None:
     -------
     str or None
         The reason, one clause; None when the line is a plain bullet of at most 400 characters that holds
-        only letters, digits and a few signs, quotes only around a selector's value, and no markup.
+        only letters, digits and a few signs, quotes only around a selector's value, no markup, and nothing
+        that a detector of `coreloop.sanitize` takes for private data.
     """
     if not line.startswith("- "):
         return "it is no bullet"
@@ -48,7 +50,16 @@ def refuse_line(line: str) -> str | None:
         return f"it holds {markup}"
     if '"' in _QUOTED_VALUE.sub("", line):
         return "it holds quotes that are not around a selector's value"
-    return "it holds < or >" if set("<>") & set(_PLACEHOLDER.sub("", line)) else None
+    if set("<>") & set(_PLACEHOLDER.sub("", line)):
+        return "it holds < or >"
+    return _refuse_private(line)
+
+
+def _refuse_private(line: str) -> str | None:
+    from coreloop.sanitize.find import find  # its rules are compiled by the first who asks
+
+    found = find(_DATE.sub("", line))  # the dates of the evidence are no numbers of anybody
+    return f"a detector fires: it holds what looks like {found[0].kind}" if found else None
 
 
 def is_tool_name(name: str) -> bool:

@@ -23,6 +23,9 @@ Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
 
 
+_MANY_KEYS: Final = 10_000
+
+
 class Finder:
     """Counts what is found and changes nothing; what the checks and the masks share."""
 
@@ -30,6 +33,7 @@ class Finder:
         self.names = names
         self.found: Counter[str] = Counter()
         self.n_keys = 0
+        self._clean_keys: set[str] = set()
 
     def text(self, value: str, key: str) -> Any:
         self.count(find_in_value(value, key, names=self.names))
@@ -40,8 +44,11 @@ class Finder:
         return value
 
     def key(self, key: str) -> str:
-        self.n_keys += 1
-        self.count(find_hits(key, names=self.names))
+        if key not in self._clean_keys:
+            hits = find_hits(key, names=self.names)
+            self.count(hits)
+            if not hits and len(self._clean_keys) < _MANY_KEYS:
+                self._clean_keys.add(key)
         return key
 
     def count(self, hits: tuple[Hit, ...]) -> None:
@@ -87,10 +94,10 @@ class Masker(Finder):
         return self._label(hits[0].kind, canonical(hits[0])) if hits else value
 
     def key(self, key: str) -> str:
-        self.n_keys += 1
-        hits = find_hits(key, names=self.names)
-        self.count(hits)
-        return mask_text(key, self._label, names=self.names, hits=hits) if hits else key
+        super().key(key)
+        if key in self._clean_keys:
+            return key
+        return mask_text(key, self._label, names=self.names)
 
 
 # Each names its class in words from which `error_class` reads that class again.
@@ -136,6 +143,14 @@ class _Free:
     def __init__(self, owner: "Pseudonymizer") -> None:
         self._owner = owner
 
+    @property
+    def n_keys(self) -> int:
+        return self._owner.n_keys
+
+    @n_keys.setter
+    def n_keys(self, number: int) -> None:
+        self._owner.n_keys = number
+
     def text(self, value: str, key: str) -> Any:
         return self._owner.text(value, key)
 
@@ -143,7 +158,6 @@ class _Free:
         return self._owner.number(value, key)
 
     def key(self, key: str) -> str:
-        self._owner.n_keys += 1
         return key if key in _TRUNCATED else self._owner.pseudonym("key", key)
 
 
@@ -199,8 +213,8 @@ class Pseudonymizer(Finder):
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """The record without free text."""
         result: dict[str, Any] = {}
+        self.n_keys += len(record)
         for key, value in record.items():
-            self.n_keys += 1
             if self._drop and key in {"question", "question_hash"}:
                 rewrite(value, self._free, key)  # its keys are counted like all others
                 continue
@@ -301,8 +315,8 @@ class Pseudonymizer(Finder):
     ) -> dict[str, Any]:
         """An object of known fields: each by its handler, all others without words."""
         result = {}
+        self.n_keys += len(node)
         for key, value in node.items():
-            self.n_keys += 1
             name = key if key in known else self._field_name(key)
             handler = handlers.get(key)
             result[name] = handler(value) if handler is not None else rewrite(value, self._free, key)
@@ -329,8 +343,8 @@ class Pseudonymizer(Finder):
         if not isinstance(args, dict):
             return rewrite(args, self._free)
         result = {}
+        self.n_keys += len(args)
         for key, value in args.items():
-            self.n_keys += 1
             if key in _TRUNCATED and args.keys() == _TRUNCATED:
                 result[key] = rewrite(value, self._free, key)
             elif self._words.is_selector(tool, key) and isinstance(value, str):

@@ -58,6 +58,7 @@ _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 _DIGITS_BY_LETTERS: Final = re.compile(
     r"(?<![A-Za-z])(?=[^\n]{0,30}?[OoIl|])[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|](?![A-Za-z])"
 )
+_LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
 
 
@@ -76,7 +77,7 @@ def views(text: str) -> Iterator[View | None]:
     if " " in shown and _SPELLED.search(shown):
         for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):  # the first or the last may be a word of its own
             yield _rewrite(clear or _identity(text), _SPELLED, partial(_without_space, head=head, tail=tail))
-    if _DIGITS_BY_LETTERS.search(shown):
+    if _LETTER_BY_DIGIT.search(shown) and _DIGITS_BY_LETTERS.search(shown):
         yield _rewrite(clear or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from coreloop.sanitize.values import is_sensitive
@@ -13,6 +14,8 @@ _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Za-z][\w -]{0,40}")
 
 class Visitor(Protocol):
     """What becomes of the parts of a tree; ``key`` is that of the object around a value."""
+
+    n_keys: int
 
     def text(self, value: str, key: str) -> Any: ...
 
@@ -26,7 +29,7 @@ class NotFiniteError(ValueError):
 
 
 def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
-    """The tree with every part as the visitor gives it.
+    """The tree with every part as the visitor gives it; ``n_keys`` grows by the keys of it.
 
     A value beside a name, ``{"name": "api_key", "value": …}``, and an item behind an option, ``["--token",
     …]``, stand under that name.
@@ -38,56 +41,57 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
     RecursionError
         The tree is deeper than Python's stack.
     """
-    if isinstance(node, str):
-        return visitor.text(node, key)
-    if node is None or isinstance(node, bool):
+    if node is None or node is True or node is False:
         return node
-    if isinstance(node, int | float):
-        if not math.isfinite(node):
-            raise NotFiniteError
-        return visitor.number(node, key)
-    if isinstance(node, list):
+    kind = type(node)
+    if kind is str:
+        return visitor.text(node, key)
+    if kind is dict:
+        return _dict(node, visitor, key)
+    if kind is list:
         return _list(node, visitor, key)
-    return _dict(node, visitor, key)
+    if not math.isfinite(node):
+        raise NotFiniteError
+    return visitor.number(node, key)
 
 
 def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
     items: list[Any] = []
-    before = ""
+    option = ""
     for item in node:
-        items.append(rewrite(item, visitor, before or key))
-        is_option = (
-            isinstance(item, str)
-            and len(item) <= 64
-            and not before
-            and _OPTION.fullmatch(item)
-            and is_sensitive(item)
-        )
-        before = item if is_option else ""
+        items.append(rewrite(item, visitor, option or key))
+        option = item if not option and isinstance(item, str) and _is_option(item) else ""
     return items
 
 
 def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
-    named = _name_beside(node) or above
+    visitor.n_keys += len(node)
+    named = above if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or above
     result: dict[str, Any] = {}
     for key, value in node.items():
-        context = named if named and key.lower() in _VALUE_KEYS else key
-        result[_unused(visitor.key(key), result)] = rewrite(value, visitor, context)
+        new = visitor.key(key)
+        if new != key or new in result:
+            new = _unused(new, result, node)
+        if value is None:
+            result[new] = None
+        else:
+            result[new] = rewrite(value, visitor, named if named and key.lower() in _VALUE_KEYS else key)
     return result
 
 
 def _name_beside(node: dict[str, Any]) -> str:
-    if not any(key in node for key in _VALUE_KEYS):
-        return ""
     names = (node.get(key) for key in _NAME_KEYS)
     return next((name for name in names if isinstance(name, str) and len(name) <= 64), "")
 
 
-def _unused(key: str, taken: dict[str, Any]) -> str:
+@lru_cache(maxsize=4096)
+def _is_option(item: str) -> bool:
+    return len(item) <= 64 and _OPTION.fullmatch(item) is not None and is_sensitive(item)
+
+
+def _unused(key: str, result: dict[str, Any], node: dict[str, Any]) -> str:
     """A key that the object does not have: two keys may have become one."""
-    if key not in taken:
-        return key
-    number = 2
-    while f"{key}~{number}" in taken:
-        number += 1
-    return f"{key}~{number}"
+    new, number = key, 2
+    while new in result or new in node:
+        new, number = f"{key}~{number}", number + 1
+    return new

@@ -78,7 +78,7 @@ def _iban_pattern() -> str:
 _GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 RULES: Final = (
     Rule("CARD", r"(?<![0-9])[0-9](?:[ \-./·]{0,2}[0-9]){12,18}(?![0-9])", Sign.DIGITS, _is_card, joins=True),
-    Rule("IBAN", _iban_pattern(), Sign.DIGITS, _is_iban, joins=True),
+    Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
     Rule(
         "ACCOUNT",
         rf"(?<![0-9-])(?:{_GROUPED})(?![0-9]|-[0-9])",

@@ -101,19 +101,23 @@ RULES: Final = (
         joins=True,
     ),
     Rule(
-        "PASSPORT", r"(?<![0-9A-Za-z])[Mm][ -]?[0-9]{8}(?![0-9A-Za-z])", Sign.DIGITS, _is_passport, joins=True
+        "PASSPORT",
+        r"(?<![0-9A-Za-z])[Mm][ -]?[0-9]{8}(?![0-9A-Za-z])",
+        Sign.DIGITS | Sign.CODES,
+        _is_passport,
+        joins=True,
     ),
     Rule(
         "PASSPORT",
         r"(?<![0-9A-Za-z])[MSRGDO][ -]?[0-9]{3}[A-Z][0-9]{4}(?![0-9A-Za-z])",
-        Sign.DIGITS,
+        Sign.DIGITS | Sign.CODES,
         joins=True,
     ),
     Rule(
         "PASSPORT",
         r"(?<![0-9A-Za-z])(?:[A-Za-z]{1,2}[ -]?[0-9]{6,9}|[A-Za-z][ -]?[0-9]{3}[A-Za-z][0-9]{4}|[0-9]{9})"
         r"(?![0-9A-Za-z])",
-        Sign.DIGITS,
+        Sign.DIGITS | Sign.CODES,
         near=r"(?i)여권|passport",
         joins=True,
     ),

@@ -16,6 +16,7 @@ class Sign(IntFlag):
     DOTTED = auto()
     COLONS = auto()
     DIGITS = auto()
+    CODES = auto()
     SPOKEN_DIGITS = auto()
     KEYWORD = auto()
     PREFIX = auto()

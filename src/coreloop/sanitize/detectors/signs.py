@@ -1,0 +1,79 @@
+"""The cheap look at a text: which signs it shows, so that hardly any rule has to run on hardly any text."""
+
+import re
+import string
+from typing import Final
+
+from coreloop.sanitize.detectors.rule import Sign
+
+_KEYWORDS: Final = """
+pass pwd pswd pw pin cvc cvv secret token key credential auth bearer basic cookie sess -u --user dsn conn
+비밀 비번 패스워드 암호 핀 시크릿 토큰 키
+"""
+_PREFIXES: Final = """
+akia asia abia acca agpa aida aipa anpa anva aroa ghp_ gho_ ghr_ ghs_ ghu_ github_ glpat- gldt- glrt-
+glptt- glft- glimt- glagent- glsoat- glcbt- gloas- sk- aiza ya29 gocspx xox xapp- k_live k_test whsec_
+npm_ pypi- hf_ hf- gsk_ gsk- r8_ xai- xai_ ntn_ lin_api dop_v1 shpat shpss shpca dckr_pat rubygems nvapi
+pplx tvly sess- sess_ dapi figd sg. hooks.slack age-s eyj
+"""
+_TITLES: Final = """
+씨 님 대표 이사 회장 사장 상무 전무 부장 차장 과장 대리 팀장 실장 본부장 센터장 지점장 사원 주임 선임 책임
+수석 위원 의원 장관 차관 교수 박사 변호사 회계사 세무사 변리사 노무사 법무사 기자 앵커 선생 고객 회원 의사
+간호사 약사 원장 매니저 연구원 애널리스트 감사 조합장 총장 학장 교장 판사 검사 형사 경위 경감 작가 감독
+배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
+"""
+_LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
+# A sign, characters of which a text has at least one, and what it must hold in lower case: a pattern, or
+# one of some words, which is several times quicker to look for.
+_SIGNS: Final[tuple[tuple[Sign, str, str], ...]] = (
+    (
+        Sign.SPOKEN_AT,
+        "@([{<|*_-골닷 ",
+        r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|\s(?:at|dot)\s|골뱅이|\s@|@\s|닷\s?컴",
+    ),
+    (Sign.LINK, ":/.", r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\.[a-z/].*\?.*="),
+    (Sign.DOTTED, ".", r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
+    (Sign.COLONS, ":", r"[0-9a-f]{0,4}::?[0-9a-f]{0,4}:"),
+    (Sign.DIGITS, string.digits, r"[0-9](?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{5}\n[0-9]{2}"),
+    (
+        Sign.CODES,
+        string.digits,
+        r"(?<![0-9a-z-])[a-z]{2}[0-9]{2}[ -]?[0-9a-z]{4}[ -]?[0-9a-z]{4}|"
+        r"(?<![0-9a-z])[a-z]{1,2}[ -]?[0-9]{3}[a-z]?[0-9]{3}",
+    ),
+    (Sign.SPOKEN_DIGITS, "공영", r"[공영]일[공영일육륙칠팔구]"),
+    (Sign.HOME, "/\\~", r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"),
+)
+_WORDS: Final[tuple[tuple[int, bool, tuple[str, ...]], ...]] = (
+    # a sign, whether only a text with more than ASCII can show it, the words
+    (int(Sign.KEYWORD), False, tuple(_KEYWORDS.split())),
+    (int(Sign.PREFIX), False, tuple(_PREFIXES.split())),
+    (int(Sign.TITLE), True, tuple(_TITLES.split())),
+    (int(Sign.TITLE), False, ("name", "holder")),
+    (int(Sign.LATIN_TITLE), False, tuple(_LATIN_TITLES.split())),
+    (int(Sign.AT), False, ("@",)),
+)
+_patterns: list[tuple[int, frozenset[str], re.Pattern[str]]] = []
+
+
+def signs_of(text: str) -> int:
+    """The bits of `Sign` that a text shows; 0 for most texts."""
+    if not _patterns:
+        _patterns.extend(
+            (int(sign), frozenset(chars), re.compile(pattern)) for sign, chars, pattern in _SIGNS
+        )
+    found = 0
+    lowered = text.lower()
+    is_ascii = text.isascii()
+    for bit, beyond_ascii, words in _WORDS:
+        if beyond_ascii and is_ascii:
+            continue
+        for word in words:
+            if word in lowered:
+                found |= bit
+                break
+    chars = frozenset(text)
+    for bit, needed, pattern in _patterns:
+        if not chars.isdisjoint(needed) and pattern.search(lowered):
+            found |= bit
+    return found

@@ -1,0 +1,90 @@
+"""Numbers, tokens, paths and addresses with white space inside: gaps that may lie within one are closed."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from coreloop.sanitize.matching import Span, matches
+
+_WINDOW: Final = 120
+_PART: Final = re.compile(r"[0-9@/\\_]|[a-z][A-Z]|[A-Z]{4}")
+_ANY_GAP: Final = re.compile(r"[^\s가-힣]\s{1,3}[^\s가-힣]")
+_GAP: Final = re.compile(r"(?<=\S)\s{1,3}(?=\S)")
+_NUMERIC: Final = frozenset("0123456789-+.:/()")
+_LONG_NUMBER: Final = re.compile(r"[0-9](?:[-+.:/()]{0,2}[0-9]){5}")
+_TOKEN_PARTS: Final = re.compile(
+    r"A[KS]IA[A-Z0-9]|gh[oprsu]_|github_pat_|glpat-|sk-[A-Za-z]|[srp]k_(?:live|test)_|AIza|ya29\.|GOCSPX-|xox[a-z]-|whsec_|"
+    r"npm_[A-Za-z0-9]{12}|pypi-|hf_[A-Za-z0-9]{12}|eyJ|/home/|[Uu]sers[\\/]|[\w.+-]@[\w-]+\.|@[\w-]+\.[a-z]|"
+    r"(?<![A-Za-z0-9])(?:[A-Z]{2}[0-9]{2}[A-Z0-9]{4}|[A-Z][0-9]{3}[A-Z]?[0-9]{4}|[A-Z]{2}[0-9]{2}\Z)|"
+    r"[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:"
+)
+_NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9.,]+\Z")
+_NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
+_TABLE_NUMBERS: Final = 6
+_HUMP: Final = re.compile(r"[a-z][A-Z]")
+# A piece that is no word: letters and digits mixed, or capitals within.
+_REST: Final = re.compile(
+    r"[ \t\n]{1,2}(?=[A-Za-z0-9_+/=.-]*(?:[a-zA-Z][0-9]|[0-9][a-zA-Z]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Z]{6}))"
+    r"[A-Za-z0-9_+/=.-]{4,}"
+)
+
+
+def is_torn(text: str) -> bool:
+    """Whether there is a long number or the beginning of a token once all white space is taken out."""
+    if not _PART.search(text) or not _ANY_GAP.search(text):
+        return False
+    compact = "".join(text.split())
+    return _LONG_NUMBER.search(compact) is not None or _TOKEN_PARTS.search(compact) is not None
+
+
+def torn(text: str, known: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """What reaches over a gap, or over two, when they are closed; not where ``known`` ends or goes on."""
+    gaps = [match.span() for match in _GAP.finditer(text)]
+    for first, gap in enumerate(gaps):
+        if not _may_be_torn(text, gap) or any(start < gap[0] <= end for start, end in known):
+            continue
+        if not _is_table(text, gap):
+            yield from _across(text, gaps[first : first + 1])
+            yield from _across(text, gaps[first : first + 2])
+
+
+def with_rest(text: str, kind: str, end: int) -> int:
+    """Where a token or link ends whose tail white space tore off."""
+    rest = _REST.match(text, end) if kind in {"SECRET", "URL"} else None
+    return end if rest is None else rest.end()
+
+
+def _may_be_torn(text: str, gap: tuple[int, int]) -> bool:
+    """Whether both sides of a gap look like parts of one number, token, path or address."""
+    left, right = text[gap[0] - 1], text[gap[1]]
+    if left in _NUMERIC and right in _NUMERIC and (left.isdigit() or right.isdigit()):
+        return True
+    before = text[max(0, gap[0] - _WINDOW) : gap[0]].rsplit(None, 1)[-1]
+    behind = text[gap[1] : gap[1] + _WINDOW].split(None, 1)[0]
+    return _TOKEN_PARTS.search(before + behind) is not None
+
+
+def _is_table(text: str, gap: tuple[int, int]) -> bool:
+    """Whether a gap stands in a row of many numbers."""
+    before = _NUMBERS_AHEAD.search(text, max(0, gap[0] - _WINDOW), gap[0])
+    behind = _NUMBERS_BEHIND.match(text, gap[1], gap[1] + _WINDOW)
+    if before is None or behind is None:
+        return False
+    return len(before[0].split()) + len(behind[0].split()) >= _TABLE_NUMBERS
+
+
+def _across(text: str, gaps: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    start, end = max(0, gaps[0][0] - _WINDOW), min(gaps[-1][1] + _WINDOW, len(text))
+    places = [at for at in range(start, end) if not any(a <= at < b for a, b in gaps)]
+    closed = "".join(text[at] for at in places)
+    for kind, first, behind in matches(closed, joins=True):
+        begin, over = places[first], places[behind - 1] + 1
+        if begin < gaps[0][0] and over > gaps[-1][1] and not _is_prose(kind, closed[first:behind]):
+            yield kind, begin, over
+
+
+def _is_prose(kind: str, value: str) -> bool:
+    """Words that only look like a token because the space between them was taken out."""
+    if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
+        return False
+    return sum(char.isdigit() for char in value) < 2 and len(_HUMP.findall(value)) < 3
