@@ -12,6 +12,8 @@ from coreloop.errors import WorkspaceError
 from coreloop.workspace import locked, write_private
 
 SCHEMA_VERSION: Final = 1
+MIN_PUBLISHED: Final = 5
+"""Requests, or failures, behind an entry that others may read; what fewer people did is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, da
 def shown_ids(ids: Mapping[str, str], withheld: Collection[str]) -> dict[str, str]:
     """The ids for a file that others read: of a withheld key only the number stays, so none comes twice."""
     return {f"withheld-{id}" if id in withheld else key: id for key, id in ids.items()}
+
+
+def folded_note(count: int, noun: str) -> str:
+    """What a draft says of the entries that have too few requests, or failures, to be listed for others."""
+    return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
 
 
 def write_night(

@@ -31,7 +31,7 @@ _Number = TypeVar("_Number", int, float)
 )
 @click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
-@click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
+@click.option("--sanitize", is_flag=True, help="For others to read: redacted, and folded under 5.")
 @click.option(
     "--include-audit-analysis",
     "with_notes",

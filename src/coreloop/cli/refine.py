@@ -16,7 +16,7 @@ from coreloop.workspace import open_workspace
 @click.option("--exclude-types", default="", help="Failure labels and error classes to leave out, by commas.")
 @click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="Where they go.  [default: data/audit/counterexamples]")
-@click.option("--sanitize", is_flag=True, help="Redact every text that is from no closed vocabulary.")
+@click.option("--sanitize", is_flag=True, help="For others to read: redacted, and folded under 5.")
 @click.option("--dry-run", is_flag=True, expose_value=False, help="Always on: refine only proposes.")
 @mining_options
 @json_option

@@ -12,6 +12,7 @@ import orjson
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals
+from coreloop.proposals import MIN_PUBLISHED
 from coreloop.text import fitted, printable
 
 MAX_SHOWN = 10
@@ -49,6 +50,10 @@ def show_proposals(
         _show_candidate(candidate, columns)
     if len(document.candidates) > MAX_SHOWN:
         click.echo(f"… and {len(document.candidates) - MAX_SHOWN} more, in the draft")
+    if document.n_folded:
+        click.echo(
+            f"  {counted(document.n_folded, 'candidate')} of fewer than {MIN_PUBLISHED} requests not listed"
+        )
     for gate, count in proposals.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
@@ -106,6 +111,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "skipped": proposals.skipped,
         "candidates": document.candidates,
         "notes": document.notes,
+        "n_folded": document.n_folded,
         "files": [os.fsencode(path).decode("utf-8", "replace") for path in paths],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()

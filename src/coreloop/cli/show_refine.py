@@ -8,6 +8,7 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
+from coreloop.proposals import MIN_PUBLISHED
 from coreloop.refine.counterexamples import Counterexample
 from coreloop.refine.document import CounterexamplesFile, title
 from coreloop.refine.propose import Refined
@@ -41,6 +42,9 @@ def show_refined(
         _show(one, columns)
     if len(found) > MAX_SHOWN:
         click.echo(f"… and {len(found) - MAX_SHOWN} more, in the draft")
+    if document.n_folded:
+        noun = counted(document.n_folded, "counterexample")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures not listed")
     for gate, count in refined.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_FELL[gate]} ({gate})")
@@ -70,6 +74,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "fell": refined.found.fell,
         "skipped": refined.skipped,
         "counterexamples": document.counterexamples,
+        "n_folded": document.n_folded,
         "files": [str(path) for path in paths],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()

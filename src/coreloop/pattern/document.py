@@ -11,7 +11,7 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import FROM_NOTES, Candidate, Note
-from coreloop.proposals import SCHEMA_VERSION
+from coreloop.proposals import SCHEMA_VERSION, folded_note
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
 from coreloop.tools import Unresolved
@@ -28,6 +28,8 @@ class CandidatesFile:
         Only where ``--include-audit-analysis`` asked for them.
     ids : dict of str to str
         Candidate key -> id, of every run of the day: a key keeps its id.
+    n_folded : int
+        Candidates of too few requests to be listed in a file that others read; 0 in a local one.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -36,6 +38,7 @@ class CandidatesFile:
     candidates: tuple[Candidate, ...]
     notes: tuple[Note, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
 
 
 def read_document(path: Path) -> CandidatesFile:
@@ -63,7 +66,7 @@ def to_json(document: CandidatesFile) -> bytes:
 
 
 def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
-    """Replace every text that is not from a closed vocabulary by ``[REDACTED n]``, n its length."""
+    """Without questions, and with ``[REDACTED n]`` for every text from no closed vocabulary, n its length."""
     axis = candidate.axis
     withheld = candidate.refused is not None or any(
         not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
@@ -80,7 +83,7 @@ def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
         axis=None if axis is None else unless(words.declares(axis, candidate.engine), axis),
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
         tool_pattern=tuple(words.redacted_step(step) for step in candidate.tool_pattern),
-        example_questions=tuple(unless(False, text) for text in candidate.example_questions),
+        example_questions=(),
         bullets=tuple(unless(False, text) for text in candidate.bullets),
         providers=words.redacted_providers(candidate.providers),
     )
@@ -99,7 +102,7 @@ def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:
     if not document.candidates:
         head += "\nNothing passed the gates.\n"
     sections = "".join(_section(candidate, words) for candidate in document.candidates)
-    return head + sections + _notes(document.notes)
+    return head + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
 
 
 def _section(candidate: Candidate, words: Vocabulary) -> str:

@@ -13,7 +13,7 @@ from coreloop.pattern.candidates import Found, Note, find_candidates
 from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
-from coreloop.proposals import assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
 from coreloop.tools import resolve_tools
 from coreloop.wording import Vocabulary
 from coreloop.workspace import Workspace
@@ -111,11 +111,18 @@ def _document(
 ) -> CandidatesFile:
     found = proposals.found.candidates
     ids = assign_ids((one.key for one in found), known, prefix="cand", day=now.date())
-    named = (replace(one, id=ids[one.key]) for one in found)
-    candidates = tuple(redact(one, proposals.words) if sanitized else one for one in named)
-    notes = tuple(redact_note(one) if sanitized else one for one in proposals.notes)
-    withheld = {one.id for one in candidates if not one.key}
-    shown = shown_ids(ids, withheld) if sanitized else ids
+    named = tuple(replace(one, id=ids[one.key]) for one in found)
+    if not sanitized:
+        return CandidatesFile(
+            generated_at=now, window=proposals.days, candidates=named, notes=proposals.notes, ids=ids
+        )
+    listed = tuple(redact(one, proposals.words) for one in named if one.n_observed >= MIN_PUBLISHED)
+    withheld = set(ids.values()) - {one.id for one in listed if one.key}
     return CandidatesFile(
-        generated_at=now, window=proposals.days, candidates=candidates, notes=notes, ids=shown
+        generated_at=now,
+        window=proposals.days,
+        candidates=listed,
+        notes=tuple(map(redact_note, proposals.notes)),
+        ids=shown_ids(ids, withheld),
+        n_folded=len(named) - len(listed),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 import orjson
 
 from coreloop.mine.window import Days
-from coreloop.proposals import SCHEMA_VERSION
+from coreloop.proposals import SCHEMA_VERSION, folded_note
 from coreloop.refine.counterexamples import Counterexample
 from coreloop.text import escape_markdown, indented_block, printable
 from coreloop.wording import Vocabulary, unless
@@ -15,13 +15,14 @@ from coreloop.wording import Vocabulary, unless
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterexamplesFile:
-    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; ``ids`` as in a candidates file."""
+    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; the rest as in a candidates file."""
 
     schema_version: int = SCHEMA_VERSION
     generated_at: datetime
     window: Days
     counterexamples: tuple[Counterexample, ...]
     ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
 
 
 def to_json(document: CounterexamplesFile) -> bytes:
@@ -59,7 +60,8 @@ def to_markdown(document: CounterexamplesFile) -> str:
     head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
     if not document.counterexamples:
         head += "\nNothing failed often enough.\n"
-    return head + "".join(map(_section, document.counterexamples))
+    sections = "".join(map(_section, document.counterexamples))
+    return head + sections + folded_note(document.n_folded, "failures")
 
 
 def title(one: Counterexample) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
-from coreloop.proposals import assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
 from coreloop.refine.counterexamples import Found, find_counterexamples
 from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
 from coreloop.refine.draft import draft
@@ -64,10 +64,17 @@ def write_refined(
     def build(known: Mapping[str, str]) -> tuple[bytes, str]:
         found = refined.found.counterexamples
         ids = assign_ids((one.key for one in found), known, prefix="ce", day=now.date())
-        named = (replace(one, id=ids[one.key]) for one in found)
-        kept = tuple(redact(one, refined.words) if sanitized else one for one in named)
-        shown = shown_ids(ids, {one.id for one in kept if not one.key}) if sanitized else ids
-        document = CounterexamplesFile(generated_at=now, window=refined.days, counterexamples=kept, ids=shown)
+        kept = named = tuple(replace(one, id=ids[one.key]) for one in found)
+        if sanitized:
+            kept = tuple(redact(one, refined.words) for one in named if one.n_failures >= MIN_PUBLISHED)
+            ids = shown_ids(ids, set(ids.values()))
+        document = CounterexamplesFile(
+            generated_at=now,
+            window=refined.days,
+            counterexamples=kept,
+            ids=ids,
+            n_folded=len(named) - len(kept),
+        )
         written.append(document)
         return to_json(document), to_markdown(document)
 

@@ -75,6 +75,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
         "candidates",
         "notes",
         "ids",
+        "n_folded",
     }
     assert written["schema_version"] == 1
     assert written["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
@@ -125,8 +126,25 @@ def test_another_day_counts_anew_and_leaves_the_first_days_file(tmp_path: Path):
 
 def test_ids_survive_a_sanitized_run(tmp_path: Path):
     plain = [one.id for one in _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0].candidates]
-    document, _ = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path, sanitized=True)
+    many = [row for name in "ab" for row in repeated(5, tool_calls=[call(name)])]
+    document, _ = _write(_proposals(tmp_path, *many), tmp_path, sanitized=True)
     assert [one.id for one in document.candidates] == plain
+
+
+def test_what_fewer_than_five_requests_did_is_counted_for_others_and_listed_for_us(tmp_path: Path):
+    rows = [*repeated(5, tool_calls=[call("often")]), *repeated(4, tool_calls=[call("seldom")])]
+    proposals = _proposals(tmp_path, *rows)
+    local, _ = _write(proposals, tmp_path)
+    assert {one.engine for one in local.candidates} == {"often", "seldom"}
+    assert local.n_folded == 0
+    key = next(one.key for one in local.candidates if one.engine == "seldom")
+    published, paths = _write(proposals, tmp_path, sanitized=True)
+    assert [one.n_observed for one in published.candidates] == [5]
+    assert published.n_folded == 1
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
+    assert key not in text
+    assert "seldom" not in text
+    assert "Not listed: 1 of fewer than 5 requests." in text
 
 
 def test_new_ids_go_on_from_the_highest_number():
@@ -216,13 +234,13 @@ def test_a_file_of_a_later_version_is_refused(tmp_path: Path):
 
 
 def test_sanitize_leaves_no_hash_of_a_redacted_value(tmp_path: Path):
-    proposals = _proposals(tmp_path, *repeated(3, provider="acme-secret"))
+    proposals = _proposals(tmp_path, *repeated(5, provider="acme-secret"))
     (one,) = proposals.found.candidates
     document, (path, draft) = _write(proposals, tmp_path, sanitized=True)
     written = path.read_text() + draft.read_text()
     assert one.key not in written
     assert one.seq_hash not in written
-    assert document.candidates[0].providers == {"[REDACTED]": 3}
+    assert document.candidates[0].providers == {"[REDACTED]": 5}
     assert document.ids == {f"withheld-{one_id}": one_id for one_id in ["cand-2026-04-25-001"]}
 
 
@@ -231,7 +249,7 @@ def _hostile(folder: Path) -> Proposals:
         call("분석 CANARY tool", {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}),
         call("show", {"axis": "CANARY", "CANARY key": 1, "topic": "CANARY"}),
     ]
-    rows = repeated(3, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
+    rows = repeated(5, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
     for row in rows:
         row["question"] = f"CANARY {row['question']} 홍길동"
     return _proposals(folder, *rows)
@@ -257,7 +275,7 @@ def test_sanitize_redacts_every_field(tmp_path: Path):
         assert "홍길동" not in text
         assert "질문" not in text
     (one,) = document.candidates
-    assert one.example_questions == tuple(f"[REDACTED {len('CANARY 질문0 회사0 홍길동')}]" for _ in range(3))
+    assert one.example_questions == ()
     assert one.tool_pattern[0].name == "[REDACTED 14]"
     assert one.tool_pattern[0].selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
 

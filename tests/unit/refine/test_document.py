@@ -41,8 +41,8 @@ def _write(
     return write_refined(refined, folder / "out", now=now, sanitized=sanitized)
 
 
-def _fails(*names: str) -> list[dict[str, Any]]:
-    return [record(tool_calls=[*[failed(name)] * 2, call("finish")]) for name in names]
+def _fails(*names: str, times: int = 2) -> list[dict[str, Any]]:
+    return [record(tool_calls=[*[failed(name)] * times, call("finish")]) for name in names]
 
 
 def _ids(document: CounterexamplesFile) -> dict[str, str]:
@@ -60,7 +60,14 @@ def test_a_document_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
     _, (path, _) = _write(_refined(tmp_path, *_fails("a")), tmp_path)
     written = json.loads(path.read_bytes())
-    assert written.keys() == {"schema_version", "generated_at", "window", "counterexamples", "ids"}
+    assert written.keys() == {
+        "schema_version",
+        "generated_at",
+        "window",
+        "counterexamples",
+        "ids",
+        "n_folded",
+    }
     (one,) = written["counterexamples"]
     promised = "id key tool selectors arg_keys kind labels error_class error_template n_failures n_calls "
     promised += "n_without wasted_ms first_seen last_seen examples suggested_append providers"
@@ -121,7 +128,7 @@ def _hostile(folder: Path) -> Refined:
             category_hash="CANARY",
             session_hash="CANARY",
         )
-        for n in range(3)
+        for n in range(5)
     ]
     return _refined(folder, *rows)
 
@@ -162,18 +169,28 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
         assert (one.key, one.suggested_append, one.error_template, one.examples) == ("", None, None, ())
         assert one.tool == "[REDACTED 11]"
         assert one.selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
-        assert one.providers == {"[REDACTED]": 3}
+        assert one.providers == {"[REDACTED]": 5}
         assert one.refused == "withheld, since a name in it is from no closed vocabulary"
     ids = [one.id for one in document.counterexamples]
     assert document.ids == {f"withheld-{id}": id for id in ids}
 
 
 def test_ids_survive_a_sanitized_run(tmp_path: Path) -> None:
-    refined = _refined(tmp_path, *_fails("a", "b"))
+    refined = _refined(tmp_path, *_fails("a", "b", times=5))
     plain = [one.id for one in _write(refined, tmp_path)[0].counterexamples]
     sanitized, _ = _write(refined, tmp_path, sanitized=True)
     assert [one.id for one in sanitized.counterexamples] == plain
     assert len(set(plain)) == 2
+
+
+def test_fewer_than_five_failures_are_counted_for_others_and_listed_for_us(tmp_path: Path) -> None:
+    refined = _refined(tmp_path, *_fails("often", times=5), *_fails("seldom", times=4))
+    local, _ = _write(refined, tmp_path)
+    assert {one.tool for one in local.counterexamples} == {"often", "seldom"}
+    published, paths = _write(refined, tmp_path, sanitized=True)
+    assert [one.n_failures for one in published.counterexamples] == [5]
+    assert published.n_folded == 1
+    assert "Not listed: 1 of fewer than 5 failures." in paths[1].read_text(encoding="utf-8")
 
 
 def test_a_sanitized_file_says_nothing_of_error_or_question_though_every_name_is_known(
@@ -185,7 +202,7 @@ def test_a_sanitized_file_says_nothing_of_error_or_question_though_every_name_is
     bad = failed("analysis", {"axis": "수익성"}, "ValueError: the CANARY must be given")
     rows = [
         record(tool_calls=[bad, call("analysis", {"axis": "수익성", "company": "x"})], question="CANARY")
-    ] * 3
+    ] * 5
     document, paths = _write(_refined(tmp_path, *rows), tmp_path, sanitized=True)
     (one,) = document.counterexamples
     assert LOUD.search("".join(path.read_text(encoding="utf-8") for path in paths)) is None
