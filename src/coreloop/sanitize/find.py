@@ -102,10 +102,11 @@ def _scan(text: str) -> list[Hit]:
 
 def _torn_hits(text: str, clear: View | None, hits: list[Hit]) -> Iterator[Hit]:
     if clear is None:
-        for kind, start, end in torn(text, [(hit.start, hit.end) for hit in hits]):
+        for kind, start, end in torn(text, [(hit.kind, hit.start, hit.end) for hit in hits]):
             yield Hit(kind, start, end, "".join(text[start:end].split()))
         return
-    known = [(bisect_left(clear.starts, hit.start), bisect_left(clear.starts, hit.end)) for hit in hits]
+    starts = clear.starts
+    known = [(hit.kind, bisect_left(starts, hit.start), bisect_left(starts, hit.end)) for hit in hits]
     for kind, start, end in torn(clear.text, known):
         yield Hit(kind, *clear.span(start, end), "".join(clear.text[start:end].split()))
 

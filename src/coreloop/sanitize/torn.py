@@ -20,6 +20,7 @@ _TOKEN_PARTS: Final = re.compile(
 )
 _NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9.,]+\Z")
 _NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
+_LOCAL_PART: Final = re.compile(r"(?<![^\s(\[<'\",:])[A-Za-z0-9]+(?:[._+-][A-Za-z0-9]*)+\Z|[A-Za-z]+[0-9]+\Z")
 _TABLE_NUMBERS: Final = 6
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 # A piece that is no word: letters and digits mixed, or capitals within.
@@ -37,15 +38,25 @@ def is_torn(text: str) -> bool:
     return _LONG_NUMBER.search(compact) is not None or _TOKEN_PARTS.search(compact) is not None
 
 
-def torn(text: str, known: Sequence[tuple[int, int]]) -> Iterator[Span]:
-    """What reaches over a gap, or over two, when they are closed; not where ``known`` ends or goes on."""
+def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
+    """What reaches over a gap, or two, when they are closed; not where something known is whole already."""
     gaps = [match.span() for match in _GAP.finditer(text)]
     for first, gap in enumerate(gaps):
-        if not _may_be_torn(text, gap) or any(start < gap[0] <= end for start, end in known):
+        if not _may_be_torn(text, gap) or any(_is_whole(text, one, gap) for one in known):
             continue
         if not _is_table(text, gap):
             yield from _across(text, gaps[first : first + 1])
             yield from _across(text, gaps[first : first + 2])
+
+
+def _is_whole(text: str, known: Span, gap: tuple[int, int]) -> bool:
+    """Whether what was found needs no more: it ends at the gap, or begins behind it and a word stands before."""
+    kind, start, end = known
+    if start < gap[0] <= end:
+        return True
+    if start != gap[1] or kind not in {"EMAIL", "URL", "PATH"}:
+        return False
+    return kind != "EMAIL" or _LOCAL_PART.search(text, max(0, gap[0] - _WINDOW), gap[0]) is None
 
 
 def with_rest(text: str, kind: str, end: int) -> int:

@@ -1,0 +1,234 @@
+"""What each rule masks and what it leaves: before, after, and why."""
+
+import base64
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.sanitize import Finding, find, sanitize_text
+from coreloop.sanitize.detectors.finance import has_luhn
+from coreloop.sanitize.detectors.korean_ids import birth_date, has_business_checksum, has_resident_checksum
+
+# Made up here; none was ever anybody's.
+ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
+AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
+GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.s5Vw0k3Xq1Yb7Zc9Td2Ue4Rf6Gh8Jk0LmNpQrStUv"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq83nFvKq\n-----END RSA PRIVATE KEY-----"
+
+MASKED = {
+    "an address with a particle": ("메일은 hong@example.com으로", "메일은 [EMAIL-1]으로"),
+    "an address with a plus": ("to kim+tag@mail.example.co.kr.", "to [EMAIL-1]."),
+    "an address spoken in brackets": ("hong (at) example dot com", "[EMAIL-1]"),
+    "an address spoken in words": ("hong at example dot com", "[EMAIL-1]"),
+    "an address spoken in Korean": ("hong 골뱅이 example 점 com", "[EMAIL-1]"),
+    "an address of other letters": ("홍길동@예시.한국", "[EMAIL-1]"),
+    "a link with its query": ("보기: https://a.example/x?token=abc 참고", "보기: [URL-1] 참고"),
+    "a link without a scheme": ("www.example.com/private", "[URL-1]"),
+    "a bare host with a query": ("a.example.com/p?key=12", "[URL-1]"),
+    "an IPv4 with a port": ("서버 10.20.30.40:8080", "서버 [IP-1]:8080"),
+    "an IPv6": ("from 2001:db8::8a2e:370:7334", "from [IP-1]"),
+    "a mobile number": ("010-1234-5678로 전화", "[PHONE-1]로 전화"),
+    "a mobile number without dashes": ("연락처01012345678", "연락처[PHONE-1]"),
+    "a landline": ("(02) 345-6789", "[PHONE-1]"),
+    "a Korean number from abroad": ("+82 10-1234-5678", "[PHONE-1]"),
+    "a foreign number": ("call +1 415-555-2671", "call [PHONE-1]"),
+    "a spoken number": ("공일공 일이삼사 오육칠팔", "[PHONE-1]"),
+    "a company's line beside a word": ("고객센터 1588-1234", "고객센터 [PHONE-1]"),
+    "a resident with a dash": ("900101-1234567", "[RRN-1]"),
+    "a resident born since checksums ended": ("2103054123456", "[RRN-1]"),
+    "a foreigner": ("900101-5234567", "[RRN-1]"),
+    "a resident called so": ("주민번호 9001011234567", "주민번호 [RRN-1]"),
+    "a business": ("사업자 220-81-62517", "사업자 [BRN-1]"),
+    "a business called so, without dashes": ("사업자등록번호 2208162517", "사업자등록번호 [BRN-1]"),
+    "a passport": ("M12345678", "[PASSPORT-1]"),
+    "a new passport": ("M123A4567", "[PASSPORT-1]"),
+    "another passport called so": ("여권번호 S98765432", "여권번호 [PASSPORT-1]"),
+    "a driver's licence": ("11-22-333333-44", "[LICENCE-1]"),
+    "a driver's licence by region": ("서울 12-345678-90", "[LICENCE-1]"),
+    "a card in groups": ("4111-1111-1111-1111", "[CARD-1]"),
+    "a card without groups": ("카드 4111111111111111", "카드 [CARD-1]"),
+    "an American card": ("3782 822463 10005", "[CARD-1]"),
+    "an account beside its bank": ("국민은행 123456-04-123456", "국민은행 [ACCOUNT-1]"),
+    "an account beside a short bank": ("신한 110-123-456789", "신한 [ACCOUNT-1]"),
+    "an account called so": ("계좌번호는 12345678901234", "계좌번호는 [ACCOUNT-1]"),
+    "an IBAN in groups": ("DE89 3704 0044 0532 0130 00", "[IBAN-1]"),
+    "an Anthropic key": (f"키: {ANTHROPIC}.", "키: [SECRET-1]."),
+    "an AWS key": (f"aws {AWS}를", "aws [SECRET-1]를"),
+    "a GitHub token": (GITHUB, "[SECRET-1]"),
+    "a JWT": (f"jwt={JWT}", "jwt=[SECRET-1]"),
+    "a PEM key": (f"key\n{PEM}\nend", "key\n[SECRET-1]\nend"),
+    "a cut PEM key": (f"key {PEM[:60]}", "key [SECRET-1]"),
+    "a password beside its name": ("password=hunter2!", "password=[SECRET-1]"),
+    "a password with a prefix": ("DB_PASSWORD: s3cr3t", "DB_PASSWORD: [SECRET-1]"),
+    "a password in Korean": ("비밀번호는 abcd1234 입니다", "비밀번호는 [SECRET-1] 입니다"),
+    "a password of an option": ("mysql --password hunter2", "mysql --password [SECRET-1]"),
+    "a header": ("Authorization: Bearer abcdef123456789", "Authorization: Bearer [SECRET-1]"),
+    "a name and its value": (
+        '{"name": "api_key", "value": "q1w2e3r4"}',
+        '{"name": "api_key", "value": "[SECRET-1]"}',
+    ),
+    "an option and its value": ('["--token", "q1w2e3r4t5"]', '["--token", "[SECRET-1]"]'),
+    "a connection string": ("postgres://app:p4ss@db.local:5432/x", "[SECRET-1]"),
+    "a Unix home": ("open /home/minsu/a.xlsx", "open [PATH-1]"),
+    "a macOS home": ("/Users/minsu/Documents", "[PATH-1]"),
+    "a Windows home": (r"C:\Users\Min Su\Desktop", "[PATH-1]"),
+    "a WSL home": ("/mnt/c/Users/minsu/x", "[PATH-1]"),
+    "a file URL": ("file:///home/minsu/a", "[URL-1]"),
+    "a person with an honorific": ("김민수 님께", "[PERSON-1] 님께"),
+    "a person with a title and a particle": ("김민수 대표가", "[PERSON-1] 대표가"),
+    "a person behind a title": ("담당자: 이서연", "담당자: [PERSON-1]"),
+    "a person of two letters": ("허준 씨는", "[PERSON-1] 씨는"),
+    "a person of four letters": ("남궁민수 부장", "[PERSON-1] 부장"),
+    "a person in English": ("ask Mr. John Smith today", "ask Mr. [PERSON-1] today"),
+    "a doctor": ("Dr. Kim Minsu", "Dr. [PERSON-1]"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MASKED.values(), ids=MASKED)
+def test_private_data_is_masked(before: str, after: str):
+    assert sanitize_text(before) == after
+
+
+KEPT = {
+    "revenue": "매출 9001011234567원",
+    "revenue that ends like a card": "영업이익 4111111111111111원",
+    "revenue with commas": "매출 1,234,567,890,123원",
+    "a share": "전년 대비 +12.5%",
+    "a date": "2026-04-25 09:30:12",
+    "a range of years": "2019 2020 2021 2022 2023 2024",
+    "a version": "v1.2.3.4",
+    "a product's version": "Chrome 120.0.114.108",
+    "a section": "3.1.2.4 절",
+    "a package": "react@18.2.0",
+    "a decorator": "@observed_tool",
+    "a hash": "ae89748d2c4839b8ae89748d2c4839b8",
+    "a UUID": "550e8400-e29b-41d4-a716-446655440000",
+    "a request": "req-ce30719153cd63e3",
+    "an ISBN": "978-3-16-148410-0",
+    "coordinates": "37.5665, 126.9780",
+    "a stock code": "005930 실적",
+    "a product's id": "product_id 1656367028",
+    "a card with a wrong digit": "4111-1111-1111-1112",
+    "a business with a wrong digit": "220-81-62518",
+    "no date of birth": "901399-1234567",
+    "a company's registration": "법인등록번호 200111-1234567",
+    "milliseconds": "1609012345671",
+    "a column of numbers": "93903 64492 18326 22919 38493 29931 37280 57942 27894",
+    "a call": 'analysis(axis="수익성") -> show(topic)',
+    "a category": "FIN-profitability-KR",
+    "a scope": "std::vector<int>",
+    "a time": "09:30:12",
+    "prose about passwords": "password is required",
+    "prose about passwords in Korean": "비밀번호를 잊었어요",
+    "a limit": "max_tokens=512",
+    "a library": "sk-learn is a library for machine learning",
+    "a host in prose": "look at naver.com",
+    "a system's path": "/usr/local/bin/python",
+    "a customer": "고객님 안내",
+    "a board": "이번 대표 이사회 이사 선임 안건",
+    "an auditor": "외부 감사 의견",
+    "a placeholder": "password=${PASSWORD}",
+    "own labels": "[EMAIL-1] password=[SECRET-2]",
+}
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_look_alikes_stay(text: str):
+    assert sanitize_text(text) == text
+
+
+PLAIN = {
+    "EMAIL": "hong.gildong@example.com",
+    "PHONE": "010-1234-5678",
+    "RRN": "900101-1234567",
+    "BRN": "220-81-62517",
+    "CARD": "4111-1111-1111-1111",
+    "IBAN": "DE89370400440532013000",
+    "LICENCE": "11-22-333333-44",
+    "SECRET": GITHUB,
+}
+CYRILLIC = str.maketrans("aceopxAEKMHOPCTX", "асеорхАЕКМНОРСТХ")
+DISGUISES = {
+    "full width": lambda text: "".join(chr(ord(char) + 0xFEE0) for char in text),
+    "Arabic digits": lambda text: text.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")),
+    "mathematical digits": lambda text: "".join(chr(0x1D7CE + int(c)) if c.isdigit() else c for c in text),
+    "look-alikes": lambda text: text.translate(CYRILLIC),
+    "other dashes": lambda text: text.replace("-", "–"),
+    "invisible": "\u200b".join,
+    "percent": lambda text: "".join(f"%{ord(char):02X}" for char in text),
+    "percent twice": lambda text: "".join(f"%25{ord(char):02x}" for char in text),
+    "entities": lambda text: "".join(f"&#{ord(char)};" for char in text),
+    "entities twice": lambda text: "".join(f"&amp;#x{ord(char):x};" for char in text),
+    "escapes": lambda text: "".join(f"\\u{ord(char):04x}" for char in text),
+    "escapes twice": lambda text: "".join(f"\\\\u{ord(char):04x}" for char in text),
+    "spelled": " ".join,
+    "a line break": lambda text: f"{text[:7]}\n{text[7:]}",
+    "a space": lambda text: f"{text[:7]} {text[7:]}",
+}
+
+
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES)
+@pytest.mark.parametrize("kind", PLAIN)
+def test_a_disguise_hides_nothing(kind: str, disguise):
+    hidden = disguise(PLAIN[kind])
+    masked = sanitize_text(f"제 것은 {hidden} 입니다")
+    assert masked in {f"제 것은 [{kind}-1] 입니다", f"제 것은 [{kind}-1][{kind}-2] 입니다"}
+
+
+def test_decomposed_korean_is_read():
+    text = unicodedata.normalize("NFD", "김민수 대표")
+    assert sanitize_text(text).startswith("[PERSON-1] ")
+
+
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+@pytest.mark.parametrize("secret", [AWS, GITHUB, ANTHROPIC, "password=hunter2!"])
+def test_base64_of_a_secret_is_found(secret: str, encode):
+    token = encode(secret.encode()).decode()
+    assert sanitize_text(f"값은 {token}") == "값은 [SECRET-1]"
+    twice = encode(token.encode()).decode()
+    assert twice not in sanitize_text(f"값은 {twice}")
+
+
+def test_a_finding_is_a_place_in_the_original():
+    text = "메일: h\u200bong@example.com!"
+    (found,) = find(text)
+    assert found == Finding("EMAIL", 4, 21)
+    assert text[found.start : found.end] == "h\u200bong@example.com"
+
+
+def test_one_value_has_one_number_however_it_is_written():
+    assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
+        "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"
+    )
+
+
+def test_checksums_are_those_of_the_offices():
+    assert has_luhn("4111111111111111")
+    assert not has_luhn("4111111111111112")
+    assert has_business_checksum("2208162517")
+    assert not has_business_checksum("2208162518")
+    assert has_resident_checksum("9001011234568") is not has_resident_checksum("9001011234569")
+    assert birth_date("9002291234567") is None
+    assert birth_date("0002293234567") is not None
+
+
+@given(st.text())
+def test_any_text_is_cut_at_places_of_its_own(text: str):
+    found = find(text)
+    assert all(0 <= one.start < one.end <= len(text) for one in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@given(
+    st.lists(
+        st.sampled_from([*PLAIN.values(), "매출", "a", " ", "\n", "%40", "&#64;", "\\u0040", "\u200b", "12"])
+    )
+)
+def test_nothing_is_found_in_what_was_sanitized(pieces: list[str]):
+    masked = sanitize_text(" ".join(pieces))
+    assert find(masked) == []
+    assert sanitize_text(masked) == masked
