@@ -1,6 +1,7 @@
 """Lines of JSON, each sanitized or rejected for a reason; nothing of a rejected line is passed on."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -104,6 +105,7 @@ def _parse_strictly(raw: bytes) -> None:
             object_pairs_hook=_refuse_doubles,
             parse_constant=_refuse_constant,
             parse_int=_read_integer,
+            parse_float=_read_float,
         )
     except _UnreadableError:
         raise
@@ -124,6 +126,13 @@ def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> None:
     raise _UnreadableError("NaN or Infinity, which JSON does not have")
+
+
+def _read_float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _UnreadableError("a number beyond all bounds")
+    return number
 
 
 def _read_integer(digits: str) -> int:

@@ -37,7 +37,8 @@ _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
 )
 _UNIT: Final = re.compile(
-    r"\s?(?:원|명|주(?!가|식)|개|건|%|억|조|만|천|달러|won|krw|usd|배|호|일|년|월|분|초|시간|ms|bytes?)",
+    r"(?:\s?(?:won|krw|usd|ms\b|bytes?|%)|\s?(?:원|명|개|건|억|조|만|천|달러|배|호|일|년|월|분|초|시간|주)(?![가-힣]|$)|"
+    r"(?:원|명|개|건|억|조|만|천|달러|배|호|일|년|월|분|초|시간|주)(?:$|[은는이가을를의에와과도로씩]))",
     re.IGNORECASE,
 )
 

@@ -50,7 +50,7 @@ def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_whole(text: str, known: Span, gap: tuple[int, int]) -> bool:
-    """Whether what was found needs no more: it ends at the gap, or begins behind it and a word stands before."""
+    """Whether what was found needs no more: it ends at the gap, or begins behind it with a word before."""
     kind, start, end = known
     if start < gap[0] <= end:
         return True

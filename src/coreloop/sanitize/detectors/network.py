@@ -47,7 +47,7 @@ RULES: Final = (
     ),
     Rule(  # torn in its scheme or its host
         "URL",
-        rf"(?i)(?<![A-Za-z0-9])(?:h\s?t\s?t\s?p\s?s?|wss?|ftp)\s?:\s?/\s?/\s?[a-z0-9.-]+(?:\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z]))?"
+        rf"(?i)(?<![A-Za-z0-9])(?:h\s?t\s?t\s?p\s?s?|wss?|ftp)\s?:\s?/\s?/\s?[a-z0-9.-]+(?:\s[a-z0-9-]*\.[a-z]{{2,12}}(?![a-z])|(?<=\.)\s[a-z0-9-]+(?=[/:?]))?"
         rf"{_END}*",
         Sign.LINK,
     ),

@@ -130,7 +130,7 @@ RULES: Final = (
     ),
     Rule(  # connection strings: somebody's password stands before the host
         "SECRET",
-        r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\\?/\\?/[^\s/@:\"'<>]*:[^\s\"'<>]+@[^\s\"'<>]+",
+        r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\s?\\?/\s?\\?/\s?[^\s/@:\"'<>]*:[^\s\"'<>]+@[^\s\"'<>]+",
         Sign.LINK,
     ),
     Rule("SECRET", r"(?<![\w/])[A-Za-z]\w{1,30}/[^\s@/\"']{3,40}@[\w.-]+:[0-9]{2,5}[/:]\w+", Sign.AT),

@@ -1,0 +1,111 @@
+"""The command ``sanitize`` as people and programs meet it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from logs import record, write_log
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "audit" / "sanitize_audit.py"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    write_log(
+        tmp_path / "data/audit/ai-ask/2026-04-25.jsonl",
+        [record(question="삼성전자 담당 hong@example.com에게 보낼 것"), record()],
+    )
+    return tmp_path
+
+
+def run(project: Path, *words: str, command: tuple[str, ...] = ("-m", "coreloop", "sanitize")):
+    return subprocess.run(
+        [sys.executable, *command, *words], cwd=project, capture_output=True, encoding="utf-8", check=False
+    )
+
+
+def test_check_looks_in_the_audit_folder_and_exits_1(project: Path):
+    done = run(project, "--check")
+    assert done.returncode == 1
+    assert "EMAIL" in done.stdout
+    assert "2026-04-25.jsonl:1: EMAIL in question" in done.stdout
+    assert "hong" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["hash", "drop", "mask"])
+def test_what_a_mode_wrote_passes_the_check(project: Path, mode: str):
+    done = run(project, "--mode", mode, "--out", "out", "--json", "--report", "report.json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["mode"], report["in"], report["out"], report["rejected"]) == (mode, 2, 2, 0)
+    assert json.loads((project / "report.json").read_text()) == report
+    checked = run(project, "--check", "out")
+    assert (checked.returncode, "nothing found" in checked.stdout) == (0, True)
+
+
+def test_without_paths_the_copy_lies_beside_the_records(project: Path):
+    assert run(project, "--mode", "mask").returncode == 0
+    (out,) = (project / "data/audit/sanitized").iterdir()
+    assert out.name.startswith("mask-")
+    assert "[EMAIL-1]" in next(out.iterdir()).read_text(encoding="utf-8")
+
+
+def test_names_come_from_the_option_or_from_coreloop_yaml(project: Path):
+    (project / "names.tsv").write_text("005930\t삼성전자\t삼전\n", encoding="utf-8")
+    assert run(project, "--mode", "mask", "--out", "a", "--names", "names.tsv").returncode == 0
+    (project / "coreloop.yaml").write_text("sanitize: {names: names.tsv}\n")
+    assert run(project, "--mode", "mask", "--out", "b").returncode == 0
+    for out in "ab":
+        assert "삼성전자" not in (project / out / "records-0001.jsonl").read_text(encoding="utf-8")
+
+
+def test_one_key_gives_the_same_pseudonyms_twice_and_no_key_others(project: Path):
+    for out, words in {"a": ["--key-file", "key"], "b": ["--key-file", "key"], "c": []}.items():
+        assert run(project, "--mode", "hash", "--out", out, *words).returncode == 0
+    a, b, c = ((project / out / "records-0001.jsonl").read_bytes() for out in "abc")
+    assert a == b != c
+
+
+REFUSED = {
+    "no mode": ([], "say --mode"),
+    "a path without --check": (["data"], "say --mode"),
+    "a mode to check": (["--check", "--mode", "mask"], "--check writes nothing"),
+    "names without mask": (["--mode", "hash", "--names", "names.tsv"], "--names is for --mode mask"),
+    "the same folder": (["--mode", "mask", "--out", "data/audit/ai-ask"], "lies in it"),
+    "a key that others will read": (
+        ["--mode", "hash", "--out", "o", "--key-file", "o/k"],
+        "keep the key elsewhere",
+    ),
+    "a report among the records": (["--mode", "hash", "--report", "data/audit/ai-ask/r"], "only read"),
+    "no such folder": (["--mode", "mask", "--in", "none"], "no such folder"),
+    "no such names": (["--mode", "mask", "--names", "none.tsv"], "none.tsv"),
+    "a line of names without a name": (["--mode", "mask", "--names", "bad.tsv"], "line 1 is not"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], said: str):
+    (project / "names.tsv").write_text("005930\t삼성전자\n", encoding="utf-8")
+    (project / "bad.tsv").write_text("005930\n", encoding="utf-8")
+    done = run(project, *words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_rejected_line_is_named_and_exits_1(project: Path):
+    path = project / "data/audit/ai-ask/2026-04-25.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"question": "hong@exam\n')
+    done = run(project, "--mode", "mask", "--out", "out")
+    assert done.returncode == 1
+    assert "3 lines in = 2 written, mask + 1 rejected" in done.stdout
+    assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
+
+
+def test_the_script_is_the_command(project: Path):
+    done = run(project, "--check", command=(str(SCRIPT),))
+    assert (done.returncode, "EMAIL" in done.stdout) == (1, True)

@@ -1,0 +1,104 @@
+"""Broken lines: rejected for a reason, and nothing of them passed on."""
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.sanitize.lines import Kept, Rejected, sanitize_lines
+from coreloop.sanitize.masking import Numbering
+from coreloop.sanitize.modes import Finder, Masker, Pseudonymizer
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.vocabulary import Vocabulary
+from logs import line, record
+
+BROKEN = {
+    "torn": (b'{"question": "hong@exam', "torn or not JSON"),
+    "not UTF-8": (b'{"question": "\xb1\xe8"}', "not UTF-8"),
+    "NaN": (b'{"chunk_len": NaN}', "NaN or Infinity, which JSON does not have"),
+    "Infinity": (b'{"chunk_len": -Infinity}', "NaN or Infinity, which JSON does not have"),
+    "a number beyond all bounds": (b'{"chunk_len": 1e999}', "a number beyond all bounds"),
+    "5,000 digits": (b'{"chunk_len": ' + b"1" * 5000 + b"}", "a number beyond 64 bits"),
+    "65 bits": (b'{"chunk_len": 18446744073709551616}', "a number beyond 64 bits"),
+    "100,000 deep": (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
+    "900 deep": (b'{"a":' + b"[" * 900 + b"]" * 900 + b"}", "nested too deeply"),
+    "a double key": (b'{"question": "a", "question": "b"}', "a key stands twice"),
+    "a double key, escaped": (b'{"question": "a", "\\u0071uestion": "b"}', "a key stands twice"),
+    "a double key, far from its colon": (b'{"a": "x\\":", "b" : 1, "b" : 2}', "a key stands twice"),
+    "a double key, deep": (b'{"a": [{"b": 1, "b": 2}]}', "a key stands twice"),
+    "a lone surrogate": (b'{"question": "\\ud800"}', "a lone surrogate, or no JSON"),
+    "a list": (b"[1]", "not an object"),
+    "a text": (b'"hong@example.com"', "not an object"),
+    "a byte order mark": (b'\xef\xbb\xbf{"question": "a"}', "begins with a byte order mark"),
+    "zeros of a crash": (b"\0" * 64, "torn or not JSON"),
+    "two records on a line": (b'{"a": 1}{"a": 2}', "torn or not JSON"),
+}
+VISITORS = {
+    "check": Finder,
+    "mask": lambda: Masker(Pseudonyms(b"k" * 32), Numbering()),
+    "hash": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), Vocabulary()),
+    "drop": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), Vocabulary(), drop=True),
+}
+
+
+@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
+@pytest.mark.parametrize(("raw", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
+    assert list(sanitize_lines([raw + b"\n"], visitor())) == [Rejected(reason, len(raw) + 1)]
+
+
+@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
+def test_a_line_after_a_broken_one_is_kept(visitor):
+    lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
+    results = list(sanitize_lines(lines, visitor()))
+    assert [type(one) for one in results] == [Rejected, type(None), Kept, Kept]
+
+
+SOUND = {
+    "spaces before a colon": b'{"question" : "a", "b"\t: 1}',
+    "a colon behind a quote": b'{"question": "say \\":\\" twice", "b": "\\":"}',
+    "the largest numbers": b'{"a": 18446744073709551615, "b": -9223372036854775808, "c": '
+    b"1.7976931348623157e308}",
+    "no record of ours": b'{"anything": [1, 2.5, true, null, {"x": {}}]}',
+    "nothing": b"{}",
+    "any letters": '{"질문": "é 한 \\ud83d\\ude00 \\u0000"}'.encode(),
+}
+
+
+@pytest.mark.parametrize("raw", SOUND.values(), ids=SOUND)
+def test_a_sound_line_is_kept_as_it_is(raw: bytes):
+    (kept,) = sanitize_lines([raw], Finder())
+    assert isinstance(kept, Kept)
+    assert orjson.loads(kept.line) == json.loads(raw)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
+@given(extra=JSON, args=st.dictionaries(st.text(), JSON, max_size=3))
+def test_whatever_a_record_holds_it_is_kept_once_and_clean(visitor, extra: Any, args: dict[str, Any]):
+    one = {**record(extra=extra), "tool_calls": [{"name": "show", "args": args, "ok": True}]}
+    try:
+        raw = json.dumps(one).encode()
+        orjson.loads(raw)
+    except (UnicodeEncodeError, orjson.JSONDecodeError):
+        return
+    (kept,) = sanitize_lines([raw], visitor())
+    assert isinstance(kept, Kept)
+    assert kept.line.count(b"\n") == 1
+    if visitor is not Finder:
+        finder = Finder()
+        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [Kept]
+        assert finder.found.total() == 0

@@ -1,0 +1,106 @@
+"""Companies: with particles, in any spelling, and not where the name is an ordinary word."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import WorkspaceError
+from coreloop.sanitize import find, sanitize_text
+from coreloop.sanitize.names import Names, read_names
+
+NAMES = Names(
+    [
+        ("005930", "삼성전자", ["삼전", "Samsung Electronics"]),
+        ("000660", "SK하이닉스", ["SK hynix", "하이닉스"]),
+        ("003550", "LG", []),
+        ("051910", "LG화학", ["LG Chem"]),
+        ("000270", "기아", ["기아차"]),
+        ("001680", "대상", []),
+        ("004370", "농심", []),
+        ("035720", "카카오", []),
+        ("0001A0", "덕양에너젠", []),
+    ]
+)
+MASKED = {
+    "a particle": ("삼성전자는 어때", "[COMPANY-1]는 어때"),
+    "two particles": ("SK하이닉스에서도", "[COMPANY-1]에서도"),
+    "a code in brackets": ("SK하이닉스(000660)", "[COMPANY-1]([STOCK-1])"),
+    "a code before": ("005930 삼성전자", "[STOCK-1] [COMPANY-1]"),
+    "an alias has the company's number": ("삼전과 삼성전자", "[COMPANY-1]과 [COMPANY-1]"),
+    "glued to a noun": ("삼성전자주가 알려줘", "[COMPANY-1]주가 알려줘"),
+    "glued to a word before": ("오늘삼성전자", "오늘[COMPANY-1]"),
+    "a space inside": ("삼성 전자 실적", "[COMPANY-1] 실적"),
+    "another case": ("samsung electronics", "[COMPANY-1]"),
+    "full width": ("ＬＧ화학을", "[COMPANY-1]을"),
+    "the longest of two": ("LG화학과 LG", "[COMPANY-1]과 [COMPANY-2]"),
+    "a short name": ("농심의 매출", "[COMPANY-1]의 매출"),
+    "an ordinary word with its mark": ("㈜대상 주식", "㈜[COMPANY-1] 주식"),
+    "an ordinary word with another mark": ("주식회사 기아", "주식회사 [COMPANY-1]"),
+    "an ordinary word with its code": ("기아(000270)", "[COMPANY-1]([STOCK-1])"),
+    "an alias of an ordinary word": ("기아차 배당", "[COMPANY-1] 배당"),
+    "a code with a letter": ("0001A0 분석", "[STOCK-1] 분석"),
+    "a code called so": ("종목코드 051910", "종목코드 [STOCK-1]"),
+    "only a code": ("005930", "[STOCK-1]"),
+}
+KEPT = {
+    "an ordinary word": "비교 대상 기업과 기아 문제",
+    "a word that begins alike": "농심리 조사",
+    "letters of another word": "ALGO trading",
+    "an unknown code": "999999 분석",
+    "a figure": "매출 051,910원",
+    "a price": "660000원",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MASKED.values(), ids=MASKED)
+def test_a_company_is_masked(before: str, after: str):
+    assert sanitize_text(before, names=NAMES) == after
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_other_words_stay(text: str):
+    assert sanitize_text(text, names=NAMES) == text
+
+
+def test_decomposed_and_invisible_spellings_are_read():
+    for text in (
+        unicodedata.normalize("NFD", "삼성전자"),
+        "삼\u200b성\u200b전\u200b자",
+        "%EC%82%BC%EC%84%B1%EC%A0%84%EC%9E%90",
+    ):
+        assert [(one.kind, one.start, one.end) for one in find(text, names=NAMES)] == [
+            ("COMPANY", 0, len(text))
+        ]
+
+
+def test_without_names_companies_and_codes_stay():
+    assert sanitize_text("삼성전자(005930)는") == "삼성전자(005930)는"
+
+
+def test_the_file_may_have_a_mark_blank_lines_and_windows_ends(tmp_path: Path):
+    path = tmp_path / "names.tsv"
+    path.write_bytes("\ufeff005930\t삼성전자\t삼전|\r\n\r\n000660\tSK하이닉스\r\n".encode())
+    assert len(read_names(path)) == 3
+
+
+@pytest.mark.parametrize(
+    "content", [b"005930\n", b"005930\t\n", b"\xb1\xe8\t\xb1\xe8\n"], ids=["no name", "empty", "not UTF-8"]
+)
+def test_a_damaged_file_is_named(content: bytes, tmp_path: Path):
+    path = tmp_path / "names.tsv"
+    path.write_bytes(content)
+    with pytest.raises(WorkspaceError, match=r"names\.tsv: "):
+        read_names(path)
+
+
+def test_every_listed_company_is_found_with_its_code(shared_data: Path):
+    path = shared_data / "krx_companies.tsv"
+    if not path.is_file():
+        pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
+    names = read_names(path)
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    missed = [
+        row[1] for row in rows if row[1] in sanitize_text(f"어제 {row[1]}({row[0]})를 샀다", names=names)
+    ]
+    assert missed == []
