@@ -75,15 +75,25 @@ def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """`find`, with the values."""
     hits = _cache.get(text)
     if hits is None:
-        hits = () if _HARMLESS.fullmatch(text) else tuple(_merged(_scan(text)))
-        if len(text) <= _CACHED_CHARS:
-            if len(_cache) >= _CACHE_SIZE:
-                _cache.clear()
-            _cache[text] = hits
+        hits = () if is_harmless(text) else _remembered(text, tuple(_merged(_scan(text))))
     if names is None:
         return hits
     companies = [Hit(one.kind, one.start, one.end, one.code) for one in names.find(text)]
     return tuple(_merged([*hits, *companies])) if companies else hits
+
+
+def is_harmless(text: str) -> bool:
+    """Whether a text has a form that holds nothing private, and comes but once: a hash, a moment, a word."""
+    return _HARMLESS.fullmatch(text) is not None
+
+
+def _remembered(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Short texts come again: names, axes, answers of a template."""
+    if len(text) <= _CACHED_CHARS:
+        if len(_cache) >= _CACHE_SIZE:
+            _cache.clear()
+        _cache[text] = hits
+    return hits
 
 
 def _scan(text: str) -> list[Hit]:

@@ -74,6 +74,8 @@ def _sanitized(raw: bytes, visitor: Finder) -> bytes:
     # Every key stands before a colon, so as many of both means that the parser dropped no double.
     if visitor.n_keys - before != raw.count(b'":') or _SPACED_COLON.search(raw):
         _parse_strictly(raw)
+    if result is record:
+        return raw + b"\n"
     try:
         return orjson.dumps(result, option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, RecursionError) as error:

@@ -9,12 +9,12 @@ from coreloop.mine.outcome import error_class
 from coreloop.mine.signals import template
 from coreloop.records import OTHER, UNSPECIFIED, normalize_question
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time
-from coreloop.sanitize.find import Hit, find_hits
+from coreloop.sanitize.find import Hit, find_hits, is_harmless
 from coreloop.sanitize.masking import Label, canonical, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number, find_in_value
 from coreloop.sanitize.vocabulary import Vocabulary, is_argument, is_label, is_model, selected
-from coreloop.sanitize.walk import NotFiniteError, rewrite
+from coreloop.sanitize.walk import NotFiniteError, look, rewrite
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
@@ -24,6 +24,8 @@ MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
 
 
 _MANY_KEYS: Final = 10_000
+_MANY_VALUES: Final = 20_000
+_SHORT_CHARS: Final = 64
 
 
 class Finder:
@@ -34,10 +36,23 @@ class Finder:
         self.found: Counter[str] = Counter()
         self.n_keys = 0
         self._clean_keys: set[str] = set()
+        self._clean_values: set[tuple[str, str]] = set()
 
     def text(self, value: str, key: str) -> Any:
-        self.count(find_in_value(value, key, names=self.names))
+        self.count(self.hits(value, key))
         return value
+
+    def hits(self, value: str, key: str) -> tuple[Hit, ...]:
+        """What is private in a value; that nothing is, is remembered of short ones, which come again."""
+        place = (key, value)
+        if place in self._clean_values:
+            return ()
+        hits = find_in_value(value, key, names=self.names)
+        if not hits and len(value) <= _SHORT_CHARS and not is_harmless(value):
+            if len(self._clean_values) >= _MANY_VALUES:
+                self._clean_values.clear()
+            self._clean_values.add(place)
+        return hits
 
     def number(self, value: int | float, key: str) -> Any:
         self.count(find_in_number(value, key, names=self.names))
@@ -75,10 +90,10 @@ class Masker(Finder):
             hour = cut_to_hour(value)
             if hour is not None:
                 return hour
-        hits = find_in_value(value, key, names=self.names)
-        self.count(hits)
+        hits = self.hits(value, key)
         if not hits:
             return value
+        self.count(hits)
         masked = mask_text(value, self._label, names=self.names, hits=hits)
         left = find_in_value(masked, key, names=self.names)
         return self._label("TEXT", value) if left else masked
@@ -390,9 +405,12 @@ def sanitize_record(record: dict[str, Any], visitor: "Finder") -> dict[str, Any]
     Returns
     -------
     dict
-        A new record.
+        A new record; the record itself where the visitor only looks.
     """
     if isinstance(visitor, Pseudonymizer):
         return visitor.record(record)
-    result: dict[str, Any] = rewrite(record, visitor)
-    return result
+    if isinstance(visitor, Masker):
+        result: dict[str, Any] = rewrite(record, visitor)
+        return result
+    look(record, visitor)
+    return record

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.modes import Finder
-from coreloop.sanitize.walk import rewrite
+from coreloop.sanitize.walk import look
 from coreloop.text import printable
 
 if TYPE_CHECKING:
@@ -24,8 +24,11 @@ class Place:
 def places_of(record: dict[str, Any], line: int, *, names: "Names | None" = None) -> list[Place]:
     """Every place of a record where something is found."""
     places: list[Place] = []
-    _visit(record, "", "", line, names, places)
-    return places or [Place(line, "", kind) for kind in _kinds(record, "", names)]
+    try:
+        _visit(record, "", "", line, names, places)
+    except RecursionError:  # the path would be longer than anybody reads
+        places = []
+    return places or [Place(line, "(deep within)", kind) for kind in _kinds(record, "", names)]
 
 
 def _visit(node: Any, path: str, key: str, line: int, names: "Names | None", places: list[Place]) -> None:
@@ -44,7 +47,7 @@ def _visit(node: Any, path: str, key: str, line: int, names: "Names | None", pla
 
 def _kinds(node: Any, key: str, names: "Names | None") -> list[str]:
     finder = Finder(names=names)
-    rewrite(node, finder, key)
+    look(node, finder, key)
     return list(finder.found)
 
 

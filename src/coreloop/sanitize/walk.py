@@ -55,6 +55,29 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
     return visitor.number(node, key)
 
 
+def look(node: Any, visitor: Visitor, key: str = "") -> None:
+    """`rewrite` for a visitor that only looks: nothing is built."""
+    kind = type(node)
+    if kind is str:
+        visitor.text(node, key)
+    elif kind is dict:
+        visitor.n_keys += len(node)
+        named = key if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or key
+        for inner, value in node.items():
+            visitor.key(inner)
+            if value is not None:
+                look(value, visitor, named if named and inner.lower() in _VALUE_KEYS else inner)
+    elif kind is list:
+        option = ""
+        for item in node:
+            look(item, visitor, option or key)
+            option = item if not option and isinstance(item, str) and _is_option(item) else ""
+    elif kind is int or kind is float:
+        if not math.isfinite(node):
+            raise NotFiniteError
+        visitor.number(node, key)
+
+
 def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
     items: list[Any] = []
     option = ""

@@ -24,7 +24,7 @@ BROKEN = {
     "5,000 digits": (b'{"chunk_len": ' + b"1" * 5000 + b"}", "a number beyond 64 bits"),
     "65 bits": (b'{"chunk_len": 18446744073709551616}', "a number beyond 64 bits"),
     "100,000 deep": (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
-    "900 deep": (b'{"a":' + b"[" * 900 + b"]" * 900 + b"}", "nested too deeply"),
+    "1,000 deep": (b'{"a":' + b"[" * 1000 + b"]" * 1000 + b"}", "nested too deeply"),
     "a double key": (b'{"question": "a", "question": "b"}', "a key stands twice"),
     "a double key, escaped": (b'{"question": "a", "\\u0071uestion": "b"}', "a key stands twice"),
     "a double key, far from its colon": (b'{"a": "x\\":", "b" : 1, "b" : 2}', "a key stands twice"),

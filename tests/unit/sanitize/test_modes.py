@@ -233,7 +233,7 @@ def _mined(folder: Path) -> tuple[Any, ...]:
     patterns = sorted((one.n_observed, one.success_rate, one.cat_hash) for one in found.candidates)
     failures = Counter()
     for one in failing:
-        failures[one.kind, one.error_class] += one.n_failures
+        failures[one.kind] += one.n_failures
     return found.n_groups, patterns, failures, len(failing)
 
 
