@@ -9,6 +9,7 @@ from typing import Final
 from ahocorasick_rs import AhoCorasick
 
 from coreloop.errors import WorkspaceError
+from coreloop.records import encodable
 from coreloop.sanitize.views import joined, plain
 
 # Names that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
@@ -86,7 +87,7 @@ class Names:
 
     def _companies(self, text: str) -> Iterator[Name]:
         view = joined(text)
-        lowered = view.text.lower()
+        lowered = encodable(view.text.lower())
         if self._automaton is None or len(lowered) != len(view.text):
             return
         for index, start, end in self._automaton.find_matches_as_indexes(lowered, overlapping=True):

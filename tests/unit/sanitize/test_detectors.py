@@ -200,6 +200,11 @@ def test_a_finding_is_a_place_in_the_original():
     assert text[found.start : found.end] == "h\u200bong@example.com"
 
 
+@pytest.mark.parametrize("text", ["\ud800 010-1234-5678", "\\ud800 010-1234-5678"])
+def test_half_a_surrogate_hides_nothing(text: str):
+    assert sanitize_text(text) == text[:-13] + "[PHONE-1]"
+
+
 def test_one_value_has_one_number_however_it_is_written():
     assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
         "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"

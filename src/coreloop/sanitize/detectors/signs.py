@@ -2,8 +2,12 @@
 
 import re
 import string
+from functools import lru_cache
 from typing import Final
 
+from ahocorasick_rs import AhoCorasick
+
+from coreloop.records import encodable
 from coreloop.sanitize.detectors.rule import Sign
 
 _KEYWORDS: Final = """
@@ -23,8 +27,8 @@ _TITLES: Final = """
 배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
 """
 _LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
-# A sign, characters of which a text has at least one, and what it must hold in lower case: a pattern, or
-# one of some words, which is several times quicker to look for.
+# A sign, characters of which a text has at least one, and a pattern that its lower case must hold. Words are
+# looked for all at once, which is many times quicker.
 _SIGNS: Final[tuple[tuple[Sign, str, str], ...]] = (
     (
         Sign.SPOKEN_AT,
@@ -44,36 +48,31 @@ _SIGNS: Final[tuple[tuple[Sign, str, str], ...]] = (
     (Sign.SPOKEN_DIGITS, "공영", r"[공영]일[공영일육륙칠팔구]"),
     (Sign.HOME, "/\\~", r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"),
 )
-_WORDS: Final[tuple[tuple[int, bool, tuple[str, ...]], ...]] = (
-    # a sign, whether only a text with more than ASCII can show it, the words
-    (int(Sign.KEYWORD), False, tuple(_KEYWORDS.split())),
-    (int(Sign.PREFIX), False, tuple(_PREFIXES.split())),
-    (int(Sign.TITLE), True, tuple(_TITLES.split())),
-    (int(Sign.TITLE), False, ("name", "holder")),
-    (int(Sign.LATIN_TITLE), False, tuple(_LATIN_TITLES.split())),
-    (int(Sign.AT), False, ("@",)),
-)
-_patterns: list[tuple[int, frozenset[str], re.Pattern[str]]] = []
+_WORDS: Final[dict[str, int]] = {
+    **dict.fromkeys([*_TITLES.split(), "name", "holder"], int(Sign.TITLE)),
+    **dict.fromkeys(_LATIN_TITLES.split(), int(Sign.LATIN_TITLE)),
+    **dict.fromkeys(_KEYWORDS.split(), int(Sign.KEYWORD)),
+    **dict.fromkeys(_PREFIXES.split(), int(Sign.PREFIX)),
+    "@": int(Sign.AT),
+}
+_WORD_SIGNS: Final = tuple(_WORDS.values())
+
+
+@lru_cache(maxsize=1)
+def _compiled() -> tuple[AhoCorasick, tuple[tuple[int, frozenset[str], re.Pattern[str]], ...]]:
+    patterns = ((int(sign), frozenset(chars), re.compile(pattern)) for sign, chars, pattern in _SIGNS)
+    return AhoCorasick(list(_WORDS)), tuple(patterns)
 
 
 def signs_of(text: str) -> int:
     """The bits of `Sign` that a text shows; 0 for most texts."""
-    if not _patterns:
-        _patterns.extend(
-            (int(sign), frozenset(chars), re.compile(pattern)) for sign, chars, pattern in _SIGNS
-        )
+    words, patterns = _compiled()
+    lowered = text.lower() if text.isascii() else encodable(text.lower())  # half a surrogate ends the search
     found = 0
-    lowered = text.lower()
-    is_ascii = text.isascii()
-    for bit, beyond_ascii, words in _WORDS:
-        if beyond_ascii and is_ascii:
-            continue
-        for word in words:
-            if word in lowered:
-                found |= bit
-                break
+    for index, _, _ in words.find_matches_as_indexes(lowered, overlapping=True):
+        found |= _WORD_SIGNS[index]
     chars = frozenset(text)
-    for bit, needed, pattern in _patterns:
+    for bit, needed, pattern in patterns:
         if not chars.isdisjoint(needed) and pattern.search(lowered):
             found |= bit
     return found
