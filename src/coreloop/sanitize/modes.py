@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coreloop.mine.outcome import error_class
 from coreloop.mine.signals import template
-from coreloop.records import OTHER, UNSPECIFIED, normalize_question
+from coreloop.records import OTHER, UNSPECIFIED, normalize_question, selector_value
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time
 from coreloop.sanitize.find import Hit, find_hits, is_harmless
 from coreloop.sanitize.masking import Label, canonical, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number, find_in_value
-from coreloop.sanitize.vocabulary import Vocabulary, is_argument, is_label, is_model, selected
+from coreloop.sanitize.vocabulary import Vocabulary, is_argument, is_label, is_model
 from coreloop.sanitize.walk import NotFiniteError, look, rewrite
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ class Pseudonymizer(Finder):
 
     def _selector(self, tool: str, value: str) -> str:
         """One spelling of an axis has one pseudonym; a text that is no name stays none."""
-        text = selected(value)
+        text = selector_value(value)
         if text == OTHER or self._words.declares(tool, text):
             return text
         return self.pseudonym("value", text)

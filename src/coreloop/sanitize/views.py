@@ -23,14 +23,11 @@ class View:
         What is matched on.
     starts, ends : list of int
         For each of its characters, the piece of the original that it stands for.
-    joined : bool
-        Whether white space was taken out, so that only rules with a check of their own may be believed.
     """
 
     text: str
     starts: list[int]
     ends: list[int]
-    joined: bool = False
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The piece of the original that a match covers."""
@@ -82,20 +79,14 @@ def views(text: str) -> Iterator[View | None]:
 
 
 def joined(text: str) -> View:
-    """The clear text without white space, for rules that prove themselves."""
-    view = _rewrite(_clear(text) or _identity(text), re.compile(r"\s+"), lambda match: "")
-    return View(view.text, view.starts, view.ends, joined=True)
+    """The clear text without white space, for names that may be written with and without."""
+    return _rewrite(_clear(text) or _identity(text), re.compile(r"\s+"), lambda match: "")
 
 
 def plain(text: str) -> str:
     """The text without any disguise; what two ways of writing one value have in common."""
     clear = _clear(text)
     return text if clear is None else clear.text
-
-
-def clear_view(text: str) -> View:
-    """The undisguised text with its places."""
-    return _clear(text) or _identity(text)
 
 
 def _clear(text: str) -> View | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import BYTE_ORDER_MARK
-from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED, is_category, selector_value
+from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED, is_category
 from coreloop.sanitize.find import find_hits
 from coreloop.settings import Settings
 from coreloop.tools import Tool, resolve_tools
@@ -154,11 +154,6 @@ def is_model(name: str) -> bool:
 def is_label(name: str) -> bool:
     """Whether a text is a category's label that holds nothing private."""
     return name == UNSPECIFIED or (is_category(name) and _is_clean(name))
-
-
-def selected(value: Any) -> str:
-    """A selector's value in its one spelling."""
-    return selector_value(value)
 
 
 def _is_clean(name: str) -> bool:
