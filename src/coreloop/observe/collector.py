@@ -19,40 +19,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
-import orjson
-
 from coreloop.categories import Categories
 from coreloop.observe.journal import Journal, TornWriteError
-from coreloop.records import (
-    DEFAULT_SELECTORS,
-    MAX_STRING_CHARS,
-    SCHEMA_VERSION,
-    UNSPECIFIED,
-    Judgment,
-    Record,
-    ToolCall,
-    canonical_json,
-    encodable,
-    encode_line,
-    hash_args,
-    hash_question,
-    hash_sequence,
-    hash_session,
-    is_category,
-    plain,
-    shorten,
-    step,
-    text_of,
-)
+from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
+from coreloop.records import MAX_STRING_CHARS, UNSPECIFIED, Record, encode_line, hash_sequence, is_category
 
 _dropped: Counter[str] = Counter()
 _dropped_lock = threading.Lock()
 # The blocks that are open here, innermost last, and whether each is its collector's outermost. No tokens: one
 # raises when it is used twice or in another context, and blocks may be left in any order.
 _blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
-_NO_JUDGMENT: Judgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
-_NUMBERS = (int, float)
-_NUMBER_LIMIT = 2**53
 _P = ParamSpec("_P")
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 
@@ -193,30 +169,15 @@ class AuditCollector:
     ) -> None:
         self._off = True  # until everything is at hand: half a collector records nothing
         self._house = _house(*_folder_of(data_dir))
-        text = _text(question)
-        record: Record = {
-            "schema_version": SCHEMA_VERSION,
-            "ts": "",
-            "request_id": f"req-{os.urandom(8).hex()}",
-            "question": text,
-            "question_hash": hash_question(text),
-            "category_hash": self._house.categories.label(text),
-            "stockCode_hint": _name(stock_code_hint),
-            "provider": _name(provider),
-            "model": _name(model),
-            "tool_calls": [],
-            "tool_sequence_hash": "",
-            "override_calls": [],
-            "rounds": None,
-            "chunk_len": 0,
-            "error": None,
-            "violation": None,
-            "skill_used": None,
-            "duration_total_ms": None,
-            "judgment": _NO_JUDGMENT,
-        }
-        if session_id is not None:
-            record["session_hash"] = hash_session(text_of(session_id))
+        record = open_record(
+            question,
+            request_id=f"req-{os.urandom(8).hex()}",
+            categories=self._house.categories,
+            stock_code_hint=stock_code_hint,
+            provider=provider,
+            model=model,
+            session_id=session_id,
+        )
         self._pending.append(record)
         self._off = False
 
@@ -265,24 +226,18 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        name = _text(name, 200)
-        canonical = _canonical(args)
-        recorded = shorten(orjson.loads(canonical))
-        said = _error_text(error)
-        succeeded = said is None if ok is None else bool(ok)
-        selectors = self._house.selectors.get(name, DEFAULT_SELECTORS)
-        taken = step(name, recorded, selectors) if succeeded else None
-        call: ToolCall = {
-            "name": name,
-            "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
-            "args_hash": hash_args(canonical),
-            "ok": succeeded,
-            "error": said,
-            "duration_ms": _number(duration_ms),
-            "result_size_bytes": _number(result_size_bytes),
-            "overrides_used": None if overrides_used is None else _texts(overrides_used),
-            "extreme_flags": _texts(extreme_flags),
-        }
+        call, taken = tool_call(
+            name,
+            args,
+            ok=ok,
+            error=error,
+            duration_ms=duration_ms,
+            result_size_bytes=result_size_bytes,
+            overrides_used=overrides_used,
+            extreme_flags=extreme_flags,
+            selectors=self._house.selectors,
+            drop=_drop,
+        )
         with self._lock:  # threads of one request: the calls and the sequence in one order
             record["tool_calls"].append(call)
             if taken is not None:
@@ -315,9 +270,9 @@ class AuditCollector:
         if record is not None:
             record["override_calls"].append(
                 {
-                    "tool": _text(tool, 200),
-                    "override_keys": _texts(keys),
-                    "trigger": None if trigger is None else _text(trigger, MAX_STRING_CHARS),
+                    "tool": stored_text(tool, 200),
+                    "override_keys": texts(keys, drop=_drop),
+                    "trigger": None if trigger is None else stored_text(trigger, MAX_STRING_CHARS),
                     "succeeded": bool(succeeded),
                 }
             )
@@ -327,7 +282,7 @@ class AuditCollector:
         """Record that the answer broke a rule; several are joined by ``; ``."""
         record = self._record()
         if record is not None:
-            new = _text(text, MAX_STRING_CHARS)
+            new = stored_text(text, MAX_STRING_CHARS)
             with self._lock:
                 record["violation"] = f"{record['violation']}; {new}" if record["violation"] else new
 
@@ -376,14 +331,14 @@ class AuditCollector:
         try:
             record["ts"], day, second = _stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            record["chunk_len"] = _number(chunk_len) or 0
+            record["chunk_len"] = number(chunk_len, drop=_drop) or 0
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
             if error is not None:
-                record["error"] = _error_text(error)
+                record["error"] = error_text(error)
             if rounds is not None:
-                record["rounds"] = _number(rounds)
+                record["rounds"] = number(rounds, drop=_drop)
             if skill_used is not None:
-                record["skill_used"] = _name(skill_used)
+                record["skill_used"] = short_text(skill_used)
             line = encode_line(record, self._house.selectors)
             self._house.journal.append(line, day, second)
         except Exception as problem:
@@ -512,60 +467,6 @@ def _stamp(now_ns: int) -> tuple[str, str, int]:
         begun_ns, day = now_ns - past_ns, text[:10]
         _second = (begun_ns, text, day)
     return f"{text}.{past_ns // 1000:06d}+00:00", day, begun_ns
-
-
-def _canonical(args: Mapping[str, object] | None) -> bytes:
-    try:
-        return canonical_json(_named(args))
-    except Exception:  # TypeError, or whatever a mapping of somebody's own raises
-        _drop("unserialisable")
-    with suppress(Exception):
-        return canonical_json(plain(_named(args)))
-    return b"{}"  # a mapping that cannot even be read
-
-
-def _named(args: object) -> dict[str, Any]:
-    named = args if isinstance(args, dict) else {} if args is None else plain(args)
-    return named if isinstance(named, dict) else {"value": named}
-
-
-def _text(value: object, limit: int | None = None) -> str:
-    text = text_of(value)
-    text = text if limit is None else text[:limit]
-    return text if text.isascii() else encodable(text)
-
-
-def _name(value: object) -> str | None:
-    return None if value is None else _text(value, 100)
-
-
-def _texts(values: Iterable[object] | None) -> list[str]:
-    if values is None or isinstance(values, str):
-        return [_text(values, 100)] if values else []
-    if not isinstance(values, Iterable):
-        _drop("unserialisable")  # the field only: a lost call would be evidence that it was not made
-        return []
-    return [_text(value, 100) for value in values]
-
-
-def _error_text(error: object) -> str | None:
-    """The error's text; callers that say ``""`` or false for "none" mean none."""
-    if error is None or error is False or error == "":
-        return None
-    if isinstance(error, BaseException):
-        kind = type(error).__name__
-        said = text_of(error)
-        return _text(kind if said == f"<{kind}>" else f"{kind}: {said}", MAX_STRING_CHARS)
-    return _text(error, MAX_STRING_CHARS)
-
-
-def _number(value: Any) -> Any:
-    """An int or float that JSON can hold, else null; what is no such number is counted."""
-    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
-        return value
-    if value is not None:
-        _drop("unserialisable")
-    return None
 
 
 _OFF = AuditCollector.__new__(AuditCollector)

@@ -1,0 +1,163 @@
+"""The parts of a record, made of whatever values a caller or a foreign trace hands over.
+
+`drop` is told the reason of every value that could not be kept; nothing else is lost by it than that value.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from coreloop.categories import Categories
+from coreloop.records import (
+    DEFAULT_SELECTORS,
+    MAX_STRING_CHARS,
+    SCHEMA_VERSION,
+    Judgment,
+    Record,
+    ToolCall,
+    canonical_json,
+    encodable,
+    hash_args,
+    hash_question,
+    hash_session,
+    plain,
+    shorten,
+    step,
+    text_of,
+)
+
+Drop: TypeAlias = Callable[[str], None]
+_NO_JUDGMENT: Final[Judgment] = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
+_NUMBERS: Final = (int, float)
+_NUMBER_LIMIT: Final = 2**53
+
+
+def open_record(
+    question: str,
+    *,
+    request_id: str,
+    categories: Categories,
+    stock_code_hint: str | None = None,
+    provider: str | None = None,
+    model: str | None = None,
+    session_id: str | None = None,
+) -> Record:
+    """A record as a request begins: no call yet, no time, no sequence."""
+    text = stored_text(question)
+    record: Record = {
+        "schema_version": SCHEMA_VERSION,
+        "ts": "",
+        "request_id": request_id,
+        "question": text,
+        "question_hash": hash_question(text),
+        "category_hash": categories.label(text),
+        "stockCode_hint": short_text(stock_code_hint),
+        "provider": short_text(provider),
+        "model": short_text(model),
+        "tool_calls": [],
+        "tool_sequence_hash": "",
+        "override_calls": [],
+        "rounds": None,
+        "chunk_len": 0,
+        "error": None,
+        "violation": None,
+        "skill_used": None,
+        "duration_total_ms": None,
+        "judgment": _NO_JUDGMENT,
+    }
+    if session_id is not None:
+        record["session_hash"] = hash_session(text_of(session_id))
+    return record
+
+
+def tool_call(
+    name: str,
+    args: Mapping[str, object] | None,
+    *,
+    ok: bool | None,
+    error: str | BaseException | None,
+    duration_ms: float | None,
+    result_size_bytes: int | None,
+    selectors: Mapping[str, Sequence[str]],
+    drop: Drop,
+    overrides_used: Iterable[str] | None = None,
+    extreme_flags: Iterable[str] = (),
+) -> tuple[ToolCall, str | None]:
+    """One call, and its step where it was ok; ``selectors`` only of the tools that have their own."""
+    name = stored_text(name, 200)
+    canonical = _canonical(args, drop)
+    recorded = shorten(orjson.loads(canonical))
+    said = error_text(error)
+    succeeded = said is None if ok is None else bool(ok)
+    taken = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
+    call: ToolCall = {
+        "name": name,
+        "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
+        "args_hash": hash_args(canonical),
+        "ok": succeeded,
+        "error": said,
+        "duration_ms": number(duration_ms, drop=drop),
+        "result_size_bytes": number(result_size_bytes, drop=drop),
+        "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
+        "extreme_flags": texts(extreme_flags, drop=drop),
+    }
+    return call, taken
+
+
+def stored_text(value: object, limit: int | None = None) -> str:
+    """What a file can hold of a text, up to ``limit`` characters."""
+    text = text_of(value)
+    text = text if limit is None else text[:limit]
+    return text if text.isascii() else encodable(text)
+
+
+def short_text(value: object) -> str | None:
+    """A name of up to 100 characters."""
+    return None if value is None else stored_text(value, 100)
+
+
+def texts(values: Iterable[object] | None, *, drop: Drop) -> list[str]:
+    """Names of up to 100 characters; a single text is one of them."""
+    if values is None or isinstance(values, str):
+        return [stored_text(values, 100)] if values else []
+    if not isinstance(values, Iterable):
+        drop("unserialisable")  # the field only: a lost call would be evidence that it was not made
+        return []
+    return [stored_text(value, 100) for value in values]
+
+
+def error_text(error: object) -> str | None:
+    """The error's text; callers that say ``""`` or false for "none" mean none."""
+    if error is None or error is False or error == "":
+        return None
+    if isinstance(error, BaseException):
+        kind = type(error).__name__
+        said = text_of(error)
+        return stored_text(kind if said == f"<{kind}>" else f"{kind}: {said}", MAX_STRING_CHARS)
+    return stored_text(error, MAX_STRING_CHARS)
+
+
+def number(value: Any, *, drop: Drop) -> Any:
+    """An int or float that JSON can hold, else null; what is no such number is counted."""
+    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
+        return value
+    if value is not None:
+        drop("unserialisable")
+    return None
+
+
+def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
+    try:
+        return canonical_json(_named(args))
+    except Exception:  # TypeError, or whatever a mapping of somebody's own raises
+        drop("unserialisable")
+    with suppress(Exception):
+        return canonical_json(plain(_named(args)))
+    return b"{}"  # a mapping that cannot even be read
+
+
+def _named(args: object) -> dict[str, Any]:
+    named = args if isinstance(args, dict) else {} if args is None else plain(args)
+    return named if isinstance(named, dict) else {"value": named}
