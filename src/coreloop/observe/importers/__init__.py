@@ -1,0 +1,23 @@
+"""Traces of other tools become records: a file per format, and what they have in common."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+from coreloop.observe.importers import claude_code, inspect_log, langfuse, otlp
+from coreloop.observe.importers.files import TraceFile, Unusable
+from coreloop.observe.importers.trace import Request, Skipped
+
+Read: TypeAlias = Callable[[Iterable[TraceFile]], Iterator[Request | Skipped | Unusable]]
+
+
+class Importer(NamedTuple):
+    """A format: the endings of its files' names, and how they are read."""
+
+    suffixes: tuple[str, ...]
+    read: Read
+
+
+IMPORTERS: Final = {
+    module.NAME: Importer(module.SUFFIXES, module.read)
+    for module in (claude_code, otlp, langfuse, inspect_log)
+}

@@ -1,0 +1,201 @@
+"""Logs of Inspect (``.json`` and ``.eval``): one request per sample.
+
+A score is somebody's verdict on the answer: it stands in the record as its judgment.
+"""
+
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from coreloop.observe.importers.files import TraceFile, Unusable, decode, read_documents, read_each
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Call, Request, Skipped
+from coreloop.observe.importers.values import (
+    answer_in,
+    arguments,
+    body_text,
+    first,
+    milliseconds,
+    moment,
+    question_in,
+    seconds_as_ms,
+    size_bytes,
+    text,
+)
+from coreloop.observe.parts import stored_text
+from coreloop.records import Judgment
+
+NAME: Final = "inspect"
+SUFFIXES: Final = (".json", ".eval")
+_ATTACHMENT: Final = "attachment://"
+_PASSED: Final = frozenset({"C", "CORRECT", "YES", "TRUE"})
+_FAILED: Final = frozenset({"I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"})
+_ZSTANDARD: Final = 93
+
+
+def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+    """Every sample of some logs."""
+    yield from read_each(files, _read_file)
+
+
+def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
+    if file.path.suffix == ".eval":
+        yield from _read_zip(file)
+        return
+    with file.open() as opened:
+        for document in read_documents(opened):
+            if document is TORN:
+                yield TORN
+            elif isinstance(document, dict) and isinstance(document.get("eval"), dict):
+                samples = document.get("samples")
+                for sample in samples if isinstance(samples, list) else []:
+                    yield _request(sample, document["eval"])
+            else:
+                yield FOREIGN
+
+
+def _read_zip(file: TraceFile) -> Iterator[Request | Skipped]:
+    """A log whose samples are files of their own: one of them is in memory at a time."""
+    with file.open() as opened, zipfile.ZipFile(opened) as log:
+        if sys.version_info < (3, 14) and any(one.compress_type == _ZSTANDARD for one in log.infolist()):
+            raise NotImplementedError("Python reads zstandard from 3.14 on; inspect log convert --to json")
+        names = set(log.namelist())
+        start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+        header = _member(log, start) if start is not None else TORN
+        if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
+            yield FOREIGN
+            return
+        for name in sorted(names):
+            if name.startswith("samples/") and name.endswith(".json"):
+                sample = _member(log, name)
+                yield TORN if sample is TORN else _request(sample, header["eval"])
+
+
+def _member(log: zipfile.ZipFile, name: str) -> Any:
+    try:
+        return decode(log.read(name))
+    except ValueError:
+        return TORN
+
+
+def _request(sample: Any, task: dict[str, Any]) -> Request | Skipped:
+    if not isinstance(sample, dict):
+        return FOREIGN
+    attachments = sample.get("attachments")
+    attachments = attachments if isinstance(attachments, dict) else {}
+    events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
+    ended = _ended(sample, events) or moment(task.get("created"))
+    if ended is None:
+        return NO_TIME
+    events = list(_answering(events))
+    error = sample.get("error")
+    provider, _, model = (text(task.get("model")) or "").partition("/")
+    return Request(
+        source=NAME,
+        ids=_ids(sample, task),
+        question=_attached(question_in(sample.get("input")) or "", attachments),
+        ended=ended,
+        calls=tuple(_calls(events, attachments)),
+        answer_chars=len(_answer(sample, attachments)),
+        error=(text(error.get("message")) or "error") if isinstance(error, dict) else text(error),
+        provider=provider if model else None,
+        model=model or provider or None,
+        rounds=sum(event.get("event") == "model" for event in events) or None,
+        duration_ms=seconds_as_ms(sample.get("total_time")),
+        judgment=_judgment(sample.get("scores"), ended),
+    )
+
+
+def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
+    times = [moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    last = max((time for time in times if time is not None), default=None)
+    return last or moment(first(sample, "completed_at", "started_at"))
+
+
+def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The events without those of the scorers, who may ask models and call tools too."""
+    scoring: set[str] = set()
+    for event in events:
+        is_begin = event.get("event") == "span_begin"
+        if str(event.get("parent_id" if is_begin else "span_id")) in scoring or (
+            is_begin and str(event.get("type")).startswith("scorer")
+        ):
+            scoring |= {str(event.get("id"))} if is_begin else set()
+        else:
+            yield event
+
+
+def _ids(sample: dict[str, Any], task: dict[str, Any]) -> tuple[str, ...]:
+    uuid = text(sample.get("uuid"))
+    if uuid is not None:
+        return (uuid,)
+    run = first(task, "eval_id", "run_id", "task_id")
+    return str(run), str(sample.get("id")), str(sample.get("epoch"))
+
+
+def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[Call]:
+    for event in events:
+        if event.get("event") == "tool":
+            args = arguments(event.get("arguments"))
+            error = event.get("error")
+            begun, ended = moment(event.get("timestamp")), moment(event.get("completed"))
+            yield Call(
+                name=text(event.get("function")) or "?",
+                args={key: _attached(value, attachments) for key, value in args.items()},
+                error=_error(error, event),
+                duration_ms=milliseconds(begun, ended) or seconds_as_ms(event.get("working_time")),
+                result_size_bytes=size_bytes(_attached(event.get("result"), attachments)),
+            )
+
+
+def _error(error: Any, event: dict[str, Any]) -> str | None:
+    if isinstance(error, dict):
+        parts = [text(error.get("type")), text(error.get("message"))]
+        return ": ".join(part for part in parts if part) or "error"
+    return text(error) or ("failed" if event.get("failed") is True else None)
+
+
+def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str:
+    output = sample.get("output")
+    said = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
+    if said is None:
+        messages = [one for one in _list(sample.get("messages")) if isinstance(one, dict)]
+        last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
+        said = body_text(last.get("content"))
+    return str(_attached(said, attachments))
+
+
+def _judgment(scores: Any, at: datetime) -> Judgment | None:
+    """V where one score says wrong, P where all say right; partial credit and other scales say nothing."""
+    found = scores if isinstance(scores, dict) else {}
+    verdicts = {
+        name: _verdict(score.get("value")) for name, score in found.items() if isinstance(score, dict)
+    }
+    failed = [name for name, passed in verdicts.items() if passed is False]
+    if not failed and not (verdicts and all(verdicts.values())):
+        return None
+    return {
+        "verdict": "V" if failed else "P",
+        "judged_at": at.isoformat(),
+        "judged_by": stored_text(f"inspect: {', '.join(failed or verdicts)}", 100),
+        "pr_url": None,
+    }
+
+
+def _verdict(value: Any) -> bool | None:
+    if isinstance(value, bool | int | float):
+        return bool(value) if value in (0, 1) else None
+    said = value.upper() if isinstance(value, str) else None
+    return True if said in _PASSED else False if said in _FAILED else None
+
+
+def _attached(value: Any, attachments: dict[str, Any]) -> Any:
+    """The text that an attachment's address stands for."""
+    if isinstance(value, str) and value.startswith(_ATTACHMENT):
+        return attachments.get(value.removeprefix(_ATTACHMENT), value)
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

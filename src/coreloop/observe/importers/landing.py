@@ -1,0 +1,163 @@
+"""Requests of foreign traces -> lines of the day files, each request once."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.categories import Categories
+from coreloop.errors import WorkspaceError
+from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.trace import ID_PREFIX, Request, Skipped, record_of
+from coreloop.observe.journal import Journal
+from coreloop.records import encode_line
+from coreloop.settings import Settings
+from coreloop.workspace import locked
+
+_MARK: Final = f'"{ID_PREFIX}'.encode()
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import did.
+
+    Attributes
+    ----------
+    records : int
+        Requests that were found in the traces: those that were added, and those that were there already.
+    tools : Counter of str
+        Calls that were found, by tool.
+    dropped : Counter of str
+        Values that no record can hold, by reason; the records were added without them.
+    first_day, last_day : str or None
+        UTC days of the records.
+    unusable : list of Unusable
+        Named files that hold nothing of the format.
+    """
+
+    records: int = 0
+    added: int = 0
+    already_there: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    tools: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    first_day: str | None = None
+    last_day: str | None = None
+    unusable: list[Unusable] = field(default_factory=list)
+
+
+def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: Settings) -> Report:
+    """Append the requests that a folder does not have yet, one whole line each.
+
+    An import that ended half way is completed by the next one; two at once wait for each other.
+
+    Parameters
+    ----------
+    found : iterable
+        What an importer reads.
+    folder : Path
+        Of day files; made 0700 where it is missing, the files 0600.
+    settings : Settings
+        For the categories and selectors.
+
+    Returns
+    -------
+    Report
+        What was found and added.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be read or written; what was appended before is whole.
+    """
+    report = Report()
+    categories = Categories((rule.label, rule.any) for rule in settings.categories)
+    selectors = settings.selectors()
+    with locked(folder), _appending(folder) as append:
+        known = _imported_ids(folder)
+        for one in found:
+            if isinstance(one, Request):
+                _note(report, one)
+                number = int(one.id.removeprefix(ID_PREFIX), 16)
+                if number in known:
+                    report.already_there += 1
+                    continue
+                record = record_of(
+                    one,
+                    categories=categories,
+                    selectors=selectors,
+                    drop=lambda reason: report.dropped.update([reason]),
+                )
+                append(encode_line(record, selectors), record["ts"][:10])
+                known.add(number)
+                report.added += 1
+            elif isinstance(one, Skipped):
+                report.skipped[one.reason] += 1
+            elif one.file.named:
+                report.unusable.append(one)
+            else:
+                report.skipped[f"file that {one.reason}"] += 1
+    return report
+
+
+def _note(report: Report, request: Request) -> None:
+    report.records += 1
+    report.tools.update(call.name for call in request.calls)
+    day = request.ended.date().isoformat()
+    report.first_day = min(day, report.first_day or day)
+    report.last_day = max(day, report.last_day or day)
+
+
+class _Id(msgspec.Struct, gc=False):
+    request_id: Any = None
+
+
+_decode_id = msgspec.json.Decoder(_Id).decode
+
+
+def _imported_ids(folder: Path) -> set[int]:
+    """Numbers of the imported requests that the day files have; half a line of one is none."""
+    known: set[int] = set()
+    try:
+        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would be waited for without end
+            with path.open("rb", buffering=1 << 20) as file:
+                known.update(
+                    number for line in file if _MARK in line and (number := _number(line)) is not None
+                )
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+    return known
+
+
+def _number(line: bytes) -> int | None:
+    try:
+        id = _decode_id(line).request_id
+        return (
+            int(id.removeprefix(ID_PREFIX), 16) if isinstance(id, str) and id.startswith(ID_PREFIX) else None
+        )
+    except (ValueError, RecursionError):  # torn, or another's id
+        return None
+
+
+@contextmanager
+def _appending(folder: Path) -> Iterator[Callable[[bytes, str], None]]:
+    journal = Journal(folder)
+
+    def append(line: bytes, day: str) -> None:
+        try:
+            journal.append(line, day, int(time.monotonic()))
+        except OSError as error:
+            said = error.strerror or error
+            raise WorkspaceError(
+                f"cannot be written ({said}); run it again, and what is missing is added", path=folder
+            ) from error
+
+    try:
+        yield append
+    finally:
+        journal.close()

@@ -1,0 +1,157 @@
+"""OTLP JSON, as the OpenTelemetry collector and exporters write it to files: one request per trace.
+
+Spans that are written flat, as MLflow and Phoenix download them, are read too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from coreloop.observe.importers import attributes as known
+from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
+from coreloop.observe.importers.spans import Span, requests
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Request, Skipped
+from coreloop.observe.importers.values import arguments, first, moment, size_bytes, text
+
+NAME: Final = "otlp"
+SUFFIXES: Final = (".json", ".jsonl")
+_MERGED: Final = "(merged tools)"
+_CONTAINERS: Final = (
+    "resourceSpans", "resource_spans", "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "spans",
+    "data", "traces",
+)  # fmt: skip
+_DEEPEST: Final = 12
+
+
+def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+    """Every trace that has a tool call, or a question that a model answered."""
+    yield from requests(NAME, read_each(files, _read_file))
+
+
+def _read_file(file: TraceFile) -> Iterator[Span | Skipped]:
+    with file.open() as opened:
+        for document in read_documents(opened):
+            if document is TORN:
+                yield TORN
+                continue
+            n_spans = 0
+            for span in _spans_in(document, _DEEPEST):
+                n_spans += 1
+                yield _span(span)
+            if not n_spans:
+                yield FOREIGN
+
+
+def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    """The spans in a document, whatever envelopes it has."""
+    if depth < 0:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _spans_in(item, depth - 1)
+    elif isinstance(value, dict):
+        inside = [value[key] for key in _CONTAINERS if isinstance(value.get(key), list | dict)]
+        if inside:
+            for item in inside:
+                yield from _spans_in(item, depth - 1)
+        elif _ids(value) is not None or known.kind_of(value) is not None:
+            yield value
+
+
+def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
+    context = span.get("context")
+    where = [span, context] if isinstance(context, dict) else [span]
+    trace_id = next((found for one in where if (found := text(first(one, "traceId", "trace_id")))), None)
+    span_id = next((found for one in where if (found := text(first(one, "spanId", "span_id")))), None)
+    return (trace_id, span_id) if trace_id is not None and span_id is not None else None
+
+
+def _span(span: dict[str, Any]) -> Span | Skipped:
+    ids = _ids(span)
+    if ids is None:
+        return Skipped("attributes of a span without its ids and times")
+    said = _attributes(span.get("attributes"))
+    kind = known.kind_of(said)
+    if kind is None:
+        return Skipped("span of no known kind")
+    begun = moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    ended = moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
+    if begun is None and ended is None:
+        return NO_TIME
+    name = text(span.get("name")) or "?"
+    if kind == "tool":
+        name = known.tool_name(said, name)
+        if name == _MERGED:  # Google ADK repeats parallel calls in one more span
+            return Skipped("span that repeats others")
+    is_tool = kind == "tool"
+    return Span(
+        trace_id=ids[0],
+        id=ids[1],
+        kind=kind,
+        name=name,
+        parent_id=text(first(span, "parentSpanId", "parent_span_id", "parent_id")),
+        begun=begun,
+        ended=ended,
+        args=arguments(first(said, *known.ARGUMENTS)) if is_tool else {},
+        question=None if is_tool else known.question_of(said),
+        answer=None if is_tool else known.answer_of(said),
+        error=_error(span, said),
+        result_size_bytes=size_bytes(first(said, *known.RESULT)) if is_tool else None,
+        provider=text(first(said, *known.PROVIDER)),
+        model=text(first(said, *known.MODEL)),
+        session_id=text(first(said, *known.SESSION)),
+    )
+
+
+def _error(span: dict[str, Any], said: Mapping[str, Any]) -> str | None:
+    """What went wrong: the exception, the status message, or the type of the error alone."""
+    status = span.get("status")
+    status = (
+        status
+        if isinstance(status, dict)
+        else {"code": span.get("status_code"), "message": span.get("status_message")}
+    )
+    kind = text(said.get("error.type"))
+    code = first(status, "code", "status_code")
+    if kind is None and code not in (2, "2", "STATUS_CODE_ERROR", "ERROR"):
+        return None
+    return (
+        _exception(span) or text(status.get("message")) or text(said.get("error.message")) or kind or "error"
+    )
+
+
+def _exception(span: dict[str, Any]) -> str | None:
+    events = span.get("events")
+    for event in events if isinstance(events, list) else []:
+        if isinstance(event, dict) and event.get("name") == "exception":
+            said = _attributes(event.get("attributes"))
+            parts = [text(said.get("exception.type")), text(said.get("exception.message"))]
+            return ": ".join(part for part in parts if part) or None
+    return None
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    pairs = value if isinstance(value, list) else []
+    return {
+        pair["key"]: _any_value(pair.get("value"), _DEEPEST)
+        for pair in pairs
+        if isinstance(pair, dict) and isinstance(pair.get("key"), str)
+    }
+
+
+def _any_value(value: Any, depth: int) -> Any:
+    """OTLP's AnyValue: ``{"stringValue": …}`` and its like."""
+    if not isinstance(value, dict) or depth < 0:
+        return None
+    inside = first(value, "arrayValue", "kvlistValue")
+    values = inside.get("values") if isinstance(inside, dict) else None
+    if isinstance(values, list) and "arrayValue" in value:
+        return [_any_value(item, depth - 1) for item in values]
+    if isinstance(values, list):
+        pairs = [pair for pair in values if isinstance(pair, dict)]
+        return {str(pair.get("key")): _any_value(pair.get("value"), depth - 1) for pair in pairs}
+    whole = value.get("intValue")
+    if isinstance(whole, str) and whole.lstrip("-").isdecimal() and len(whole) < 20:  # 64 bits, as a text
+        return int(whole)
+    return first(value, "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")

@@ -1,0 +1,213 @@
+"""Spans of tracing tools, gathered by trace and turned into one request per trace."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any, Final, Literal
+
+import msgspec
+import orjson
+
+from coreloop.errors import WorkspaceError
+from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.trace import NO_TIME, Call, Request, Skipped
+from coreloop.observe.importers.values import milliseconds
+from coreloop.records import encodable, plain
+
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+_TABLE: Final = """
+CREATE TABLE span (
+    trace TEXT NOT NULL,
+    id    TEXT NOT NULL,
+    ended REAL NOT NULL,  -- seconds since 1970
+    body  BLOB NOT NULL,  -- the span as JSON
+    PRIMARY KEY (trace, id)
+) WITHOUT ROWID
+"""
+_ADD: Final = """
+INSERT INTO span VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET ended = excluded.ended, body = excluded.body
+WHERE (excluded.ended, length(excluded.body), excluded.body) > (ended, length(body), body)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A span, reduced to what a record can use.
+
+    Attributes
+    ----------
+    kind : str
+        ``trace`` is the trace itself, where a format has one beside its spans.
+    args : dict
+        Of a tool call.
+    error : str or None
+        None where it succeeded.
+    """
+
+    trace_id: str
+    id: str
+    kind: Literal["trace", "tool", "model", "other"]
+    name: str
+    parent_id: str | None = None
+    begun: datetime | None = None
+    ended: datetime | None = None
+    args: dict[str, Any] = field(default_factory=dict)
+    question: str | None = None
+    answer: str | None = None
+    error: str | None = None
+    result_size_bytes: int | None = None
+    provider: str | None = None
+    model: str | None = None
+    session_id: str | None = None
+
+
+_decode_span = msgspec.json.Decoder(Span).decode
+
+
+class Gathered:
+    """Spans by trace, in a temporary database: those of one trace may lie anywhere in any of the files."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("")  # a nameless file that is gone when it is closed
+        self._database.execute(_TABLE)
+
+    def add(self, span: Span) -> None:
+        """Keep a span; of one that comes twice, in whatever order, the later and fuller version."""
+        ended = (span.ended or _EPOCH).timestamp()
+        row = encodable(span.trace_id), encodable(span.id), ended, _packed(span)
+        self._database.execute(_ADD, row)
+
+    def traces(self) -> Iterator[list[Span]]:
+        """The spans of each trace, by their begin."""
+        rows = self._database.execute("SELECT trace, body FROM span ORDER BY trace, id")
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            spans = [_decode_span(body) for _, body in group]
+            yield sorted(spans, key=lambda span: (span.begun or _EPOCH, span.parent_id is not None, span.id))
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _packed(span: Span) -> bytes:
+    try:
+        return orjson.dumps(span)
+    except TypeError:  # what JSON cannot hold, or nested too deeply
+        return orjson.dumps(replace(span, **{name: plain(getattr(span, name)) for name in _TEXTS}))
+
+
+_TEXTS: Final = (
+    "trace_id", "id", "name", "parent_id", "args", "question", "answer", "error", "provider", "model",
+    "session_id",
+)  # fmt: skip
+
+
+def requests(
+    source: str, parts: Iterable[Span | Skipped | Unusable]
+) -> Iterator[Request | Skipped | Unusable]:
+    """One request per trace, after everything else that the parts hold.
+
+    Parameters
+    ----------
+    source : str
+        The format's name.
+    parts : iterable
+        Spans in any order; what is none is passed on.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no room for temporary files.
+    """
+    gathered = Gathered()
+    try:
+        for part in parts:
+            if isinstance(part, Span):
+                gathered.add(part)
+            else:
+                yield part
+        for spans in gathered.traces():
+            yield from _request(source, spans)
+    except sqlite3.Error as error:  # the disk that holds temporary files is full, for example
+        raise WorkspaceError(f"cannot gather spans ({error})", path=Path(gettempdir())) from error
+    finally:
+        gathered.close()
+
+
+def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
+    tools, repeats = _tool_calls(spans)
+    yield from [Skipped("span inside of one of the same tool")] * repeats
+    asked = next((span.question for span in _rest(spans) if span.question), None)
+    models = [span for span in spans if span.kind == "model"]
+    if not tools and not (asked and models):
+        yield Skipped("trace without a tool call or an answered question")
+        return
+    times = [moment for span in spans for moment in (span.begun, span.ended) if moment is not None]
+    if not times:
+        yield NO_TIME
+        return
+    top = [span for span in _rest(spans) if span.kind != "trace"][:1]
+    named = [*reversed(models), *spans]
+    yield Request(
+        source=source,
+        ids=(spans[0].trace_id,),
+        question=asked or "",
+        ended=max(times),
+        calls=tuple(map(_call, tools)),
+        answer_chars=len(_answer(spans) or ""),
+        error=next((span.error for span in top), None),
+        provider=next((span.provider for span in named if span.provider), None),
+        model=next((span.model for span in named if span.model), None),
+        session_id=next((span.session_id for span in spans if span.session_id), None),
+        rounds=len(models) or None,
+        duration_ms=milliseconds(min(times), max(times)),
+    )
+
+
+def _rest(spans: Sequence[Span]) -> list[Span]:
+    """All but the tool calls; the trace itself first, then by their begin."""
+    return sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
+
+
+def _tool_calls(spans: Sequence[Span]) -> tuple[list[Span], int]:
+    """The calls, each once: where two libraries trace one, a span lies inside of another of its name."""
+    by_id = {span.id: span for span in spans}
+    tools = [span for span in spans if span.kind == "tool"]
+    outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
+    return outermost, len(tools) - len(outermost)
+
+
+def _is_inside_itself(span: Span, by_id: dict[str, Span]) -> bool:
+    passed = {span.id}
+    parent = by_id.get(span.parent_id or "")
+    while parent is not None and parent.id not in passed:  # hostile parents may go in a circle
+        if parent.kind == "tool":
+            return parent.name == span.name
+        passed.add(parent.id)
+        parent = by_id.get(parent.parent_id or "")
+    return False
+
+
+def _answer(spans: Sequence[Span]) -> str | None:
+    """The answer of the trace or its outermost span; else the one that came last."""
+    rest = _rest(spans)
+    ids = {span.id for span in spans}
+    roots = [span for span in rest if span.answer and (span.kind == "trace" or span.parent_id not in ids)]
+    if roots:
+        return roots[0].answer
+    said = [span for span in rest if span.answer]
+    return max(said, key=lambda span: span.ended or _EPOCH).answer if said else None
+
+
+def _call(span: Span) -> Call:
+    return Call(
+        name=span.name,
+        args=span.args,
+        error=span.error,
+        duration_ms=milliseconds(span.begun, span.ended),
+        result_size_bytes=span.result_size_bytes,
+    )

@@ -1,0 +1,136 @@
+"""What a foreign trace says of one request, in coreloop's words, and how it becomes a record."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Final
+
+from coreloop.categories import Categories
+from coreloop.observe.parts import error_text, number, open_record, tool_call
+from coreloop.records import Judgment, Record, hash_sequence, join_steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call.
+
+    Attributes
+    ----------
+    args : dict
+        By name; what came without names stands under ``value``.
+    error : str or None
+        None of a call that was ok.
+    result_size_bytes : int or None
+        Of what the model received.
+    """
+
+    name: str
+    args: Mapping[str, Any]
+    error: str | None = None
+    duration_ms: float | None = None
+    result_size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request of a foreign trace.
+
+    Attributes
+    ----------
+    source : str
+        The format's name.
+    ids : tuple of str
+        What names the request in its format, whatever file it stands in.
+    ended : datetime
+        With a zone.
+    answer_chars : int
+        Length of the final answer.
+    """
+
+    source: str
+    ids: tuple[str, ...]
+    question: str
+    ended: datetime
+    calls: tuple[Call, ...]
+    answer_chars: int = 0
+    error: str | None = None
+    provider: str | None = None
+    model: str | None = None
+    session_id: str | None = None
+    rounds: int | None = None
+    duration_ms: float | None = None
+    judgment: Judgment | None = None
+
+    @property
+    def id(self) -> str:
+        """``imp-`` and 16 hex digits of SHA-256 of the format and its ids: the same at every import."""
+        named = "\0".join((self.source, *self.ids))
+        return ID_PREFIX + sha256(named.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A part of a trace that becomes no record, or no call of one, and why."""
+
+    reason: str
+
+
+ID_PREFIX: Final = "imp-"
+TORN: Final = Skipped("torn or not JSON")
+FOREIGN: Final = Skipped("not of this format")
+NO_TIME: Final = Skipped("no valid time")
+
+
+def record_of(
+    request: Request,
+    *,
+    categories: Categories,
+    selectors: Mapping[str, Sequence[str]],
+    drop: Callable[[str], None],
+) -> Record:
+    """The v2 record of a request, by the functions that the collector uses.
+
+    Parameters
+    ----------
+    request : Request
+        A whole one: the sequence hash is of all its calls, however many of them a line can hold.
+    categories : Categories
+        The keyword rules.
+    selectors : mapping of tool to argument names
+        Of the tools that have their own.
+    drop : callable
+        Told of values that no record can hold.
+    """
+    record = open_record(
+        request.question,
+        request_id=request.id,
+        categories=categories,
+        provider=request.provider,
+        model=request.model,
+        session_id=request.session_id,
+    )
+    steps = []
+    for one in request.calls:
+        call, taken = tool_call(
+            one.name,
+            one.args,
+            ok=None,
+            error=one.error,
+            duration_ms=one.duration_ms,
+            result_size_bytes=one.result_size_bytes,
+            selectors=selectors,
+            drop=drop,
+        )
+        record["tool_calls"].append(call)
+        steps += [] if taken is None else [taken]
+    record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
+    record["tool_sequence_hash"] = hash_sequence(join_steps(steps))
+    record["chunk_len"] = request.answer_chars
+    record["error"] = error_text(request.error)
+    record["rounds"] = request.rounds
+    record["duration_total_ms"] = number(request.duration_ms, drop=drop)
+    record["origin"] = request.source
+    if request.judgment is not None:
+        record["judgment"] = request.judgment
+    return record

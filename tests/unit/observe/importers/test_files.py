@@ -1,0 +1,85 @@
+"""Which files a path means, and the JSON values of a file."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import WorkspaceError
+from coreloop.observe.importers.files import find_files, read_documents
+from coreloop.observe.importers.trace import TORN
+from foreign_traces import trace_file
+
+
+def _documents(path: Path, content: str | bytes) -> list[Any]:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with trace_file(path).open() as file:
+        return list(read_documents(file))
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        pytest.param('{"a": 1}\n{"a": 2}\n', [{"a": 1}, {"a": 2}], id="lines"),
+        pytest.param('{"a": 1}\r\n\r\n{"a": 2}', [{"a": 1}, {"a": 2}], id="Windows, no newline at the end"),
+        pytest.param("\ufeff\n" + '{"a": 1}\n', [{"a": 1}], id="byte order mark"),
+        pytest.param(json.dumps({"a": [1, {"b": 2}]}, indent=1), [{"a": [1, {"b": 2}]}], id="document"),
+        pytest.param('[\n{"a": 1}\n]', [[{"a": 1}]], id="list over lines"),
+        pytest.param('{torn\n{"a": 2}\n', [TORN, {"a": 2}], id="torn first line"),
+        pytest.param('{"a": 1}\n{torn\n{"a": 2}\n{"a"', [{"a": 1}, TORN, {"a": 2}, TORN], id="torn lines"),
+        pytest.param("", [], id="empty"),
+        pytest.param("\n \n", [], id="blank"),
+        pytest.param(b"\xff\xfe\x00", [TORN], id="not UTF-8"),
+        pytest.param("[" * 100_000, [TORN], id="nested without end"),
+    ],
+)
+def test_values_of_a_file(tmp_path: Path, content: str | bytes, values: list[Any]) -> None:
+    assert _documents(tmp_path / "a.json", content) == values
+
+
+def _found(*paths: Path) -> list[str]:
+    return [file.path.name for file in find_files(paths, (".json", ".jsonl"), now_s=0)]
+
+
+def test_a_folder_means_all_files_of_the_format_below_it(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a.json", "깊이/c.json.gz", "notes.txt", "d.eval"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert _found(tmp_path) == ["a.json", "b.jsonl", "c.json.gz"]
+
+
+def test_a_file_counts_once_by_whatever_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.touch()
+    (tmp_path / "b.json").hardlink_to(path)
+    assert _found(path, tmp_path, path) == ["a.json"]
+
+
+def test_a_named_file_may_have_any_ending(tmp_path: Path) -> None:
+    (tmp_path / "trace.log").touch()
+    assert _found(tmp_path / "trace.log") == ["trace.log"]
+
+
+def test_paths_that_mean_nothing_are_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, said in (
+        (tmp_path / "missing", "cannot be read"),
+        (tmp_path / "pipe", "is no regular file"),
+        (tmp_path, "holds no file that ends in .json or .jsonl"),
+    ):
+        with pytest.raises(WorkspaceError, match=said) as caught:
+            _found(path)
+        assert caught.value.path == path
+
+
+def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:
+    read: list[int] = []
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n' * 1000)
+    file = find_files([path], (".jsonl",), now_s=0)[0]
+    with type(file)(file.path, True, file.size_bytes, 0.0, read.append).open() as opened:
+        assert len(list(read_documents(opened))) == 1000
+    assert sum(read) == file.size_bytes

@@ -1,0 +1,113 @@
+"""Whatever a trace holds, the import ends, and every line it writes can be mined."""
+
+import copy
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.mine.decode import Line, read_lines
+from coreloop.observe.importers import IMPORTERS
+from coreloop.observe.importers.landing import land
+from coreloop.records import MAX_LINE_BYTES
+from coreloop.settings import Settings
+from foreign_traces import Session, otlp, span, trace_file
+
+_CHAT = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": '[{"role": "user", "content": "왜?"}]'}
+_TOOL = {"gen_ai.tool.name": "show", "gen_ai.tool.call.arguments": {"axis": "배당", "n": [1]}}
+_STATUS = {"status": {"code": 2, "message": "no"}, "parentSpanId": "m"}
+_TIMES = {"startTime": "2026-04-25T09:00:01Z", "endTime": "2026-04-25T09:00:02Z"}
+SOUND: dict[str, Any] = {
+    "claude-code": Session().user("왜?").calls("Read", {"a": 1}).result("x", is_error=True).says("so").lines,
+    "otlp": [otlp(span("m", _CHAT), span("a", _TOOL, at=1, **_STATUS))],
+    "langfuse": [
+        {
+            "trace": {"id": "t", "timestamp": "2026-04-25T09:00:00Z", "input": "왜?", "output": "so"},
+            "observations": [
+                {
+                    "id": "a",
+                    "traceId": "t",
+                    "type": "TOOL",
+                    "name": "show",
+                    "input": {"axis": "배당"},
+                    **_TIMES,
+                },
+                {"id": "b", "traceId": "t", "type": "GENERATION", "level": "ERROR", "model": "m", **_TIMES},
+            ],
+        }
+    ],
+    "inspect": [
+        {
+            "eval": {"model": "openai/m", "eval_id": "e"},
+            "samples": [
+                {
+                    "uuid": "u",
+                    "input": [{"role": "user", "content": "왜?"}],
+                    "scores": {"exact": {"value": "C"}},
+                    "output": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
+                    "attachments": {"a": "x"},
+                    "events": [
+                        {
+                            "event": "tool",
+                            "function": "show",
+                            "arguments": {"axis": "attachment://a"},
+                            "error": {"type": "timeout", "message": "no"},
+                            "timestamp": "2026-04-25T09:00:01Z",
+                        },
+                        {
+                            "event": "span_begin",
+                            "id": "s",
+                            "type": "scorers",
+                            "timestamp": "2026-04-25T09:00:01Z",
+                        },
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+_TEXTS = st.sampled_from(
+    ["", "\ud83d", "\x00", "{", '{"a": NaN}', "attachment://a", "9" * 5000, "가" * 3000, "__len__"]
+)
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS | st.just(10**30)
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["role", "content", "type", "text", "key"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield (*above, key)
+        yield from _places(value[key], (*above, key))
+
+
+@pytest.mark.parametrize("source", IMPORTERS)
+@given(data=st.data())
+def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st.DataObject) -> None:
+    lines = copy.deepcopy(SOUND[source])
+    for _ in range(data.draw(st.integers(1, 3))):
+        *above, last = data.draw(st.sampled_from(list(_places(lines))))
+        inside = lines
+        for key in above:
+            inside = inside[key]
+        inside[last] = data.draw(_VALUES)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "trace.jsonl")
+        path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        report = land(IMPORTERS[source].read([trace_file(path)]), Path(folder, "out"), Settings())
+        days = list(Path(folder, "out").glob("*.jsonl"))
+        assert sum(isinstance(line, Line) for day in days for line in read_lines(day)) == report.added
+        for day in days:
+            assert max(map(len, day.read_bytes().splitlines(keepends=True))) <= MAX_LINE_BYTES

@@ -1,0 +1,202 @@
+"""Logs of Inspect, in both of their formats: samples, calls, and what a score says."""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.trace import Request
+from foreign_traces import read, requests, skips, write_document
+
+TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}
+
+
+def _tool(function: str = "show", **more: Any) -> dict[str, Any]:
+    return {
+        "event": "tool",
+        "function": function,
+        "arguments": {"topic": "배당"},
+        "result": "100원",
+        "timestamp": "2026-04-25T09:00:01+00:00",
+        "completed": "2026-04-25T09:00:03+00:00",
+        "span_id": "agent",
+        **more,
+    }
+
+
+def _sample(**more: Any) -> dict[str, Any]:
+    return {
+        "id": 1,
+        "epoch": 1,
+        "uuid": "u-1",
+        "input": "배당은?",
+        "output": {"choices": [{"message": {"role": "assistant", "content": "100원이다."}}]},
+        "events": [_tool(), {"event": "model", "timestamp": "2026-04-25T09:00:04+00:00", "span_id": "agent"}],
+        "total_time": 4.5,
+        **more,
+    }
+
+
+def _write(path: Path, *samples: Any) -> Path:
+    return write_document(path / "log.json", {"version": 2, "eval": TASK, "samples": list(samples)})
+
+
+def _only(path: Path, **more: Any) -> Request:
+    [request] = requests("inspect", _write(path, _sample(**more)))
+    return request
+
+
+def test_a_sample_is_one_request(tmp_path: Path) -> None:
+    request = _only(tmp_path)
+    assert (request.question, request.answer_chars, request.error) == ("배당은?", 7, None)
+    assert (request.provider, request.model, request.rounds) == ("openai", "gpt-x", 1)
+    assert (request.duration_ms, request.ended.isoformat()) == (4500, "2026-04-25T09:00:04+00:00")
+    [call] = request.calls
+    assert (call.name, call.args, call.error) == ("show", {"topic": "배당"}, None)
+    assert (call.duration_ms, call.result_size_bytes) == (2000, 6)
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ({"error": {"type": "timeout", "message": "took too long"}}, "timeout: took too long"),
+        ({"error": {}}, "error"),
+        ({"failed": True}, "failed"),
+        ({"failed": None, "error": None}, None),
+    ],
+)
+def test_errors_of_calls(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
+    assert _only(tmp_path, events=[_tool(**more)]).calls[0].error == error
+
+
+def test_an_error_of_the_sample_is_the_requests_error(tmp_path: Path) -> None:
+    assert _only(tmp_path, error={"message": "out of tokens"}).error == "out of tokens"
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        (["C"], "P"),
+        ([1], "P"),
+        ([1.0], "P"),
+        ([True], "P"),
+        (["I"], "V"),
+        (["N"], "V"),
+        ([0], "V"),
+        ([False], "V"),
+        (["C", "I"], "V"),
+        (["C", "C"], "P"),
+        (["C", "P"], None),
+        ([0.5], None),
+        ([7], None),
+        ([{"a": 1}], None),
+        ([], None),
+    ],
+)
+def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str | None) -> None:
+    scores = {f"scorer{index}": {"value": value} for index, value in enumerate(values)}
+    judgment = _only(tmp_path, scores=scores).judgment
+    assert (judgment and judgment["verdict"]) == verdict
+
+
+def test_the_judgment_names_the_scorers_that_said_no(tmp_path: Path) -> None:
+    judgment = _only(tmp_path, scores={"good": {"value": "C"}, "bad": {"value": "I"}}).judgment
+    assert judgment is not None
+    assert (judgment["judged_by"], judgment["judged_at"]) == ("inspect: bad", "2026-04-25T09:00:04+00:00")
+
+
+def test_what_a_scorer_does_is_not_the_agents_work(tmp_path: Path) -> None:
+    scorer = [
+        {"event": "span_begin", "id": "scorers", "type": "scorers"},
+        {"event": "span_begin", "id": "inner", "type": "agent", "parent_id": "scorers"},
+        _tool("grade", span_id="inner"),
+        {"event": "model", "span_id": "scorers"},
+    ]
+    request = _only(tmp_path, events=[_tool(), *scorer])
+    assert ([call.name for call in request.calls], request.rounds) == (["show"], None)
+
+
+def test_attachments_stand_for_their_text(tmp_path: Path) -> None:
+    request = _only(
+        tmp_path,
+        attachments={"a": "길다" * 100},
+        input="attachment://a",
+        events=[_tool(arguments={"text": "attachment://a"}, result="attachment://a")],
+        output={"choices": [{"message": {"role": "assistant", "content": "attachment://a"}}]},
+    )
+    assert (request.question, request.answer_chars) == ("길다" * 100, 200)
+    assert request.calls[0].args == {"text": "길다" * 100}
+    assert request.calls[0].result_size_bytes == 600
+
+
+def test_both_formats_give_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("header.json", json.dumps({"eval": TASK}))
+        log.writestr("samples/1_epoch_1.json", json.dumps(_sample()))
+        log.writestr("samples/2_epoch_1.json", "{torn")
+        log.writestr("summaries.json", "[]")
+    assert requests("inspect", path) == requests("inspect", _write(tmp_path, _sample()))
+    assert skips("inspect", path) == ["torn or not JSON"]
+
+
+def test_a_log_that_is_still_written_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("_journal/start.json", json.dumps({"eval": TASK}))
+        log.writestr("samples/1_epoch_1.json", json.dumps(_sample()))
+    assert len(requests("inspect", path)) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04 torn", b"PK\x05\x06" + b"\0" * 18],
+    ids=["empty", "torn", "a zip of nothing"],
+)
+def test_a_file_that_is_no_log_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(content)
+    assert isinstance(read("inspect", path)[-1], Unusable)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python reads zstandard")
+def test_a_log_that_this_python_cannot_unpack_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("header.json", json.dumps({"eval": TASK}))
+    packed = bytearray(path.read_bytes())
+    packed[packed.index(b"PK\x01\x02") + 10] = 93
+    path.write_bytes(packed)
+    [unusable] = read("inspect", path)
+    assert isinstance(unusable, Unusable)
+    assert "inspect log convert --to json" in unusable.reason
+
+
+def test_samples_without_a_uuid_are_told_apart_by_run_id_and_epoch(tmp_path: Path) -> None:
+    samples = [_sample(uuid=None, id=id, epoch=epoch) for id, epoch in ((1, 1), (1, 2), (2, 1))]
+    assert len({request.id for request in requests("inspect", _write(tmp_path, *samples))}) == 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"events": 5},
+        {"events": [5, {"event": ["tool"]}, {"event": "tool"}]},
+        {"scores": ["C"]},
+        {"scores": {"a": "C"}},
+        {"output": []},
+        {"attachments": 7},
+        {"input": [{"role": "user", "content": [{"type": "image"}]}]},
+        {"total_time": "long"},
+    ],
+)
+def test_odd_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+    assert len(requests("inspect", _write(tmp_path, _sample(**more)))) == 1
+
+
+def test_odd_samples_are_skipped(tmp_path: Path) -> None:
+    assert skips("inspect", _write(tmp_path, 5, _sample())) == ["not of this format"]

@@ -1,0 +1,345 @@
+"""OTLP JSON: the names that each library has for one tool call, and what a trace becomes."""
+
+import gzip
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.observe.importers.trace import Request
+from foreign_traces import otlp, read, requests, skips, span, write_document, write_lines
+
+CITY = {"city": "서울"}
+TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "show"}
+
+
+def _only(path: Path, *spans: dict[str, Any]) -> Request:
+    [request] = requests("otlp", write_document(path / "trace.json", otlp(*spans)))
+    return request
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pytest.param({**TOOL, "gen_ai.tool.call.arguments": _text(CITY)}, id="GenAI, as text"),
+        pytest.param({**TOOL, "gen_ai.tool.call.arguments": CITY}, id="GenAI, as a map"),
+        pytest.param({"gen_ai.tool.name": "show", "tool_arguments": _text(CITY)}, id="pydantic-ai"),
+        pytest.param(
+            {"openinference.span.kind": "TOOL", "tool.name": "show", "input.value": _text(CITY)},
+            id="OpenInference",
+        ),
+        pytest.param(
+            {"openinference.span.kind": "TOOL", "tool.name": "show", "input.value": "{'city': '서울'}"},
+            id="OpenInference of LangChain, Python's repr",
+        ),
+        pytest.param(
+            {"ai.operationId": "ai.toolCall", "ai.toolCall.name": "show", "ai.toolCall.args": _text(CITY)},
+            id="Vercel AI SDK",
+        ),
+        pytest.param(
+            {
+                "traceloop.span.kind": "tool",
+                "traceloop.entity.name": "show",
+                "traceloop.entity.input": _text({"args": [], "kwargs": CITY}),
+            },
+            id="Traceloop",
+        ),
+        pytest.param(
+            {
+                "traceloop.span.kind": "tool",
+                "traceloop.entity.name": "show",
+                "traceloop.entity.input": _text({"input_str": "{'city'…", "inputs": CITY, "kwargs": {}}),
+            },
+            id="Traceloop of LangChain",
+        ),
+        pytest.param(
+            {"gen_ai.tool.name": "show", "gcp.vertex.agent.tool_call_args": _text(CITY)}, id="Google ADK"
+        ),
+        pytest.param(
+            {
+                "mlflow.spanType": _text("TOOL"),
+                "mlflow.spanFunctionName": _text("show"),
+                "mlflow.spanInputs": _text(_text(CITY)),
+            },
+            id="MLflow, encoded twice",
+        ),
+        pytest.param({"mlflow.spanType": "TOOL", "mlflow.spanInputs": _text(CITY)}, id="name of the span"),
+        pytest.param(
+            {"langfuse.observation.type": "tool", "langfuse.observation.input": _text(CITY)}, id="Langfuse"
+        ),
+        pytest.param({**TOOL, "input": _text(CITY)}, id="bare words"),
+    ],
+)
+def test_every_library_says_the_same(tmp_path: Path, attributes: dict[str, Any]) -> None:
+    [call] = _only(tmp_path, span("a", attributes)).calls
+    assert (call.name, call.args, call.error, call.duration_ms) == ("show", CITY, None, 1000)
+
+
+def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, shared_data: Path) -> None:
+    attributes = json.loads(
+        (shared_data / "import_samples" / "otel_genai_tool_execution_span.json").read_text()
+    )
+    [call] = _only(tmp_path, span("a", attributes)).calls
+    assert (call.name, call.args) == ("get_weather", {"city": "New York"})
+    assert call.result_size_bytes == len(attributes["output"])
+
+
+def test_attributes_alone_are_skipped_with_the_reason(shared_data: Path) -> None:
+    path = shared_data / "import_samples" / "otel_genai_tool_execution_span.json"
+    assert skips("otlp", path) == ["attributes of a span without its ids and times"]
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        pytest.param({"status": {"code": 2, "message": "no such city"}}, "no such city", id="status"),
+        pytest.param({"status": {"code": "STATUS_CODE_ERROR"}}, "error", id="status without a message"),
+        pytest.param({"status": {"code": 1}}, None, id="ok"),
+        pytest.param({"status": {}}, None, id="unset"),
+        pytest.param({"status_code": "ERROR", "status_message": "no"}, "no", id="a flat span's"),
+        pytest.param(
+            {
+                "status": {"code": 2},
+                "events": [
+                    {
+                        "name": "exception",
+                        "attributes": [
+                            {"key": "exception.type", "value": {"stringValue": "ValueError"}},
+                            {"key": "exception.message", "value": {"stringValue": "no"}},
+                        ],
+                    }
+                ],
+            },
+            "ValueError: no",
+            id="exception",
+        ),
+    ],
+)
+def test_errors(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
+    assert _only(tmp_path, span("a", TOOL, **more)).calls[0].error == error
+
+
+def test_error_type_alone_is_an_error(tmp_path: Path) -> None:
+    assert _only(tmp_path, span("a", {**TOOL, "error.type": "timeout"})).calls[0].error == "timeout"
+
+
+MESSAGES = [
+    {"role": "user", "content": "before"},
+    {"role": "assistant", "content": "…"},
+    {"role": "user", "content": "왜?"},
+]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pytest.param(
+            {"gen_ai.input.messages": _text(MESSAGES), "gen_ai.response.model": "m-1"}, id="messages"
+        ),
+        pytest.param(
+            {
+                "gen_ai.input.messages": _text(
+                    [{"role": "user", "parts": [{"type": "text", "content": "왜?"}]}]
+                ),
+                "gen_ai.request.model": "m-1",
+            },
+            id="parts",
+        ),
+        pytest.param({"ai.prompt": _text({"prompt": "왜?"}), "ai.model.id": "m-1"}, id="Vercel"),
+        pytest.param(
+            {
+                "llm.input_messages.0.message.role": "system",
+                "llm.input_messages.0.message.content": "be kind",
+                "llm.input_messages.1.message.role": "user",
+                "llm.input_messages.1.message.content": "왜?",
+                "llm.model_name": "m-1",
+            },
+            id="OpenInference",
+        ),
+        pytest.param(
+            {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "왜?", "gen_ai.request.model": "m-1"},
+            id="Traceloop",
+        ),
+        pytest.param(
+            {
+                "gcp.vertex.agent.llm_request": _text(
+                    {"contents": [{"role": "user", "parts": [{"text": "왜?"}]}]}
+                ),
+                "gen_ai.request.model": "m-1",
+            },
+            id="Google ADK",
+        ),
+        pytest.param(
+            {"mlflow.spanInputs": _text({"messages": MESSAGES}), "mlflow.llm.model": "m-1"}, id="MLflow"
+        ),
+    ],
+)
+def test_question_and_model(tmp_path: Path, attributes: dict[str, Any]) -> None:
+    asked = span("m", {"gen_ai.operation.name": "chat", **attributes})
+    request = _only(tmp_path, asked, span("a", TOOL, at=1))
+    assert (request.question, request.model, request.rounds) == ("왜?", "m-1", 1)
+
+
+def test_the_outermost_span_knows_question_answer_and_error(tmp_path: Path) -> None:
+    root = span(
+        "r",
+        {
+            "openinference.span.kind": "AGENT",
+            "input.value": "왜?",
+            "output.value": "그래서",
+            "session.id": "s",
+            "gen_ai.provider.name": "openai",
+        },
+        status={"code": 2, "message": "gave up"},
+    )
+    inner = span(
+        "m", {"openinference.span.kind": "LLM", "input.value": "a template", "output.value": "x"}, at=1
+    )
+    request = _only(tmp_path, span("a", TOOL, at=2, parentSpanId="r"), {**inner, "parentSpanId": "r"}, root)
+    assert (request.question, request.answer_chars, request.error) == ("왜?", 3, "gave up")
+    assert (request.session_id, request.provider, request.duration_ms) == ("s", "openai", 3000)
+
+
+def test_calls_are_in_the_order_in_which_they_began(tmp_path: Path) -> None:
+    spans = [span(str(at), {**TOOL, "gen_ai.tool.name": f"tool{at}"}, at=at) for at in (3, 1, 2)]
+    assert [call.name for call in _only(tmp_path, *spans).calls] == ["tool1", "tool2", "tool3"]
+
+
+def test_a_call_that_two_libraries_trace_counts_once(tmp_path: Path) -> None:
+    outer = span("a", TOOL)
+    between = span("b", {"gen_ai.operation.name": "other"}, parentSpanId="a")
+    inner = span("c", {"openinference.span.kind": "TOOL", "tool.name": "show"}, parentSpanId="b")
+    path = write_document(tmp_path / "trace.json", otlp(outer, between, inner))
+    assert [len(request.calls) for request in requests("otlp", path)] == [1]
+    assert skips("otlp", path) == ["span inside of one of the same tool"]
+
+
+def test_a_tool_that_calls_another_tool_is_two_calls(tmp_path: Path) -> None:
+    inner = span("b", {**TOOL, "gen_ai.tool.name": "search"}, parentSpanId="a", at=1)
+    assert [call.name for call in _only(tmp_path, span("a", TOOL), inner).calls] == ["show", "search"]
+
+
+def test_parents_in_a_circle_end(tmp_path: Path) -> None:
+    spans = [span("a", TOOL, parentSpanId="b"), span("b", {"gen_ai.x": "y"}, parentSpanId="a")]
+    assert len(_only(tmp_path, *spans).calls) == 1
+
+
+def test_a_trace_is_one_request_however_its_spans_lie(tmp_path: Path) -> None:
+    spans = [
+        span("r", {"openinference.span.kind": "AGENT", "input.value": "왜?"}),
+        span("a", {**TOOL, "gen_ai.tool.name": "first"}, at=1),
+        span("b", {**TOOL, "gen_ai.tool.name": "second"}, at=2),
+    ]
+    found = set()
+    for index, order in enumerate(permutations(spans)):
+        one = write_lines(tmp_path / f"{index}-1.jsonl", [otlp(order[0]), otlp(order[1])])
+        other = write_lines(tmp_path / f"{index}-2.jsonl", [otlp(order[1], order[2])])
+        [request] = requests("otlp", one, other)
+        found.add((request.id, request.question, tuple(call.name for call in request.calls)))
+    assert {(question, names) for _, question, names in found} == {("왜?", ("first", "second"))}
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param({"resource_spans": [{"scope_spans": [{"spans": [span("a", TOOL)]}]}]}, id="snake case"),
+        pytest.param([otlp(span("a", TOOL))], id="list of exports"),
+        pytest.param([span("a", TOOL)], id="list of spans"),
+        pytest.param(
+            {
+                "data": {
+                    "spans": [
+                        {
+                            "name": "show",
+                            "context": {"trace_id": "t1", "span_id": "a"},
+                            "start_time": 1_777_000_000_000_000_000,
+                            "end_time": 1_777_000_001_000_000_000,
+                            "attributes": {"mlflow.spanType": '"TOOL"'},
+                        }
+                    ]
+                }
+            },
+            id="MLflow's own download",
+        ),
+    ],
+)
+def test_envelopes(tmp_path: Path, document: Any) -> None:
+    [request] = requests("otlp", write_document(tmp_path / "trace.json", document))
+    assert [(call.name, call.duration_ms) for call in request.calls] == [("show", 1000)]
+
+
+def test_packed_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(otlp(span("a", TOOL))).encode()))
+    assert len(requests("otlp", path)) == 1
+
+
+def test_a_packed_file_that_is_cut_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(otlp(span("a", TOOL))).encode())[:-12])
+    assert "cannot be read" in str(read("otlp", path)[-1])
+
+
+def test_what_is_no_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    spans = [
+        span("a", {"http.method": "GET"}),
+        span("b", {"gen_ai.operation.name": "embeddings"}),
+        span("c", {**TOOL, "gen_ai.tool.name": "(merged tools)"}),
+        span("d", TOOL, startTimeUnixNano="soon", endTimeUnixNano=None),
+    ]
+    path = write_document(tmp_path / "trace.json", otlp(*spans))
+    assert sorted(skips("otlp", path)) == [
+        "no valid time",
+        "span of no known kind",
+        "span that repeats others",
+        "trace without a tool call or an answered question",
+    ]
+
+
+def _nested(depth: int) -> Any:
+    value: Any = "deep"
+    for _ in range(depth):
+        value = {"x": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pytest.param({"gen_ai.tool.call.arguments": _text(_nested(900))}, id="nested deeply, as text"),
+        pytest.param({"gen_ai.tool.call.arguments": "[" * 100_000}, id="nested without end"),
+        pytest.param(
+            {"gen_ai.tool.call.arguments": '{"n": 1' + "0" * 400 + "}"}, id="a number beyond all bounds"
+        ),
+        pytest.param({"gen_ai.tool.call.arguments": '{"n": NaN, "s": "\\ud83d"}'}, id="no JSON, yet written"),
+        pytest.param({"gen_ai.tool.call.arguments": "{'a': {1, 2}, 'b': ...}"}, id="Python that is no JSON"),
+        pytest.param({"gen_ai.tool.call.arguments": "서울"}, id="a bare text"),
+        pytest.param({"gen_ai.tool.call.arguments": "[1, 2]"}, id="a list"),
+    ],
+)
+def test_odd_arguments_break_nothing(tmp_path: Path, attributes: dict[str, Any]) -> None:
+    assert len(_only(tmp_path, span("a", {**TOOL, **attributes})).calls) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"attributes": {"gen_ai.tool.name": ["x"]}},
+        {"attributes": [{"key": 5}, 7, {"key": "gen_ai.tool.name", "value": {"arrayValue": {"values": 3}}}]},
+        {"name": 5, "parentSpanId": 7, "status": "bad", "events": [5, {"name": "exception"}]},
+        {"startTimeUnixNano": "9" * 400, "endTimeUnixNano": -5},
+        {"startTimeUnixNano": True, "endTimeUnixNano": 10**30},
+        {"traceId": "\ud83d", "name": "\ud83d"},
+    ],
+)
+def test_odd_spans_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(otlp(span("a", TOOL), span("b", TOOL, trace="t2") | more)))
+    assert requests("otlp", path)[0].calls[0].name == "show"
