@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import keyword
 import os
 import sys
 import traceback
@@ -15,6 +16,7 @@ from coreloop.errors import CoreloopError, RefusedError
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
+    "import": "Make records of the traces that other tools have written.",
     "mine": "Count the records once and keep the counts.",
     "pattern": "Find tool sequences that keep succeeding (Phase P).",
     "refine": "Find failures that repeat (Phase F).",
@@ -42,7 +44,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"coreloop.cli.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_") + ("_" if keyword.iskeyword(cmd_name) else "")
+        module = importlib.import_module(f"coreloop.cli.{name}")
         command: click.Command = module.command
         return command
 

@@ -1,0 +1,109 @@
+"""``dartlab-coreloop import``."""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from coreloop.cli.options import FOLDER, json_option
+from coreloop.errors import UsageError
+from coreloop.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.observe.importers.files import TraceFile
+    from coreloop.observe.importers.landing import Report
+
+_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect")
+_LONG_BYTES: Final = 4 << 20
+_MAX_TOOLS_SHOWN: Final = 15
+
+
+@click.command()
+@click.option("--from", "source", type=click.Choice(_FORMATS), required=True, help="Who wrote the traces.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.option("--out", type=FOLDER, help="Where records go.  [default: data/audit/ai-ask]")
+@json_option
+def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Make records of the traces that other tools have written.
+
+    PATH is a file, or a folder that is searched for files of the format. What was imported before is not
+    added again.
+    """
+    from coreloop.observe.importers import IMPORTERS
+    from coreloop.observe.importers.files import find_files
+    from coreloop.observe.importers.landing import land
+
+    workspace = open_workspace(Path.cwd())
+    importer = IMPORTERS[source]
+    files = find_files(paths, importer.suffixes, now_s=time.time())
+    folder = out or workspace.records_dir
+    with _progress(files) as watched:
+        report = land(importer.read(watched), folder, workspace.settings)
+    _show(report, folder, n_files=len(files), as_json=as_json)
+    if report.unusable:
+        first, *more = report.unusable
+        others = f" (and {len(more)} other files)" if more else ""
+        raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
+
+
+@contextmanager
+def _progress(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
+    """The files, watched by a bar on the terminal where there is much to read."""
+    size_bytes = sum(file.size_bytes for file in files)
+    if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
+        yield files
+        return
+    with click.progressbar(length=size_bytes, label="reading", file=sys.stderr) as bar:
+        yield [replace(file, progress=bar.update) for file in files]
+
+
+def _show(report: "Report", folder: Path, *, n_files: int, as_json: bool) -> None:
+    from coreloop.text import printable
+
+    if as_json:
+        click.echo(_json(report, folder, n_files))
+        return
+    click.echo(f"records: {report.added:,} added, {report.already_there:,} already there; files: {n_files:,}")
+    if report.tools:
+        click.echo(f"calls: {report.tools.total():,}, by tool:")
+    for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
+        click.echo(f"  {count:>7,}  {printable(name)}")
+    if len(report.tools) > _MAX_TOOLS_SHOWN:
+        click.echo(f"           and {len(report.tools) - _MAX_TOOLS_SHOWN:,} more")
+    for reason, count in sorted(report.skipped.items()):
+        click.echo(f"skipped: {count:,}, {reason}")
+    for reason, count in sorted(report.dropped.items()):
+        click.echo(f"values left out: {count:,}, {reason}")
+    if report.first_day is not None:
+        click.echo(f"days: {report.first_day} to {report.last_day}; mine them: {_next(report)}")
+    if report.added:
+        click.echo(f"wrote {folder}", err=True)
+
+
+def _next(report: "Report") -> str:
+    return f"dartlab-coreloop pattern --since {report.first_day}"
+
+
+def _json(report: "Report", folder: Path, n_files: int) -> str:
+    import os
+
+    import orjson
+
+    facts = {
+        "n_files": n_files,
+        "records": report.records,
+        "added": report.added,
+        "already_there": report.already_there,
+        "skipped": report.skipped,
+        "dropped": report.dropped,
+        "tools": dict(report.tools.most_common()),
+        "first_day": report.first_day,
+        "last_day": report.last_day,
+        "folder": os.fsencode(folder).decode("utf-8", "replace"),
+    }
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
