@@ -100,6 +100,7 @@ class Shelf:
         ]
         self._own = [kept for kept in self._all if kept.facts.rules == self._rules]
         self._used: set[Path] = set()
+        self._made: list[Kept] = []
 
     def find(self, sources: Mapping[Path, Source]) -> dict[Path, Kept]:
         """The rollups of the files that are as they were."""
@@ -142,7 +143,8 @@ class Shelf:
                 file.write(msgspec.json.encode(facts))
             written.rename(folder)
         self._used.add(folder)
-        return Kept(folder, facts)
+        self._made.append(Kept(folder, facts))
+        return self._made[-1]
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
@@ -156,10 +158,10 @@ class Shelf:
         """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
         if not self._lock.is_alone():
             return
-        for kept in self._all:
+        for kept in [*self._all, *self._made]:
             is_here = kept.file.parent == folder.absolute()
-            is_replaced = kept.facts.rules == self._rules or not kept.file.exists()
-            if kept.folder not in self._used and is_here and is_replaced:
+            is_replaced = kept.facts.rules == self._rules and kept.folder not in self._used
+            if is_here and (is_replaced or not kept.file.exists()):
                 _remove(kept.folder)
         whole = {kept.folder for kept in self._all} | self._used
         damaged = {path.parent for path in self.folder.glob(f"*/{_FACTS}")} - whole

@@ -202,6 +202,17 @@ def test_a_file_that_is_gone_takes_its_rollup_along(project: Project):
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
 
 
+def test_a_file_that_is_removed_during_the_run_takes_its_rollup_along(project: Project):
+    """As the records that `retention_days` removes."""
+    more = project.write("2026-04-23.jsonl", _lines(3))
+    with open_shelf(project.kept, PLAIN) as shelf:
+        roll_up_folder(project.logs, PLAIN, shelf=shelf)
+        more.unlink()
+        (project.logs / "2026-04-24.jsonl").unlink()
+        shelf.sweep(project.logs)
+    assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
+
+
 def test_a_verdict_has_only_the_file_of_its_request_counted_again(project: Project):
     wanted = _records(2, 40)[3]["request_id"]
     project.settings = MineSettings(verdicts={wanted: "V", "req-elsewhere": "P"})
