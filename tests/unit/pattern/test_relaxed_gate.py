@@ -98,8 +98,15 @@ def test_a_topic_is_the_second_part_of_a_label(label: str):
 HOSTILE = "# 제목 [l](http://e.example) <script>\x1b[2J\n```\u202e"
 
 
-def _written(folder: Path, *, sanitized: bool = False, **more: Any) -> tuple[dict[str, Any], str]:
-    write_log(folder / "log" / "a.jsonl", repeated(2, tool_calls=[call("analysis", {"axis": "수익성"})]))
+def _written(
+    folder: Path, *, requests: int = 2, sanitized: bool = False, **more: Any
+) -> tuple[dict[str, Any], str]:
+    same = [call("analysis", {"axis": "수익성"})]
+    records = [
+        *repeated(2, tool_calls=same),
+        *[record(question="질문0 회사0", tool_calls=same)] * (requests - 2),
+    ]
+    write_log(folder / "log" / "a.jsonl", records)
     rollups = roll_up_folder(folder / "log", MineSettings())
     proposals = propose(rollups, ALWAYS, Gate(), workspace=Workspace(folder, Settings()), **more)
     _, (path, draft) = write_proposals(proposals, folder / "out", now=NOW, sanitized=sanitized)
@@ -133,6 +140,7 @@ def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path:
 def test_sanitize_keeps_no_word_of_people(tmp_path: Path):
     document, draft = _written(
         tmp_path,
+        requests=5,  # of fewer, nothing would be listed
         sanitized=True,
         playbook={"profitability": ("SECRET",)},
         notes=(Note("990168", ("SECRET note",)),),
