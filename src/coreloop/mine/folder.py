@@ -123,7 +123,7 @@ def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratc
 
 def _rollup(path: Path, kept: Kept, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
-    return Rollup(path, kept.tables(), facts.skipped, facts.oldest_day, facts.newest_day, n_bytes_read)
+    return Rollup(path, kept.tables(), facts.skipped, facts.days, n_bytes_read)
 
 
 def _in_memory(path: Path, settings: MineSettings) -> Rollup:
@@ -133,8 +133,8 @@ def _in_memory(path: Path, settings: MineSettings) -> Rollup:
 
 def newest_day(rollups: Iterable[Rollup]) -> date | None:
     """UTC day of the newest record; None when there is none."""
-    days = [rollup.newest_day for rollup in rollups if rollup.newest_day is not None]
-    return EPOCH_DAY + timedelta(days=max(days)) if days else None
+    newest = max((day for rollup in rollups for day in rollup.days), default=None)
+    return EPOCH_DAY + timedelta(days=newest) if newest is not None else None
 
 
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
@@ -147,8 +147,8 @@ def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
         rollup.path
         for rollup in rollups
         if _DAY_FILE.fullmatch(rollup.path.name)
-        and rollup.newest_day is not None
-        and rollup.newest_day < limit
+        and rollup.days
+        and max(rollup.days) < limit
         and not any(reason.startswith("schema version") for reason in rollup.skipped)
     ]
 

@@ -63,8 +63,8 @@ class Rollup:
         Its counts.
     skipped : dict of str to int
         Lines that were not mined, by reason.
-    oldest_day, newest_day : int or None
-        Days since 1970 of its records.
+    days : dict of int to int
+        Records by day (days since 1970).
     n_bytes_read : int or None
         Of the file, by this run; None when the rollup was there.
     """
@@ -72,8 +72,7 @@ class Rollup:
     path: Path
     tables: Tables
     skipped: Mapping[str, int]
-    oldest_day: int | None
-    newest_day: int | None
+    days: Mapping[int, int]
     n_bytes_read: int | None
 
 
@@ -82,14 +81,13 @@ def roll_up(
 ) -> Rollup:
     """Roll up lines in memory."""
     tables, skipped = count_lines(lines, settings)
-    oldest, newest = day_range(tables)
-    return Rollup(path, tables, skipped, oldest, newest, n_bytes)
+    return Rollup(path, tables, skipped, count_days(tables), n_bytes)
 
 
-def day_range(tables: Tables) -> tuple[int | None, int | None]:
-    """Days since 1970 of the oldest and the newest record."""
-    days = tables.groups.select(oldest=pl.col("day").min(), newest=pl.col("day").max()).collect()
-    return days["oldest"].item(), days["newest"].item()
+def count_days(tables: Tables) -> dict[int, int]:
+    """Records by day (days since 1970), in order."""
+    counts = tables.groups.group_by("day").agg(pl.col("n").sum()).sort("day").collect()
+    return dict(counts.iter_rows())
 
 
 def count_lines(lines: Iterable[Line | Skipped], settings: MineSettings) -> tuple[Tables, dict[str, int]]:

@@ -19,7 +19,7 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
-from coreloop.mine.rollup import MineSettings, day_range
+from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
@@ -55,8 +55,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         Digest of the verdicts and replays that fall on requests of the file; empty without one.
     skipped : dict of str to int
         Lines that were not mined, by reason.
-    oldest_day, newest_day : int or None
-        Days since 1970 of the records.
+    days : dict of int to int
+        Records by day (days since 1970).
     files : dict of str to WrittenFile
         Of each table: one that a crash of the machine cut off is no rollup.
     """
@@ -66,8 +66,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     rules: str
     overlay: str
     skipped: dict[str, int]
-    oldest_day: int | None
-    newest_day: int | None
+    days: dict[int, int]
     files: dict[str, WrittenFile]
 
 
@@ -126,15 +125,13 @@ class Shelf:
     def add(self, path: Path, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
         """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
-        oldest, newest = day_range(tables)
         facts = Facts(
             file=_text(path),
             source=source,
             rules=self._rules,
             overlay=self._overlay.digests([tables.ids])[0],
             skipped=dict(skipped),
-            oldest_day=oldest,
-            newest_day=newest,
+            days=count_days(tables),
             files={name: _written_file(_file(written, name)) for name in NAMES},
         )
         folder = self.folder / f"{encodable(path.stem[:40])}-{token_hex(8)}"

@@ -99,10 +99,7 @@ def merge(rollups: Sequence[Rollup], days: Days) -> Window:
     numbered = [
         (index, rollup.tables)
         for index, rollup in enumerate(rollups)
-        if rollup.oldest_day is not None
-        and rollup.newest_day is not None
-        and rollup.oldest_day <= until
-        and rollup.newest_day >= since
+        if any(since <= day <= until for day in rollup.days)
     ]
     of_days = pl.col("day").is_between(since, until)
     in_days = pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")

@@ -1,11 +1,10 @@
 """What the log says: how much there is of it, how old it is, and what mining makes of the last days."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
-
-import polars as pl
 
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import EPOCH_DAY, Rollup
@@ -14,7 +13,6 @@ from coreloop.pattern.candidates import find_candidates
 from coreloop.pattern.success import Gate
 
 WINDOW_DAYS: Final = 30
-_ALL_DAYS: Final = Days(date.min, date.max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +112,8 @@ def _may_be_in(rollup: Rollup, days: Days) -> bool:
     return newest is None or newest >= days.since
 
 
-def _count_days(rollups: Sequence[Rollup]) -> dict[date, int]:
-    n = pl.col("n").sum()
-    rows = merge(rollups, _ALL_DAYS).groups.group_by("day").agg(n).filter(pl.col("n") > 0).collect()
-    return {EPOCH_DAY + timedelta(days=day): n for day, n in rows.iter_rows()}
+def _count_days(rollups: Sequence[Rollup]) -> Counter[date]:
+    counts: Counter[date] = Counter()
+    for rollup in rollups:
+        counts.update({EPOCH_DAY + timedelta(days=day): n for day, n in rollup.days.items()})
+    return counts
