@@ -1,7 +1,7 @@
 """From a window's calls and groups to counterexamples: what fails, how often, and what sets it apart."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -158,22 +158,21 @@ def _rank(one: Counterexample) -> tuple[float, float, int, str]:
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     if "tool_error" in excluded:
         return
-    of_shape = pl.col("n").sum().over(_SHAPE)
-    failed = pl.col("error_class") != ""
+    failed = window.calls.filter(pl.col("error_class") != "")
+    keys = (*_SHAPE, "error_class", "template")
+    totals = window.calls.group_by(_SHAPE).agg(n_calls=pl.col("n").sum())
     rows = (
-        window.calls.with_columns(n_calls=of_shape)
-        .filter(failed)
-        .sort("first_us", "file", "offset")
-        .group_by(*_SHAPE, "error_class", "template", maintain_order=True)
+        failed.group_by(keys)
         .agg(
             n_failures=pl.col("n").sum(),
-            n_calls=pl.col("n_calls").first(),
             wasted_us=pl.col("wasted_us").sum(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
-            places=pl.struct("file", "offset").head(MAX_EXAMPLES),
-            providers=pl.struct("provider", "n"),
+            places=_earliest("first_us"),
         )
+        .join(totals, on=_SHAPE)
+        .join(_providers(failed, keys), on=keys)
+        .sort("first_us", *keys)
         .collect()
     )
     shapes = _call_shapes(window)
@@ -181,7 +180,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
     templates = window.texts_of("template", rows["template"])
     for row in _without_torn_texts(rows.to_dicts(), templates):
         if row["error_class"] not in excluded:
-            yield _call(row, shapes[row["shape"]], templates[row["template"]], others), row["places"]
+            yield _call(row, shapes[row["shape"]], templates[row["template"]], others), _sorted(row["places"])
 
 
 def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
@@ -265,21 +264,27 @@ def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _Others)
 
 def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
     mask = bits_of(excluded)
+    counted = window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED).filter(
+        (pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True)
+    )
+    whole = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("first_us").min())
+    shape = (
+        whole.sort("first_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
+    )
+    failed = counted.filter(IS_FAILURE)
     rows = (
-        window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED)
-        .filter((pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True))
-        .sort("first_us", "shape")
-        .group_by("pattern", "category", "sequence", maintain_order=True)
+        counted.group_by("pattern", "category", "sequence")
         .agg(
             n_failures=pl.col("n").filter(IS_FAILURE).sum(),
             n_calls=pl.col("n").sum(),
             signals=pl.col("signals").filter(IS_FAILURE).unique(),
             first_us=pl.col("first_us").filter(IS_FAILURE).min(),
             last_us=pl.col("last_us").filter(IS_FAILURE).max(),
-            shape=pl.col("shape").filter(pl.col("shape") != 0).first(),
-            providers=pl.struct("provider", "n").filter(IS_FAILURE),
         )
-        .filter(2 * pl.col("n_failures") > pl.col("n_calls"), pl.col("shape").is_not_null())
+        .filter(2 * pl.col("n_failures") > pl.col("n_calls"))
+        .join(shape, on="pattern")
+        .join(_providers(failed, ("pattern",)), on="pattern")
+        .sort("first_us", "pattern")
         .collect()
     )
     places = _failed_requests(window, rows["pattern"])
@@ -287,19 +292,30 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
         one = _sequence(row, shapes[row["shape"]], sequences[row["sequence"]])
-        yield one, places.get(row["pattern"], [])
+        yield one, _sorted(places.get(row["pattern"], []))
 
 
 def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
     """Where the earliest failed requests of some patterns are recorded."""
-    rows = (
-        window.requests.filter(IS_FAILURE, pl.col("pattern").is_in(patterns.implode()))
-        .sort("ts_us", "file", "offset")
-        .group_by("pattern", maintain_order=True)
-        .agg(places=pl.struct("file", "offset").head(MAX_EXAMPLES))
-        .collect()
-    )
+    failed = window.requests.filter(IS_FAILURE, pl.col("pattern").is_in(patterns.implode()))
+    rows = failed.group_by("pattern").agg(places=_earliest("ts_us")).collect()
     return dict(rows.iter_rows())
+
+
+def _earliest(time: str) -> pl.Expr:
+    """The earliest places of a group; to sort all of them would take the memory of all."""
+    place = (time, "file", "offset")
+    return pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES)
+
+
+def _sorted(places: _Places) -> _Places:
+    return sorted(places, key=lambda place: tuple(place.values()))
+
+
+def _providers(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """How many failures each provider has, by group."""
+    counts = rows.group_by(*keys, "provider").agg(pl.col("n").sum())
+    return counts.group_by(keys).agg(providers=pl.struct("provider", "n"))
 
 
 def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexample:
