@@ -86,6 +86,8 @@ def _fold_one(char: str) -> str:
     if char in _FOLDED:
         return _FOLDED[char]
     category = unicodedata.category(char)
+    if category in {"Zl", "Zp"}:
+        return "\n"
     if category[0] == "Z":
         return " "
     if category == "Mn" and char < "\u0370":

@@ -2,12 +2,12 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from coreloop.sanitize.matching import encoded, matches
-from coreloop.sanitize.torn import is_torn, torn, with_rest
+from coreloop.sanitize.matching import Span, encoded, matches
+from coreloop.sanitize.torn import is_prose, is_torn, torn, with_rest
 from coreloop.sanitize.views import View, views
 
 if TYPE_CHECKING:
@@ -98,27 +98,32 @@ def _remembered(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 
 def _scan(text: str) -> list[Hit]:
     hits: list[Hit] = []
-    clear: View | None = None
-    for view in views(text):
+    for view, what in views(text):
         shown = text if view is None else view.text
-        for kind, start, end in (*matches(shown), *encoded(shown)):
-            first, last = (start, end) if view is None else view.span(start, end)
-            hits.append(Hit(kind, first, last, shown[start:end]))
-        clear = view if clear is None else clear
-    if is_torn(text if clear is None else clear.text):
-        hits += _torn_hits(text, clear, hits)
+        new = [
+            _hit(view, kind, start, end, shown[start:end])
+            for kind, start, end in matches(shown, joins=what == "pieces")
+        ]
+        new += [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in encoded(shown)]
+        if what != "reading":
+            new = [hit for hit in new if not is_prose(hit.kind, hit.value)]
+        hits += new
+        if what == "reading" and is_torn(shown):
+            for kind, start, end in torn(shown, _known(view, hits)):
+                hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
     return [Hit(hit.kind, hit.start, with_rest(text, hit.kind, hit.end), hit.value) for hit in hits]
 
 
-def _torn_hits(text: str, clear: View | None, hits: list[Hit]) -> Iterator[Hit]:
-    if clear is None:
-        for kind, start, end in torn(text, [(hit.kind, hit.start, hit.end) for hit in hits]):
-            yield Hit(kind, start, end, "".join(text[start:end].split()))
-        return
-    starts = clear.starts
-    known = [(hit.kind, bisect_left(starts, hit.start), bisect_left(starts, hit.end)) for hit in hits]
-    for kind, start, end in torn(clear.text, known):
-        yield Hit(kind, *clear.span(start, end), "".join(clear.text[start:end].split()))
+def _hit(view: View | None, kind: str, start: int, end: int, value: str) -> Hit:
+    first, last = (start, end) if view is None else view.span(start, end)
+    return Hit(kind, first, last, value)
+
+
+def _known(view: View | None, hits: list[Hit]) -> list[Span]:
+    if view is None:
+        return [(hit.kind, hit.start, hit.end) for hit in hits]
+    starts = view.starts
+    return [(hit.kind, bisect_left(starts, hit.start), bisect_left(starts, hit.end)) for hit in hits]
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:

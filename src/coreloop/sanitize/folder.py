@@ -100,6 +100,8 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
                     renumbering.copy(part, target)
                     part.unlink()
                     report.add(_shown(file, source), outcome)
+            if not (folder / name).stat().st_size:
+                (folder / name).unlink()  # nothing of it could be kept, and an empty file is no log
             _reject_whole(file, source, report)
     return report
 

@@ -10,28 +10,27 @@ from ahocorasick_rs import AhoCorasick
 
 from coreloop.errors import WorkspaceError
 from coreloop.records import encodable
-from coreloop.sanitize.views import joined, plain
+from coreloop.sanitize.views import plain, readings
 
-# Names that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
+# Names of two letters that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
 _ORDINARY_TEXT: Final = """
-대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현 덕성 도부
-동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일 삼진 상보 서남 서산
-서연 서원 서한 선광 선진 성우 세동 세방 세중 승일 신원 신풍 신흥 씨앗 아하 야스 영풍 오공 오아 우성 우양
-우진 원림 원익 원준 유신 율촌 인팩 일승 전방 조비 조흥 진도 진영 천보 카스 캐리 코디 태광 태성 태양 파루
-파수 포톤 피노 핑거 하츠 하스 한독 한섬 한진 한창 한탑 혜인 화신 후성 흥국 희림 힘스 가비아 광전자 나무가
-더라미 디어유 링크드 머큐리 모비스 바른손 빙그레 사람인 상상인 손오공 스피어 아세아 아크릴 오로라 우리로
-유니온 유니크 이글루 이월드 자비스 저스템 정다운 제우스 질경이 타이드 퍼시스 하이브 db e1 e8 eg sg tp cs
-nc kd dl yw 3s kx lf new
+대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
+덕성 도부 동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일
+삼진 상보 서남 서산 서연 서원 서한 선광 선진 성우 세동 세방 세중 승일 신원 신풍 신흥 씨앗 아하
+야스 영풍 오공 오아 우성 우양 우진 원림 원익 원준 유신 율촌 인팩 일승 전방 조비 조흥 진도 진영
+천보 카스 캐리 코디 태광 태성 태양 파루 파수 포톤 피노 핑거 하츠 하스 한독 한섬 한진 한창 한탑
+혜인 화신 후성 흥국 희림 힘스 db e1 e8 eg sg tp cs nc kd dl yw 3s kx
+lf
 """
 _ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
 _PARTICLE: Final = (
-    r"(?:은|는|이|가|을|를|의|에|와|과|도|만|로|으로|에서|에게|까지|부터|처럼|보다|이나|나|랑|하고|이랑|라는|이라는|이란|란|측|株|주|우|사|쪽|들|이야|야|요|이요|"
+    r"(?:은|는|이|가|을|를|의|에|와|과|도|만|로|으로|에서|에게|까지|부터|처럼|보다|이나|나|랑|하고|만큼|까지의|이랑|라는|이라는|이란|란|측|株|주|우|사|쪽|들|이야|야|요|이요|"
     r"주가|실적|매출|주식|배당|그룹|전망|분석|재무|영업이익|시총|목표가|공시|종목|수익성|안정성|성장성|이익|순이익|부채|현금흐름|관련|대비|및)"
 )
 _AFTER: Final = re.compile(rf"(?:{_PARTICLE}){{0,3}}(?![가-힣A-Za-z0-9])")
 _MARK_AHEAD: Final = re.compile(r"(?:㈜|\(주\)|\(유\)|주식회사|\(株\))\s{0,2}\Z")
 _MARK_BEHIND: Final = re.compile(
-    r"\s{0,2}(?:㈜|\(주\)|\(유\)|주식회사|Inc\b|Co\.|Corp|[,\[(\s]{0,2}[0-9][0-9A-Z]{5}(?![0-9A-Za-z]))"
+    r"\s{0,2}(?:㈜|\(주\)|\(유\)|주식회사|Inc\b|Co\.|Corp|[,\[(\s]{1,2}[0-9][0-9A-Z]{5}(?![0-9A-Za-z]))"
 )
 _CODE: Final = re.compile(r"(?<![0-9A-Za-z.,+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|[.,][0-9])")
 _CODE_WORD: Final = re.compile(
@@ -82,35 +81,50 @@ class Names:
 
     def find(self, text: str) -> list[Name]:
         """Names and codes in a text, leftmost first, the longest where several begin."""
-        taken = _leftmost_longest(self._companies(text))
-        return sorted((*taken, *self._stock_codes(text, taken)), key=lambda one: one.start)
+        found = []
+        for view in readings(text):
+            shown = text if view is None else view.text
+            taken = _leftmost_longest(self._companies(shown))
+            for one in (*taken, *self._stock_codes(shown, taken)):
+                start, end = (one.start, one.end) if view is None else view.span(one.start, one.end)
+                found.append(Name(one.kind, start, end, one.code))
+        return _leftmost_longest(found)
 
     def _companies(self, text: str) -> Iterator[Name]:
-        view = joined(text)
-        lowered = encodable(view.text.lower())
-        if self._automaton is None or len(lowered) != len(view.text):
+        places = [at for at, char in enumerate(text) if not char.isspace()]
+        lowered = encodable("".join(text.split()).lower())
+        if self._automaton is None or len(lowered) != len(places):
             return
         for index, start, end in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
             written, code = self._found[index]
-            first, last = view.span(start, end)
-            if self._is_company(text, first, last, written, view.text[start:end]):
+            first, last = places[start], places[end - 1] + 1
+            if self._is_company(text, first, last, written):
                 yield Name("COMPANY", first, last, code)
 
-    def _is_company(self, text: str, start: int, end: int, written: str, found: str) -> bool:
-        before, behind = text[max(0, start - 8) : start], text[end : end + 12]
-        if written.isascii() and written.isalnum() and len(written) <= 4 and written != found:
+    def _is_company(self, text: str, start: int, end: int, written: str) -> bool:
+        before, behind, found = text[max(0, start - 8) : start], text[end : end + 12], text[start:end]
+        if _MARK_AHEAD.search(before):
+            return True
+        if (
+            written.isascii()
+            and written.isalnum()
+            and len(written) <= 4
+            and written != "".join(found.split())
+        ):
             return False  # LG, but no "lg" within prose
-        if re.search(r"\s", text[start:end].strip()) and (len(written) < 4 or before[-1:].isalnum()):
+        if re.search(r"\s", found) and (
+            len(written) < (3 if "\n" in found else 4) or ("\n" not in found and before[-1:].isalnum())
+        ):
             return False  # a space inside: only whole words, and no short name
         starts_word = not _is_letter(before[-1:], written[0])
         ends_word = not _is_letter(behind[:1], written[-1])
         if written.lower() in _ORDINARY:
-            return bool(_MARK_AHEAD.search(before) or _MARK_BEHIND.match(behind))
+            return _MARK_BEHIND.match(behind) is not None
         if written[-1].isascii() and not ends_word:
             return False
         if len(written) >= 4 and not written[0].isascii():
             return True
-        if not starts_word and not _MARK_AHEAD.search(before):
+        if not starts_word:
             return False
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 

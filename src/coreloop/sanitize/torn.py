@@ -13,11 +13,12 @@ _GAP: Final = re.compile(r"(?<=\S)\s{1,3}(?=\S)")
 _NUMERIC: Final = frozenset("0123456789-+.:/()")
 _LONG_NUMBER: Final = re.compile(r"[0-9](?:[-+.:/()]{0,2}[0-9]){5}")
 _TOKEN_PARTS: Final = re.compile(
-    r"A[KS]IA[A-Z0-9]|gh[oprsu]_|github_pat_|glpat-|sk-[A-Za-z]|[srp]k_(?:live|test)_|AIza|ya29\.|GOCSPX-|xox[a-z]-|whsec_|"
+    r"A[KS]IA[A-Z0-9]|gh[oprsu]_|github_pat_|gl[a-z]{2,5}-|sk-[A-Za-z]|[srp]k_(?:live|test)_|AIza|ya29\.|GOCSPX-|xox[a-z]-|whsec_|"
     r"npm_[A-Za-z0-9]{12}|pypi-|hf_[A-Za-z0-9]{12}|eyJ|/home/|[Uu]sers[\\/]|[\w.+-]@[\w-]+\.|@[\w-]+\.[a-z]|"
     r"(?<![A-Za-z0-9])(?:[A-Z]{2}[0-9]{2}[A-Z0-9]{4}|[A-Z][0-9]{3}[A-Z]?[0-9]{4}|[A-Z]{2}[0-9]{2}\Z)|"
     r"[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:"
 )
+_YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}년")
 _NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9.,]+\Z")
 _NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
 _LOCAL_PART: Final = re.compile(r"(?<![^\s(\[<'\",:])[A-Za-z0-9]+(?:[._+-][A-Za-z0-9]*)+\Z|[A-Za-z]+[0-9]+\Z")
@@ -68,6 +69,8 @@ def with_rest(text: str, kind: str, end: int) -> int:
 def _may_be_torn(text: str, gap: tuple[int, int]) -> bool:
     """Whether both sides of a gap look like parts of one number, token, path or address."""
     left, right = text[gap[0] - 1], text[gap[1]]
+    if _YEAR.match(text, gap[1]):
+        return False
     if left in _NUMERIC and right in _NUMERIC and (left.isdigit() or right.isdigit()):
         return True
     before = text[max(0, gap[0] - _WINDOW) : gap[0]].rsplit(None, 1)[-1]
@@ -90,11 +93,11 @@ def _across(text: str, gaps: Sequence[tuple[int, int]]) -> Iterator[Span]:
     closed = "".join(text[at] for at in places)
     for kind, first, behind in matches(closed, joins=True):
         begin, over = places[first], places[behind - 1] + 1
-        if begin < gaps[0][0] and over > gaps[-1][1] and not _is_prose(kind, closed[first:behind]):
+        if begin < gaps[0][0] and over > gaps[-1][1] and not is_prose(kind, closed[first:behind]):
             yield kind, begin, over
 
 
-def _is_prose(kind: str, value: str) -> bool:
+def is_prose(kind: str, value: str) -> bool:
     """Words that only look like a token because the space between them was taken out."""
     if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
         return False

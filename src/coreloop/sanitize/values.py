@@ -21,6 +21,14 @@ _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
 
 
+_OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
+
+
+def _is_opaque(word: str) -> bool:
+    """Whether a word among others under a sensitive key is none: long, with digits and both cases."""
+    return len(word) >= 8 and all(re.search(chars, word) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
+
+
 @lru_cache(maxsize=4096)
 def _context(key: str) -> tuple[str, str]:
     """What a key calls its value (``password``, ``credential``, nothing), and the words to read before it."""
@@ -54,7 +62,7 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
     bare = text.strip()
     if kind and bare and not is_own(bare):
         judge = looks_like_password if kind == "password" else looks_like_credential
-        if judge(bare):
+        if judge(bare) or any(map(_is_opaque, _OWN_LABEL.sub(" ", bare).split())):
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
     hits = find_hits(prefix + text, names=names)
@@ -83,7 +91,7 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     ahead = prefix or f"{key}: "
     for written in (text, *_with_zeros(text, key)):
         found = find_in_value(written, key, names=names) if prefix else find_hits(ahead + written)
-        if found:
+        if found and (written == text or found[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(found[0].kind, 0, len(text), found[0].value),)
     if (
         prefix

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from itertools import product
+from typing import Final, Literal
 
 from coreloop.sanitize.confusables import fold
 
@@ -47,62 +48,107 @@ _CLUSTER: Final = re.compile(
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]{2,}|\\(?:u[0-9A-Fa-f{]|U0|x[0-9A-Fa-f]{2})")
 _ESCAPE: Final = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]?[0-9a-fA-F]{1,7};?|[A-Za-z][A-Za-z0-9]{1,31};)|"
+    r"\\+u[dD][89abAB][0-9A-Fa-f]{2}\\+u[dD][c-fC-F][0-9A-Fa-f]{2}|"
     r"\\+(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4
-_SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,2}[^\s가-힣]){5,}(?![A-Za-z0-9])")
+_SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,5}[^\s가-힣]){5,}(?![A-Za-z0-9])")
 _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 _DIGITS_BY_LETTERS: Final = re.compile(
     r"(?<![A-Za-z])(?=[^\n]{0,30}?[OoIl|])[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|](?![A-Za-z])"
 )
+_PIECE: Final = "[^ 가-힣]"
+_PIECES: Final = tuple(
+    re.compile(
+        rf"{_PIECE}{{{size}}}( {{1,2}}){_PIECE}{{{size}}}(?:\1{_PIECE}{{{size}}}){{{more},}}"
+        rf"(?:\1{_PIECE}{{1,{size - 1}}})?"
+    )
+    for size, more in ((2, 1), (4, 1), (8, 0), (16, 0))
+)
+_DIGIT_PIECES: Final = re.compile(
+    r"(?<![0-9A-Za-z.,])[0-9]{1,4}(?: {1,5}-? {0,5}[0-9]{1,4}(?![0-9.,])){3,}(?![0-9A-Za-z])"
+)
+_TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
+_TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
+_LINE_ESCAPE: Final = re.compile(r"(?:\\+[nrt])+")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
 
 
-def views(text: str) -> Iterator[View | None]:
-    """Every view of a text that may show something new; None stands for the text as it is.
+Kind = Literal["reading", "joined", "pieces"]
 
-    A text of ASCII and Hangul without escapes, line breaks or letters apart is yielded alone.
+
+def views(text: str) -> Iterator[tuple[View | None, Kind]]:
+    """Every view of a text that may show something new, and what it is.
+
+    None stands for the text as it is. A text of ASCII and Hangul without escapes, line breaks or letters
+    apart is yielded alone.
     """
+    for view in readings(text):
+        yield view, "reading"
+        shown = text if view is None else view.text
+        if "\n" in shown and _BREAK.search(shown):
+            yield _rewrite(view or _identity(text), _BREAK, lambda match: ""), "joined"
+        if " " in shown:
+            yield from _closed(view, text, shown)
+        if _LETTER_BY_DIGIT.search(shown) and _DIGITS_BY_LETTERS.search(shown):
+            yield _rewrite(view or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits), "joined"
+
+
+def readings(text: str) -> Iterator[View | None]:
+    """The text as it is, as it reads without disguise, and as it reads where tags or escapes are text."""
     yield None
-    clear = _clear(text)
+    clear = _clear(_identity(text)) if _may_differ(text) else None
     if clear is not None:
         yield clear
-    shown = text if clear is None else clear.text
-    if "\n" in shown and _BREAK.search(shown):
-        yield _rewrite(clear or _identity(text), _BREAK, lambda match: "")
-    if " " in shown and _SPELLED.search(shown):
-        for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):  # the first or the last may be a word of its own
-            yield _rewrite(clear or _identity(text), _SPELLED, partial(_without_space, head=head, tail=tail))
-    if _LETTER_BY_DIGIT.search(shown) and _DIGITS_BY_LETTERS.search(shown):
-        yield _rewrite(clear or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits)
-
-
-def joined(text: str) -> View:
-    """The clear text without white space, for names that may be written with and without."""
-    return _rewrite(_clear(text) or _identity(text), re.compile(r"\s+"), lambda match: "")
+    if _TAGGED.search(text):
+        yield _clear(_identity(text), tags=True) or _identity(text)
+    if "\\" in text and _LINE_ESCAPE.search(text):
+        broken = _rewrite(_identity(text), _LINE_ESCAPE, lambda match: "\n")
+        yield _clear(broken) or broken
 
 
 def plain(text: str) -> str:
     """The text without any disguise; what two ways of writing one value have in common."""
-    clear = _clear(text)
+    clear = _clear(_identity(text)) if _may_differ(text) else None
     return text if clear is None else clear.text
 
 
-def _clear(text: str) -> View | None:
-    """The text with its disguises taken off; None when it wears none."""
-    odd = _ODD.search(text) is not None
-    if not odd and not _ESCAPED.search(text):
-        return None
-    view = _folded(_identity(text)) if odd else _identity(text)
+def _closed(view: View | None, text: str, shown: str) -> Iterator[tuple[View, Kind]]:
+    """Runs of single characters and of pieces of one length, closed; words beside a run may belong to it."""
+    if _SPELLED.search(shown):
+        for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
+            closed = partial(_without_space, head=head, tail=tail)
+            yield _rewrite(view or _identity(text), _SPELLED, closed), "joined"
+    if _DIGIT_PIECES.search(shown):
+        closed = partial(_joined, head=0, tail=0)
+        yield _rewrite(view or _identity(text), _DIGIT_PIECES, closed), "pieces"
+    for pattern in _PIECES:
+        if pattern.search(shown):
+            for head, tail in product(range(3), range(3)):
+                closed = partial(_joined, head=head, tail=tail)
+                yield _rewrite(view or _identity(text), pattern, closed), "pieces"
+
+
+def _may_differ(text: str) -> bool:
+    return _ODD.search(text) is not None or _ESCAPED.search(text) is not None
+
+
+def _clear(view: View, *, tags: bool = False) -> View | None:
+    """The view with its disguises taken off; None when it wears none."""
+    text = view.text
+    if _ODD.search(text):
+        view = _folded(view, tags=tags)
     for _ in range(_ROUNDS):
         if not _ESCAPED.search(view.text):
             break
-        view = _folded(_rewrite(view, _ESCAPE, _decoded))
+        view = _folded(_rewrite(view, _ESCAPE, _decoded), tags=tags)
     return None if view.text == text else view
 
 
-def _folded(view: View) -> View:
+def _folded(view: View, *, tags: bool) -> View:
+    if tags:
+        view = View(view.text.translate(_TAGS), view.starts, view.ends)
     view = _rewrite(view, _INVISIBLE, lambda match: "")
     return _rewrite(view, _CLUSTER, lambda match: fold(match[0]))
 
@@ -141,7 +187,10 @@ def _decoded(match: re.Match[str]) -> str | list[tuple[str, int, int]]:
         return _percent_decoded(escape)
     if escape.startswith("&"):
         return html.unescape(escape)
-    number = int(escape.lstrip("\\")[1:].strip("{}"), 16)
+    high, _, low = escape.lstrip("\\")[1:].partition("\\")
+    number = int(high.strip("{}"), 16)
+    if low:
+        number = 0x10000 + ((number - 0xD800) << 10) + int(low.lstrip("\\")[1:], 16) - 0xDC00
     return chr(number) if number < 0x110000 else escape
 
 
@@ -167,6 +216,13 @@ def _without_space(match: re.Match[str], *, head: int, tail: int) -> list[tuple[
     run = match[0]
     kept = range(head, len(run) - tail)
     return [(char, at, at + 1) for at, char in enumerate(run) if at not in kept or not char.isspace()]
+
+
+def _joined(match: re.Match[str], *, head: int, tail: int) -> list[tuple[str, int, int]]:
+    run = match[0]
+    gaps = [found.span() for found in re.finditer(" +", run)]
+    closed = {at for start, end in gaps[head : len(gaps) - tail] for at in range(start, end)}
+    return [(char, at, at + 1) for at, char in enumerate(run) if at not in closed]
 
 
 def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:

@@ -9,7 +9,7 @@ from coreloop.sanitize.values import is_sensitive
 
 _VALUE_KEYS: Final = frozenset({"value", "val", "data", "content", "text", "preview", "default", "v"})
 _NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
-_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[A-Za-z][\w -]{0,40}")
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
 
 
 class Visitor(Protocol):
@@ -62,7 +62,7 @@ def look(node: Any, visitor: Visitor, key: str = "") -> None:
         visitor.text(node, key)
     elif kind is dict:
         visitor.n_keys += len(node)
-        named = key if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or key
+        named = key if _VALUE_KEYS.isdisjoint(map(str.lower, node)) else _name_beside(node) or key
         for inner, value in node.items():
             visitor.key(inner)
             if value is not None:
@@ -89,7 +89,7 @@ def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
 
 def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
     visitor.n_keys += len(node)
-    named = above if _VALUE_KEYS.isdisjoint(node) else _name_beside(node) or above
+    named = above if _VALUE_KEYS.isdisjoint(map(str.lower, node)) else _name_beside(node) or above
     result: dict[str, Any] = {}
     for key, value in node.items():
         new = visitor.key(key)
@@ -103,7 +103,8 @@ def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
 
 
 def _name_beside(node: dict[str, Any]) -> str:
-    names = (node.get(key) for key in _NAME_KEYS)
+    lowered = {key.lower(): value for key, value in node.items()}
+    names = (lowered.get(key) for key in _NAME_KEYS)
     return next((name for name in names if isinstance(name, str) and len(name) <= 64), "")
 
 

@@ -15,15 +15,12 @@ from typing import Any
 
 import pytest
 
-from coreloop.cli.main import COMMANDS
 from coreloop.cli.main import run as entry_point
 from logs import record, write_log
 from planted import Planted, Score, planted_records, score, secret
 from planted.broken import LINES, MARK, ZIPPED
 from planted.money import NAMES, Name
 from planted.phrase import sentence
-
-pytestmark = pytest.mark.skipif("sanitize" not in COMMANDS, reason="this version has no sanitize command")
 
 ROUNDS = int(os.environ.get("CORELOOP_PLANTED_ROUNDS", "1"))
 SEEDS = {"known": 20260425, "unseen": random.SystemRandom().getrandbits(32)}

@@ -43,7 +43,7 @@ def _is_issued(digits: str) -> bool:
 
 
 def _is_card(match: re.Match[str]) -> bool:
-    digits = digits_of(match[0])
+    digits = digits_of(match["value"])
     if len(digits) not in {13, 14, 15, 16, 19} or not _is_issued(digits) or not has_luhn(digits):
         return False
     if not stands_alone(match) or digits.endswith("00000000"):
@@ -51,10 +51,10 @@ def _is_card(match: re.Match[str]) -> bool:
     named = bool(_CARD_WORD.search(ahead(match)) or _CARD_WORD.search(behind(match)))
     if named:
         return True
-    groups = tuple(len(group) for group in re.findall(r"[0-9]+", match[0]))
+    groups = tuple(len(group) for group in re.findall(r"[0-9]+", match["value"]))
     if len(groups) > 1:
         return groups in _GROUPS
-    return len(digits) in {15, 16, 19} and not is_money(match)
+    return len(digits) in {14, 15, 16, 19} and not is_money(match)
 
 
 def _is_account(match: re.Match[str]) -> bool:
@@ -77,7 +77,13 @@ def _iban_pattern() -> str:
 
 _GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 RULES: Final = (
-    Rule("CARD", r"(?<![0-9])[0-9](?:[ \-./·]{0,2}[0-9]){12,18}(?![0-9])", Sign.DIGITS, _is_card, joins=True),
+    Rule(
+        "CARD",
+        r"(?<![0-9])(?=(?P<value>[0-9](?:[ \-./·]{0,2}[0-9]){12,18})(?![0-9]))",
+        Sign.DIGITS,
+        _is_card,
+        joins=True,
+    ),
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
     Rule(
         "ACCOUNT",
@@ -89,7 +95,8 @@ RULES: Final = (
     ),
     Rule(
         "ACCOUNT",
-        rf"(?<![가-힣A-Za-z]){_SHORT_BANK}[ :은]{{0,3}}(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}})"
+        rf"(?<![가-힣A-Za-z])(?:KB|NH|IBK)?{_SHORT_BANK}[ :=(은는-]{{0,4}}"
+        rf"(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}})"
         rf"{{1,4}}|[0-9]{{11,14}})"
         r"(?![0-9]|-[0-9])",
         Sign.DIGITS,

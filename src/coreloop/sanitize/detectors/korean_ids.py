@@ -6,8 +6,10 @@ from typing import Final
 
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
 
-_RESIDENT: Final = r"(?i)(?:주민|외국인\s?등록|등록번호|거소|생년월일|rrn|resident|ssn|alien|foreigner|jumin)"
-_BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|tax)"
+_RESIDENT: Final = (
+    r"(?i)(?:주민|외국인\s?등록|등록번호|거소|생년월일|rrn|resident|ssn|alien|foreigner|jumin|registration n)"
+)
+_BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|registration n|tax)"
 _CORPORATE: Final = re.compile(r"(?i)법인|corporate|crn|corp")
 _REGIONS: Final = r"(?:서울|부산|경기|강원|충북|충남|전북|전남|경북|경남|제주|대구|인천|광주|대전|울산|세종)"
 _OLDEST_YEAR: Final = 1920

@@ -40,7 +40,7 @@ def _is_ipv6(match: re.Match[str]) -> bool:
 RULES: Final = (
     Rule(
         "URL",
-        rf"(?i)(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
+        rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S*(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
         # torn by one space: what follows is no word of prose
         rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]+(?!\S*://))?",
         Sign.LINK,

@@ -30,7 +30,9 @@ _ROMAN: Final = (
     r"(?:Kim|Lee|Yi|Rhee|Park|Pak|Choi|Choe|Jung|Jeong|Chung|Kang|Cho|Jo|Yoon|Yun|Jang|Chang|Lim|Im|Han|Oh|Seo|Suh|Shin|Kwon|"
     r"Hwang|Ahn|An|Song|Jeon|Hong|Yoo|Yu|Ryu|Ko|Go|Moon|Yang|Son|Bae|Baek|Heo|Nam|Shim|Noh|Ha|Kwak|Sung|Cha|Joo|Woo|Koo|Min|Jin)"
 )
-_CAPITAL: Final = r"[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
+_CAPITAL: Final = (
+    r"[OD]'[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
+)
 # Words of business and of everyday that look like a surname and a given name.
 _WORDS_TEXT: Final = """
 조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건 여건 고철
@@ -81,6 +83,12 @@ RULES: Final = (
     Rule(
         "PERSON",
         rf"(?<![가-힣A-Za-z0-9])(?P<value>{_HANGUL_NAME})\s{{0,2}}(?:씨|님|{_TITLES}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(  # torn before its last syllable
+        "PERSON",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME}\s[{_GIVEN}])\s{{0,2}}(?:씨|님|{_TITLES}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),

@@ -61,13 +61,13 @@ _HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]*")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z]+\Z")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MONEY_BEHIND: Final = re.compile(
-    r"\s?(?:원|won\b|krw|usd|eur|달러|억|조|만|천|백만|십억|주\b|%|퍼센트|건|명|개|배|bps?\b|bytes?)",
+    r"\s?(?:원|won\b|krw|usd|eur|달러|억|조(?!회)|만|천|백만|십억|주\b|%|퍼센트|건|명(?!의)|개|배|년|bps?\b|bytes?)",
     re.IGNORECASE,
 )
 _MONEY_AHEAD: Final = re.compile(
-    r"(?:매출|이익|손익|손실|자산|부채|자본|금액|가격|시총|시가총액|거래량|거래대금|비용|현금|차입금|잔액|예산|"
+    r"(?:(?:매출(?!채권)|이익|손익|손실|자산|부채|자본|금액|가격|시총|시가총액|거래량|거래대금|비용|현금|차입금|잔액|예산)(?!비율|흐름|률)|"
     r"revenue|sales|amount|profit|income|asset|equity|price|volume|total|market.?cap|cash|cost|debt|size|bytes|"
-    r"elapsed|duration|timestamp|epoch|isbn|ts\b|₩|\$|￦|krw|usd)[^\n0-9]{0,12}\Z",
+    r"elapsed|duration|timestamp|epoch|isbn|corp.?code|(?<![a-z])ts\b|₩|\$|￦|krw|usd)[^\n0-9.?!]{0,8}\Z",
     re.IGNORECASE,
 )
 

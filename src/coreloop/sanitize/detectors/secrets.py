@@ -40,7 +40,8 @@ _CREDENTIAL: Final = (
     r"-]?(?:id|key)|sessid|"
     r"encryption[_ -]?key|signing[_ -]?key|account[_ -]?key|shared[_ -]?access[_ -]?(?:key|signature)|"
     r"service[_ -]?key|"
-    r"master[_ -]?key|license[_ -]?key|webhook[_ -]?secret|auth[_ -]?key|인증\s?키|시크릿(?:\s?키)?|토큰|"
+    r"master[_ -]?key|crtfc[_ -]?key|license[_ -]?key|webhook[_ -]?secret|"
+    r"auth[_ -]?key|인증\s?키|시크릿(?:\s?키)?|토큰|"
     r"api\s?키|접근\s?키|보안\s?키|"
     r"서비스\s?키|비밀\s?키|개인\s?키)"
 )
@@ -152,10 +153,22 @@ RULES: Final = (
     Rule("SECRET", rf"(?i){_CREDENTIAL}{_IS}{_VALUE}", Sign.KEYWORD, _is_credential),
     Rule(  # "password is hunter2", "비밀번호는 hunter2 입니다"
         "SECRET",
-        rf"(?i)(?:{_PASSWORD}|{_CREDENTIAL})(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*{_LABEL}(?:{_Q})?"
+        rf"(?i)(?:{_PASSWORD}|{_CREDENTIAL})(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*(?:{_Q})?{_LABEL}"
         r"(?P<value>(?=[^\s가-힣\"'`]*[0-9!@#$%^&*])[^\s가-힣\"'`]{4,})",
         Sign.KEYWORD,
         _is_password,
+    ),
+    Rule(  # 비번 hunter2!
+        "SECRET",
+        rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*(?-i:[a-z]))"
+        r"(?=[^\s가-힣\"'`]*(?:(?-i:[A-Z])|[!#$%^*?~@&]))[^\s가-힣\"'`]{6,})",
+        Sign.KEYWORD,
+    ),
+    Rule(  # a private key that lost its first line
+        "SECRET",
+        r"(?<![A-Za-z0-9+/])MII[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s(?=[A-Za-z0-9+/=])){60,}",
+        Sign.PREFIX,
+        joins=True,
     ),
     Rule(  # --password hunter2
         "SECRET",

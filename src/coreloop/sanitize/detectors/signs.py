@@ -18,7 +18,7 @@ _PREFIXES: Final = """
 akia asia abia acca agpa aida aipa anpa anva aroa ghp_ gho_ ghr_ ghs_ ghu_ github_ glpat- gldt- glrt-
 glptt- glft- glimt- glagent- glsoat- glcbt- gloas- sk- aiza ya29 gocspx xox xapp- k_live k_test whsec_
 npm_ pypi- hf_ hf- gsk_ gsk- r8_ xai- xai_ ntn_ lin_api dop_v1 shpat shpss shpca dckr_pat rubygems nvapi
-pplx tvly sess- sess_ dapi figd sg. hooks.slack age-s eyj
+pplx tvly sess- sess_ dapi figd sg. hooks.slack age-s eyj mii
 """
 _TITLES: Final = """
 씨 님 대표 이사 회장 사장 상무 전무 부장 차장 과장 대리 팀장 실장 본부장 센터장 지점장 사원 주임 선임 책임
