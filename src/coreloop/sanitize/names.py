@@ -33,6 +33,7 @@ _MARK_BEHIND: Final = re.compile(
     r"\s{0,2}(?:㈜|\(주\)|\(유\)|주식회사|Inc\b|Co\.|Corp|[,\[(\s]{1,2}[0-9][0-9A-Z]{5}(?![0-9A-Za-z]))"
 )
 _CODE: Final = re.compile(r"(?<![0-9A-Za-z.,+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|[.,][0-9])")
+_TORN_CODE: Final = re.compile(r"\(\s*([0-9A-Z]*\s+[0-9A-Z]+)\s*\)")
 _CODE_WORD: Final = re.compile(
     r"(?i)(?:종목|코드|code|ticker|stock|symbol|krx|kospi|kosdaq|isu)[^\n]{0,12}\Z"
 )
@@ -129,6 +130,10 @@ class Names:
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 
     def _stock_codes(self, text: str, taken: list[Name]) -> Iterator[Name]:
+        for one in taken:
+            torn = _TORN_CODE.match(text, one.end)
+            if torn is not None and "".join(torn[1].split()) in self._codes:
+                yield Name("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
         for match in _CODE.finditer(text):
             code = match[0]
             if code not in self._codes or any(

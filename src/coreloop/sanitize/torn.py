@@ -101,4 +101,5 @@ def is_prose(kind: str, value: str) -> bool:
     """Words that only look like a token because the space between them was taken out."""
     if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
         return False
-    return sum(char.isdigit() for char in value) < 2 and len(_HUMP.findall(value)) < 3
+    digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2
+    return sum(char.isdigit() for char in value) < digits and len(_HUMP.findall(value)) < 3

@@ -33,7 +33,7 @@ def _is_opaque(word: str) -> bool:
 def _context(key: str) -> tuple[str, str]:
     """What a key calls its value (``password``, ``credential``, nothing), and the words to read before it."""
     bare = key.strip().lstrip("-")
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", bare)[:64]
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", bare)[-64:]
     sensitive = SENSITIVE_KEY.search(spaced)
     kind = "" if sensitive is None else "password" if sensitive["password"] else "credential"
     return kind, f"{spaced}: " if kind or _TELLING.search(spaced) else ""

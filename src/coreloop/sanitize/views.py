@@ -61,10 +61,12 @@ _PIECE: Final = "[^ 가-힣]"
 _PIECES: Final = tuple(
     re.compile(
         rf"{_PIECE}{{{size}}}( {{1,2}}){_PIECE}{{{size}}}(?:\1{_PIECE}{{{size}}}){{{more},}}"
-        rf"(?:\1{_PIECE}{{1,{size - 1}}})?"
+        rf"(?:\1{_PIECE}{{1,{size - 1}}})?(?![A-Za-z0-9_-])"
     )
     for size, more in ((2, 1), (4, 1), (8, 0), (16, 0))
 )
+_FEW_BREAKS: Final = 6
+_SYLLABLES: Final = re.compile(r"(?<![가-힣])[가-힣](?: {1,5}[가-힣]){3,}")
 _DIGIT_PIECES: Final = re.compile(
     r"(?<![0-9A-Za-z.,])[0-9]{1,4}(?: {1,5}-? {0,5}[0-9]{1,4}(?![0-9.,])){3,}(?![0-9A-Za-z])"
 )
@@ -88,7 +90,8 @@ def views(text: str) -> Iterator[tuple[View | None, Kind]]:
         yield view, "reading"
         shown = text if view is None else view.text
         if "\n" in shown and _BREAK.search(shown):
-            yield _rewrite(view or _identity(text), _BREAK, lambda match: ""), "joined"
+            for one in _unbroken(view or _identity(text)):
+                yield one, "joined"
         if " " in shown:
             yield from _closed(view, text, shown)
         if _LETTER_BY_DIGIT.search(shown) and _DIGITS_BY_LETTERS.search(shown):
@@ -114,12 +117,28 @@ def plain(text: str) -> str:
     return text if clear is None else clear.text
 
 
+def _unbroken(view: View) -> Iterator[View]:
+    """All line breaks closed, and where there are few, each alone: the others may part words."""
+    breaks = [match.start() for match in _BREAK.finditer(view.text)]
+    yield _rewrite(view, _BREAK, lambda match: "")
+    if 1 < len(breaks) <= _FEW_BREAKS:
+        for at in breaks:
+            yield _rewrite(view, _BREAK, partial(_only, at=at))
+
+
+def _only(match: re.Match[str], *, at: int) -> str | list[tuple[str, int, int]]:
+    return "" if match.start() == at else [(char, place, place + 1) for place, char in enumerate(match[0])]
+
+
 def _closed(view: View | None, text: str, shown: str) -> Iterator[tuple[View, Kind]]:
     """Runs of single characters and of pieces of one length, closed; words beside a run may belong to it."""
     if _SPELLED.search(shown):
         for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
             closed = partial(_without_space, head=head, tail=tail)
             yield _rewrite(view or _identity(text), _SPELLED, closed), "joined"
+    if _SYLLABLES.search(shown):
+        closed = partial(_joined, head=0, tail=0)
+        yield _rewrite(view or _identity(text), _SYLLABLES, closed), "joined"
     if _DIGIT_PIECES.search(shown):
         closed = partial(_joined, head=0, tail=0)
         yield _rewrite(view or _identity(text), _DIGIT_PIECES, closed), "pieces"

@@ -6,7 +6,19 @@ from typing import Final
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
 
 _CARD_WORD: Final = re.compile(r"(?i)카드|card|visa|master|amex|결제|신용|체크")
-_GROUPS: Final = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 4, 4, 4, 3), (4, 6, 4), (4, 4, 4, 2), (4, 4, 4, 3)})
+_GROUPS: Final = frozenset(
+    {
+        (4, 4, 4, 4),
+        (4, 6, 5),
+        (4, 4, 4, 4, 3),
+        (4, 6, 4),
+        (4, 4, 4, 2),
+        (4, 4, 4, 3),
+        (8, 4, 4),
+        (4, 8, 4),
+        (4, 4, 8),
+    }
+)
 _BANK: Final = (
     r"(?i)(?:은행|뱅크|계좌|통장|입금|송금|이체|예금|환불|새마을금고|우체국|신협|수협|농협|bank|acct|account(?!ing)|a/c|"
     r"iban|예금주|가상계좌)"
@@ -79,10 +91,16 @@ _GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2
 RULES: Final = (
     Rule(
         "CARD",
-        r"(?<![0-9])(?=(?P<value>[0-9](?:[ \-./·]{0,2}[0-9]){12,18})(?![0-9]))",
+        r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·]){0,2}[0-9]){12,18})(?![0-9]))",
         Sign.DIGITS,
         _is_card,
         joins=True,
+    ),
+    Rule(  # in its groups, whatever number follows
+        "CARD",
+        r"(?<![0-9])(?P<value>[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
+        Sign.DIGITS,
+        _is_card,
     ),
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
     Rule(

@@ -82,13 +82,13 @@ _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준
 RULES: Final = (
     Rule(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_HANGUL_NAME})\s{{0,2}}(?:씨|님|{_TITLES}){_PARTICLES}",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_HANGUL_NAME})\s{{0,5}}(?:씨|님|{_TITLES}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
     Rule(  # torn before its last syllable
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME}\s[{_GIVEN}])\s{{0,2}}(?:씨|님|{_TITLES}){_PARTICLES}",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME}\s[{_GIVEN}])\s{{0,5}}(?:씨|님|{_TITLES}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),

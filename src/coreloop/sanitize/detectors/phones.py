@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign, digits_of, is_money, stands_alone
+from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, digits_of, is_money, stands_alone
 
 _GAP: Final = r"[ \t.\-/·]{0,3}"
 _AREA: Final = r"(?:2|3[1-3]|4[1-4]|5[1-5]|6[1-4]|70|80|50[0-9]{1,2})"
@@ -23,13 +23,13 @@ _THREE: Final = re.compile(
 
 
 def _is_korean(match: re.Match[str]) -> bool:
-    return stands_alone(match)
+    return stands_alone(match) and not re.search(r"[0-9]/\Z", ahead(match, 2))
 
 
 def _is_international(match: re.Match[str]) -> bool:
     text = match[0]
     digits = digits_of(text).removeprefix("00") if text.startswith("00") else digits_of(text)
-    if not 8 <= len(digits) <= 15 or is_money(match):
+    if not 8 <= len(digits) <= 15 or is_money(match) or (text[0] == "0" and not stands_alone(match)):
         return False
     separators = re.findall(r"[ .\-/()]+", text)
     if separators in ([], ["."]) and not (len(digits) >= 11 and separators == []):
@@ -67,7 +67,7 @@ RULES: Final = (
     ),
     Rule(
         "PHONE",
-        r"(?<![0-9A-Za-z.])(?:\+|00)[1-9][0-9]{0,2}(?:[ .\-/]{0,2}\(?[0-9]{1,11}\)?){1,6}(?![0-9])",
+        r"(?<![0-9A-Za-z.])(?:\+|00)[1-9][0-9]{0,2}(?:[ .\-/]{0,2}\(?[0-9]{1,11}\)?){1,6}(?![0-9년])",
         Sign.DIGITS,
         _is_international,
         joins=True,

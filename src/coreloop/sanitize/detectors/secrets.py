@@ -166,8 +166,8 @@ RULES: Final = (
     ),
     Rule(  # a private key that lost its first line
         "SECRET",
-        r"(?<![A-Za-z0-9+/])MII[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s(?=[A-Za-z0-9+/=])){60,}",
-        Sign.PREFIX,
+        r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s(?=[A-Za-z0-9+/=])){60,}",
+        Sign.PREFIX | Sign.KEYWORD,
         joins=True,
     ),
     Rule(  # --password hunter2
