@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.promote.grammar import Call, Failing, read_calls, read_failing, read_when
 from coreloop.records import is_category
 from coreloop.settings import Settings
-from coreloop.text import printable, refuse_line
+from coreloop.text import printable, refuse_form
 
 _DAYS: Final = r"\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d"
 _SHARE: Final = r"[01]\.\d\d"
@@ -49,7 +49,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
         What the base declares.
     """
     for number, line in enumerate(lines, start=1):
-        if reason := refuse_line(line):
+        if reason := refuse_form(line):
             yield f"line {number} is none that coreloop writes: {reason}"
             return
     refuse = _refuse_guide if trailers["Phase"] == "R" else _refuse_caveat
