@@ -87,7 +87,7 @@ def to_tables(
         requests=_requests(records.join(patterns, on=_PATTERN)).lazy(),
         calls=_calls([_ok_calls(records, ways), failures], shapes).lazy(),
         texts=pl.LazyFrame(texts, schema=TEXTS, orient="row"),
-        ids=pl.LazyFrame({"id": _numbers(ids, id_hash)}, schema=IDS),
+        ids=pl.LazyFrame({"id": _numbers(ids, id_hash, plain=_PLAIN_ID)}, schema=IDS),
     )
 
 
@@ -113,7 +113,9 @@ def _groups(records: pl.DataFrame) -> pl.DataFrame:
 
 def _requests(records: pl.DataFrame) -> pl.DataFrame:
     kept = records.filter(pl.col("sequence") != NO_SEQUENCE)
-    numbers = {name: _numbers(kept[name], as_int).fill_null(0) for name in ("question", "session")}
+    numbers = {
+        name: _numbers(kept[name], as_int, plain=_PLAIN_HASH).fill_null(0) for name in ("question", "session")
+    }
     return kept.with_columns(**numbers).select(_typed(REQUESTS))
 
 
@@ -180,16 +182,19 @@ def _calls(parts: Sequence[pl.DataFrame], shapes: CallShapes) -> pl.DataFrame:
     return counted.join(named, on="call").select(_typed(CALLS))
 
 
-def _numbers(texts: pl.Series, otherwise: Callable[[str], int]) -> pl.Series:
-    """Recorded hashes as 64 bits, null where there is none; ``otherwise`` reads those of another form."""
+def _numbers(texts: pl.Series, otherwise: Callable[[str], int], *, plain: str) -> pl.Series:
+    """Recorded hashes as 64 bits, null where there is none.
+
+    Those of the form ``plain`` are read by polars, all others by ``otherwise``; both give the same.
+    """
     numbers = texts.str.tail(16).str.to_integer(base=16, dtype=pl.UInt64, strict=False)
-    plain = texts.str.contains(_PLAIN_HASH)
-    odd = texts.filter(~plain).unique().drop_nulls()
+    is_plain = texts.str.contains(plain)
+    odd = texts.filter(~is_plain).unique().drop_nulls()
     if odd.is_empty():
         return numbers
     read = pl.Series([otherwise(text) for text in odd], dtype=pl.UInt64)
     replaced = texts.replace_strict(odd, read, default=None, return_dtype=pl.UInt64)
-    return pl.select(pl.when(plain).then(numbers).otherwise(replaced)).to_series()
+    return pl.select(pl.when(is_plain).then(numbers).otherwise(replaced)).to_series()
 
 
 def as_int(recorded: str) -> int:
@@ -228,6 +233,7 @@ _OF_CALLS: Final = {
 }
 _OF_SHAPES: Final = {"call": pl.UInt32, "tool": pl.String, "shape": pl.UInt64}
 _OF_ERRORS: Final = {"asked": pl.String, "error_class": pl.String, "template": pl.UInt64}
-_PLAIN_HASH: Final = r"^[a-z0-9]*[:-][0-9a-f]{16}$"
+_PLAIN_HASH: Final = r"^[a-z0-9]*:[0-9a-f]{16}$"
+_PLAIN_ID: Final = r"^[a-z0-9]*[:-][0-9a-f]{16}$"
 NO_SEQUENCE: Final = as_int(hash_sequence(""))
 """Records without a successful call: they count for their category, and for no pattern."""

@@ -13,7 +13,7 @@ import pytest
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
-from coreloop.mine.rollup import MineSettings, count_lines, mine_settings
+from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.tables import NAMES, SCHEMAS
 from coreloop.records import OTHER, hash_sequence, join_steps, step
@@ -295,3 +295,15 @@ def test_a_hash_of_any_form_is_counted(field: str, text: str):
 def test_no_length_is_too_much_for_a_sum(chunk_len: float):
     rows = _rolled(*[record(chunk_len=chunk_len)] * 3).groups
     assert rows["chunk_len"][0] == 3 * max(-(2**31), min(2**31, int(chunk_len)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sha256:00000000000000aa", "sha256-00000000000000aa", "00000000000000aa", "SHA256:00000000000000aa"],
+)
+def test_a_question_is_the_same_in_a_row_and_in_its_line(text: str):
+    """Or its text would not be found again."""
+    one = record(question_hash=text)
+    decoded = decode_line(line(one), 0)
+    assert isinstance(decoded, Line)
+    assert _rolled(one).requests["question"].to_list() == [question_hash(decoded.fields)]
