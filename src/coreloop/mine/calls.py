@@ -1,6 +1,6 @@
 """The shapes of calls, by number: the same call is taken apart once and not a million times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,7 +12,7 @@ from coreloop.records import DEFAULT_SELECTORS, selector_value, step
 _MOST_REMEMBERED: Final = 100_000
 _LONGEST_VALUE_BYTES: Final = 400
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
-_Known = tuple[tuple[str, ...], dict[bytes, int]]
+_Known = tuple[str | None, tuple[str, ...], dict[bytes, int]]
 
 
 class CallShapes:
@@ -33,29 +33,40 @@ class CallShapes:
         self.steps: list[str] = []
         self.parts: list[dict[str, Any]] = []
 
-    def number(self, call: CallFields) -> int:
-        """The number of a call's shape: its tool, selector values and argument names."""
-        args = call.args if type(call.args) is dict else _NO_ARGS
-        key = (call.name, *args)
-        known = self._known.get(key)
-        if known is None:
-            known = self._learn(call, key)
-        present, numbers = known
-        if not present:
-            values = b""
-        elif len(present) == 1:
-            values = bytes(args[present[0]])
-        else:
-            values = b",".join(map(args.__getitem__, present))
-        number = numbers.get(values)
-        return self._learn_values(call, values, numbers) if number is None else number
+    def numbers(self, calls: Iterable[CallFields]) -> tuple[tuple[int, ...], list[tuple[int, CallFields]]]:
+        """The numbers of the calls that were ok; and each of the others with its number.
+
+        A number is that of the call's shape: its tool, selector values and argument names.
+        """
+        ok, failed = [], []
+        for call in calls:
+            args = call.args
+            if type(args) is not dict:
+                args = _NO_ARGS
+            key = (call.name, *args)
+            selector, more, numbers = self._known.get(key) or self._learn(call, key)
+            if selector is None:
+                values = b""
+            elif more:
+                values = b",".join(map(args.__getitem__, (selector, *more)))
+            else:
+                values = bytes(args[selector])
+            number = numbers.get(values)
+            if number is None:
+                number = self._learn_values(call, values, numbers)
+            if call.ok or (call.ok is None and call.error is None):
+                ok.append(number)
+            else:
+                failed.append((number, call))
+        return tuple(ok), failed
 
     def _learn(self, call: CallFields, key: tuple[str, ...]) -> _Known:
         """The selectors that a call with these arguments has, and room for the numbers of their values."""
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.clear()
         chosen = self._selectors.get(call.name, DEFAULT_SELECTORS)
-        known = self._known[key] = (tuple(name for name in chosen if name in key[1:]), {})
+        present = tuple(name for name in chosen if name in key[1:])
+        known = self._known[key] = (present[0], present[1:], {}) if present else (None, (), {})
         return known
 
     def _learn_values(self, call: CallFields, values: bytes, numbers: dict[bytes, int]) -> int:

@@ -1,9 +1,9 @@
 """One JSONL line -> the fields that mining needs; one file -> its lines, read or skipped for a reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -11,6 +11,8 @@ from coreloop.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
+_BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
 
 
 class CallFields(msgspec.Struct, gc=False):
@@ -20,9 +22,9 @@ class CallFields(msgspec.Struct, gc=False):
     args: dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
     ok: bool | None = None
     error: Any = None
+    duration_ms: float | None = None
     overrides_used: list[str] | None = None
     extreme_flags: list[str] | None = None
-    duration_ms: float | None = None
 
     def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
         """The values of the selector arguments that the call has."""
@@ -43,34 +45,45 @@ class JudgmentFields(msgspec.Struct, gc=False):
     verdict: str | None = None
 
 
-class RecordFields(msgspec.Struct, gc=False):
-    """A record of version 1 or 2. What may be absent in version 1 has a default."""
+class RecordFields(msgspec.Struct, gc=False, kw_only=True):
+    """A record of version 1 or 2, in the order of its fields, which saves looking for them.
 
-    ts: str
-    tool_calls: list[CallFields | str] | None
+    What may be absent in version 1 has a default.
+    """
+
     schema_version: int = 1
+    ts: str
     request_id: str | None = None
     question: str | None = None
     question_hash: str | None = None
     category_hash: str | None = None
     provider: str | None = None
+    tool_calls: list[CallFields | str] | None
     tool_sequence_hash: str | None = None
-    tool_calls_omitted: int | None = None
-    omitted_failure: bool | None = None
-    omitted_error: str | None = None
     override_calls: list[OverrideFields] | None = None
     chunk_len: float | None = None
     error: Any = None
     violation: Any = None
-    session_hash: str | None = None
-    origin: str | None = None
     judgment: JudgmentFields | None = None
+    session_hash: str | None = None
+    tool_calls_omitted: int | None = None
+    omitted_failure: bool | None = None
+    omitted_error: str | None = None
+    origin: str | None = None
 
 
-class _WholeCalls(RecordFields, gc=False):
-    """A record whose calls are all objects, which nearly all are: a third less time goes into the calls."""
+class _PlainCall(CallFields, gc=False):
+    """A call as the collector writes it: fewer types to tell apart take a quarter less time."""
 
-    tool_calls: list[CallFields] | None  # type: ignore[assignment]
+    args: dict[str, msgspec.Raw] | None = None
+    error: str | None = None
+
+
+class _PlainRecord(RecordFields, gc=False):
+    """A record as the collector writes it, which nearly all are."""
+
+    ts: Annotated[datetime, msgspec.Meta(tz=True)]  # type: ignore[assignment]
+    tool_calls: list[_PlainCall] | None  # type: ignore[assignment]
 
 
 class VersionField(msgspec.Struct, gc=False):
@@ -83,7 +96,7 @@ class Line(msgspec.Struct, gc=False):  # a dataclass would cost as much as a thi
     """A readable record and where it stands: byte offset of its line, microseconds since 1970."""
 
     fields: RecordFields
-    calls: list[CallFields]
+    calls: Sequence[CallFields]
     offset: int
     ts_us: int
 
@@ -95,8 +108,8 @@ class Skipped(msgspec.Struct, gc=False):
     offset: int
 
 
-_decode_record = msgspec.json.Decoder(_WholeCalls).decode
-_decode_version_1 = msgspec.json.Decoder(RecordFields).decode
+_decode_plain = msgspec.json.Decoder(_PlainRecord).decode
+_decode_record = msgspec.json.Decoder(RecordFields).decode
 _decode_version = msgspec.json.Decoder(VersionField).decode
 
 
@@ -137,7 +150,7 @@ def read_lines(
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line | Skipped:
     """Decode one line, or say why it is skipped."""
     try:
-        fields, calls = _decode(raw)
+        fields, calls, moment = _decode(raw)
     except UnicodeDecodeError:
         return Skipped("not UTF-8", offset)
     except (msgspec.DecodeError, RecursionError):
@@ -146,20 +159,22 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
         return Skipped(_newer(fields.schema_version), offset)
     if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
-    ts_us = _microseconds(fields.ts)
-    if ts_us is None:
-        return Skipped("no valid time", offset)
-    return Line(fields, calls, offset, ts_us)
+    if moment is not None:
+        passed = moment - _EPOCH
+        ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+        if _FIRST_US <= ts_us < _BEHIND_US:
+            return Line(fields, calls, offset, ts_us)
+    return Skipped("no valid time", offset)
 
 
-def _decode(raw: bytes) -> tuple[RecordFields, list[CallFields]]:
+def _decode(raw: bytes) -> tuple[RecordFields, Sequence[CallFields], datetime | None]:
     try:
+        plain = _decode_plain(raw)
+    except msgspec.ValidationError:
         fields = _decode_record(raw)
-    except msgspec.ValidationError:  # version 1 may name a tool and no more
-        lenient = _decode_version_1(raw)
-        calls = [CallFields(one) if isinstance(one, str) else one for one in lenient.tool_calls or ()]
-        return lenient, calls
-    return fields, fields.tool_calls or []
+        calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
+        return fields, calls, _moment(fields.ts)
+    return plain, plain.tool_calls or [], plain.ts
 
 
 def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
@@ -190,14 +205,10 @@ def _newer(version: int) -> str:
     return f"schema version {version} is newer than {SCHEMA_VERSION}: upgrade coreloop"
 
 
-def _microseconds(text: str) -> int | None:
-    """Microseconds since 1970; a time without a zone is UTC."""
+def _moment(text: str) -> datetime | None:
+    """A time in any form of ISO 8601; one without a zone is UTC."""
     try:
         moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not UTC:
-            zoned = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-            moment = zoned.astimezone(UTC)  # beyond year 1 or 9999 in UTC: no day to count it for
-    except (ValueError, OverflowError):
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    except ValueError:
         return None
-    passed = moment - _EPOCH
-    return (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds

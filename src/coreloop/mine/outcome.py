@@ -6,6 +6,8 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any, Final
 
+from ahocorasick_rs import AhoCorasick
+
 from coreloop.mine.decode import CallFields, RecordFields
 from coreloop.records import has_uncleared_flag
 
@@ -22,15 +24,15 @@ class Outcome(IntEnum):
     NEUTRAL = -1
 
 
-_BY_VERDICT: Final[Mapping[str | None, Outcome]] = {
+_BY_VERDICT: Final[Mapping[str, Outcome]] = {
     "P": Outcome.SUCCESS,
     "T": Outcome.SUCCESS,
     "V": Outcome.FAILURE,
     "C": Outcome.FAILURE,
 }
 
-# In order: an error that names a status and a missing thing is about the status. Words are looked for one by
-# one, which takes a fifth of the time of patterns; these stand behind one where words are not enough.
+# In order: an error that names a status and a missing thing is about the status. A word that has a pattern
+# counts only where that matches.
 _CLASSES: Final = (
     ("rate_limit", ("too many requests", "quota exceeded", "요청 한도")),
     (
@@ -81,6 +83,12 @@ _PATTERNS: Final = {
     "transient_network": (("연결", re.compile(r"연결.{0,6}(?:실패|끊|거부)")),),
     "auth": (("api", re.compile(r"api.?key")),),
 }
+_WORDS: Final = [
+    (word, name, pattern)
+    for name, words in _CLASSES
+    for word, pattern in (*((word, None) for word in words), *_PATTERNS.get(name, ()))
+]
+_FIND_WORDS: Final = AhoCorasick([word for word, _, _ in _WORDS]).find_matches_as_indexes
 
 
 @lru_cache(maxsize=16_384)  # each text is asked about for its call, its record and the record's outcome
@@ -94,13 +102,10 @@ def error_class(text: str) -> str:
         ``other``.
     """
     lower = text[:MAX_ERROR_CHARS].lower()
-    for name, words in _CLASSES:
-        for word in words:
-            if word in lower:
-                return name
-        for sign, pattern in _PATTERNS.get(name, ()):
-            if sign in lower and pattern.search(lower):
-                return name
+    for found in sorted({index for index, _, _ in _FIND_WORDS(lower, overlapping=True)}):
+        _, name, pattern = _WORDS[found]
+        if pattern is None or pattern.search(lower):
+            return name
     return "other"
 
 
@@ -129,10 +134,14 @@ def outcome(
     """
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
-    if verdict in _BY_VERDICT:
+    if verdict is not None and verdict in _BY_VERDICT:
         return _BY_VERDICT[verdict]
-    if fields.violation is not None or _has_uncleared_flag(fields, calls):
+    if fields.violation is not None or fields.omitted_failure:
         return Outcome.FAILURE
+    if fields.omitted_failure is None:  # of a record that was cut, it speaks of the whole
+        for call in calls:  # any() with a generator would cost more than the rest of the weighing
+            if call.extreme_flags and _has_uncleared_flag(fields, calls):
+                return Outcome.FAILURE
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
         return Outcome.FAILURE
     if fields.error is not None or fields.tool_calls_omitted or not (calls and is_ok(calls[-1])):
@@ -160,14 +169,7 @@ def is_ok(call: CallFields) -> bool:
 
 
 def _has_uncleared_flag(fields: RecordFields, calls: Sequence[CallFields]) -> bool:
-    """`coreloop.records.has_uncleared_flag`; of a record that was cut, what that said of the whole."""
-    if fields.omitted_failure is not None:
-        return fields.omitted_failure
-    for call in calls:
-        if call.extreme_flags:
-            break
-    else:  # nearly always; any() with a generator would cost more than the rest of the weighing
-        return False
+    """`coreloop.records.has_uncleared_flag`."""
     overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
     return has_uncleared_flag(
         ((call.name, bool(call.extreme_flags), bool(call.overrides_used) and is_ok(call)) for call in calls),

@@ -14,15 +14,14 @@ import polars as pl
 from coreloop.categories import Categories
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
-from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, is_ok, outcome
-from coreloop.mine.rows import Way, as_int, to_tables
+from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
+from coreloop.mine.rows import Group, Rows, Way, as_int, to_tables
 from coreloop.mine.signals import signals
 from coreloop.mine.tables import Tables, merged
 from coreloop.records import UNSPECIFIED, hash_question, is_category
 from coreloop.settings import Settings
 
 EPOCH_DAY: Final = date(1970, 1, 1)
-_MOST_US: Final = 10**12
 _ROWS_AT_ONCE: Final = 65_536
 
 
@@ -128,6 +127,7 @@ class _LineCounter:
     def _start(self) -> None:
         self._shapes = CallShapes(self._settings.selectors)
         self._ways: dict[Way, int] = {}
+        self._groups: dict[Group, int] = {}
         self._rows: list[tuple[Any, ...]] = []
         self._failed: list[tuple[Any, ...]] = []
         self._replayed: list[str] = []
@@ -138,34 +138,39 @@ class _LineCounter:
             self.skipped[line.reason] += 1
             return
         fields, calls, settings = line.fields, line.calls, self._settings
-        request_id, provider = fields.request_id, fields.provider or ""
+        request_id = fields.request_id
         if request_id is not None and request_id in settings.replayed:
             self.skipped["replay"] += 1
             self._replayed.append(request_id)
             return
         verdict = settings.verdicts.get(request_id) if request_id else None
         weighed = outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
-        number = self._shapes.number
-        ok = tuple([number(call) for call in calls if (call.error is None if call.ok is None else call.ok)])
-        if len(ok) < len(calls):
-            self._failed.extend(self._failures(line, provider))
-        omitted = fields.tool_sequence_hash if fields.tool_calls_omitted else None
-        row = (
-            line.ts_us,
-            line.offset,
-            self._category(fields),
-            self._ways.setdefault((ok, omitted or None), len(self._ways)),
-            provider,
-            int(weighed),
-            signals(fields, calls) if weighed is Outcome.FAILURE else 0,
-            fields.chunk_len,
-            fields.question_hash or hash_question(fields.question or ""),
-            fields.session_hash or None,
-            request_id,
+        label = fields.category_hash
+        group = (
+            label if label in self._labels else self._category(fields),
+            self._way(line),
+            fields.provider,
+            weighed,
+            signals(fields, calls) if weighed == Outcome.FAILURE else 0,
         )
-        self._rows.append(row)
+        number = self._groups.get(group)
+        if number is None:
+            number = self._groups[group] = len(self._groups)
+        asked = fields.question_hash or hash_question(fields.question or "")
+        session = fields.session_hash or None
+        self._rows.append((line.ts_us, line.offset, number, fields.chunk_len, asked, session, request_id))
         if len(self._rows) == _ROWS_AT_ONCE:
             self._close_part()
+
+    def _way(self, line: Line) -> int:
+        """The number of the calls that were ok; each of the others becomes a row."""
+        ok, failed = self._shapes.numbers(line.calls)
+        fields = line.fields
+        for number, call in failed:
+            error = str(call.error)[:MAX_ERROR_CHARS]
+            self._failed.append((line.ts_us, line.offset, number, fields.provider, error, call.duration_ms))
+        way = (ok, (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None)
+        return self._ways.setdefault(way, len(self._ways))
 
     def tables(self) -> Tables:
         """All that was added."""
@@ -174,28 +179,15 @@ class _LineCounter:
 
     def _close_part(self) -> None:
         """Rows -> tables, which need a tenth of the memory."""
-        part = to_tables(
-            self._rows,
-            self._failed,
-            ways=list(self._ways),
-            shapes=self._shapes,
-            replayed=self._replayed,
+        rows = Rows(
+            self._rows, self._failed, list(self._groups), list(self._ways), self._shapes, self._replayed
         )
-        self._parts.append(part)
+        self._parts.append(to_tables(rows))
         self._start()
-
-    def _failures(self, line: Line, provider: str) -> Iterator[tuple[Any, ...]]:
-        for call in line.calls:
-            if not is_ok(call):
-                wasted_us = min(max(0, round((call.duration_ms or 0) * 1000)), _MOST_US)
-                number, error = self._shapes.number(call), str(call.error)[:MAX_ERROR_CHARS]
-                yield line.ts_us, line.offset, number, provider, error, wasted_us
 
     def _category(self, fields: RecordFields) -> str:
         """The recorded label; by today's rules where there is none, so a rule added later counts too."""
         label = fields.category_hash
-        if label is not None and label in self._labels:
-            return label
         if label is not None and label != UNSPECIFIED and is_category(label):
             self._labels.add(label)
             return label

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from coreloop.errors import UsageError
@@ -89,6 +90,7 @@ def names_of(bits: int, *, among: Sequence[str] = LABELS) -> tuple[str, ...]:
     return tuple(name for name in among if bits & _BITS[name])
 
 
+@lru_cache(maxsize=16_384)  # one cause comes again every day
 def template(text: str) -> str:
     """An error's text without what differs from case to case.
 
