@@ -144,7 +144,7 @@ def outcome(
                 return Outcome.FAILURE
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
         return Outcome.FAILURE
-    if fields.error is not None or fields.tool_calls_omitted or not (calls and is_ok(calls[-1])):
+    if fields.error is not None or fields.tool_calls_omitted or (calls and not calls[-1].ok):
         reasons = _reasons(fields, calls)
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)

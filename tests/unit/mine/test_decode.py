@@ -4,7 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
 from coreloop.mine.window import moment
-from logs import call, line, record
+from logs import call, failed, line, record
+
+ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
 
 
 def _read(tmp_path: Path, data: bytes) -> list[Line | Skipped]:
@@ -176,6 +178,15 @@ def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
     whole = line(record())[:-1]
     torn = whole[: cut % len(whole)]
     assert isinstance(decode_line(torn + extra.replace(b"}", b"")), Skipped)
+
+
+@given(at=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from(ZONES)))
+def test_a_time_is_the_same_however_the_rest_of_the_record_is_written(at: datetime):
+    exact = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    for calls in ([call()], ["analysis"], [failed(error={"code": 5})]):
+        read = decode_line(line(record(ts=at.isoformat(), tool_calls=calls)))
+        assert isinstance(read, Line)
+        assert moment(read.ts_us) == exact
 
 
 @pytest.mark.parametrize("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])

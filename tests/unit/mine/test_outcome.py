@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coreloop.mine.decode import Line, decode_line
-from coreloop.mine.outcome import Outcome, error_class, outcome
+from coreloop.mine.outcome import _CLASSES, _PATTERNS, Outcome, error_class, outcome
 from coreloop.records import Record, encode_line
 from logs import call, failed, line, override, record
 
@@ -251,3 +251,40 @@ def _weighed(raw: bytes) -> Outcome:
     read = decode_line(raw)
     assert isinstance(read, Line)
     return outcome(read.fields, read.calls, min_chunk_len=400)
+
+
+def _plain_class(text: str) -> str:
+    lower = text.lower()
+    for name, words in _CLASSES:
+        if any(word in lower for word in words):
+            return name
+        if any(pattern.search(lower) for _, pattern in _PATTERNS.get(name, ())):
+            return name
+    return "other"
+
+
+PIECES = [
+    *(word for _, words in _CLASSES for word in words),
+    *(
+        "rate",
+        " limit",
+        "rate_limit",
+        "연결",
+        "이 실패",
+        "api",
+        " key",
+        "status: 429",
+        "429",
+        "가나다",
+        "İ",
+        " ",
+        "x",
+    ),
+]
+
+
+@given(pieces=st.lists(st.sampled_from(PIECES), max_size=4), upper=st.booleans())
+def test_an_error_is_of_the_first_class_that_has_a_word_in_it(pieces: list[str], upper: bool):
+    text = "".join(pieces)
+    text = text.upper() if upper else text
+    assert error_class(text) == _plain_class(text)

@@ -110,6 +110,11 @@ def test_requests_are_told_apart_by_question_and_session_one_by_one():
     assert rows.requests["session"].to_list() == [0, 0, 0, 1]
 
 
+def test_an_empty_session_is_none():
+    rows = _rolled(record(session_hash=""), record(session_hash=None), record())
+    assert rows.requests["session"].to_list() == [0, 0, 0]
+
+
 def test_records_without_a_sequence_are_no_requests_of_a_pattern():
     rolled = _rolled(record(), record(tool_calls=[failed()]))
     assert (rolled.groups["n"].sum(), rolled.requests.height) == (2, 1)
