@@ -140,8 +140,10 @@ def outcome(
         return Outcome.FAILURE
     if fields.omitted_failure is None:  # of a record that was cut, it speaks of the whole
         for call in calls:  # any() with a generator would cost more than the rest of the weighing
-            if call.extreme_flags and _has_uncleared_flag(fields, calls):
-                return Outcome.FAILURE
+            if call.extreme_flags:
+                if _has_uncleared_flag(fields, calls):
+                    return Outcome.FAILURE
+                break
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
         return Outcome.FAILURE
     if fields.error is not None or fields.tool_calls_omitted or (calls and not calls[-1].ok):
