@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
+from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -233,14 +234,35 @@ def write_tables(tables: Tables, folder: Path) -> None:
     with _kept_or_not(folder):
         folder.mkdir(mode=0o700)
         for name in NAMES:
-            frame: pl.DataFrame = getattr(tables, name).collect()
             with _private(_file(folder, name)) as file:
-                frame.write_parquet(file, compression="lz4", row_group_size=_ROW_GROUP)
+                _write(tables, name, file)
+
+
+def pack_tables(tables: Tables) -> dict[str, bytes]:
+    """Tables by name as the bytes that `write_tables` writes, for a worker that does not see the folder."""
+    packed = {name: BytesIO() for name in NAMES}
+    for name, file in packed.items():
+        _write(tables, name, file)
+    return {name: file.getvalue() for name, file in packed.items()}
+
+
+def write_packed(packed: Mapping[str, bytes], folder: Path) -> None:
+    """Write what `pack_tables` packed as `write_tables` would have; may raise `NotKeptError`."""
+    with _kept_or_not(folder):
+        folder.mkdir(mode=0o700)
+        for name in NAMES:
+            with _private(_file(folder, name)) as file:
+                file.write(packed[name])
 
 
 def read_tables(folder: Path) -> Tables:
     """The tables of a folder, read when they are needed."""
     return Tables(*(pl.scan_parquet(_file(folder, name)) for name in NAMES))
+
+
+def _write(tables: Tables, name: str, file: BinaryIO) -> None:
+    frame: pl.DataFrame = getattr(tables, name).collect()
+    frame.write_parquet(file, compression="lz4", row_group_size=_ROW_GROUP)
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from typing import Any, Final
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import MineSettings, count_lines
-from coreloop.mine.shelf import write_tables
+from coreloop.mine.shelf import pack_tables, write_packed, write_tables
+from coreloop.mine.tables import Tables
 
 _WORTH_A_PROCESS_BYTES: Final = 24 << 20
 """Below, a process takes longer to start than to count."""
@@ -38,7 +39,7 @@ class Workers:
     jobs : int, optional
         Processes; as many as there are cores when None.
     scheduler : str, optional
-        Address of a Dask scheduler, ``tcp://host:8786``, whose workers see the same folders.
+        Address of a Dask scheduler, ``tcp://host:8786``, whose workers see the same records.
     """
 
     jobs: int | None = None
@@ -55,10 +56,22 @@ class Workers:
 
 def count(task: Task) -> dict[str, int]:
     """Count one task and write its tables; the lines that were not mined, by reason."""
-    lines = read_lines(task.path, start=task.start, end=task.end)
-    tables, skipped = count_lines(lines, task.settings)
+    tables, skipped = _count(task)
     write_tables(tables, task.out)
     return skipped
+
+
+def count_packed(task: Task) -> tuple[dict[str, bytes], dict[str, int]]:
+    """Count one task; its packed tables, and the lines that were not mined, by reason.
+
+    A task is at most 64 MB of log and its tables 3 % of that, so a worker needs to see nothing but the log.
+    """
+    tables, skipped = _count(task)
+    return pack_tables(tables), skipped
+
+
+def _count(task: Task) -> tuple[Tables, dict[str, int]]:
+    return count_lines(read_lines(task.path, start=task.start, end=task.end), task.settings)
 
 
 def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
@@ -81,7 +94,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
 
 
 def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
-    """The workers see the same folders under the same names, and have the same coreloop."""
+    """The workers see the same records under the same names, and have the same coreloop."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -94,13 +107,30 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]
     with client:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)
-            yield from client.gather(client.map(count, tasks, pure=False))
+            yield from _in_order(tasks, client)
         except TimeoutError as error:
             what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
             raise UsageError(what) from error
         except ImportError as error:
             what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
             raise UsageError(what) from error
+
+
+def _in_order(tasks: Sequence[Task], client: Any) -> Iterator[dict[str, int]]:
+    """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
+    from distributed import as_completed
+
+    places = {future: place for place, future in enumerate(client.map(count_packed, tasks, pure=False))}
+    done: dict[int, dict[str, int]] = {}
+    awaited = 0
+    for future in as_completed(places, loop=client.loop):  # type: ignore[no-untyped-call]
+        place = places.pop(future)
+        packed, done[place] = future.result()
+        future.release()
+        write_packed(packed, tasks[place].out)
+        while awaited in done:
+            yield done.pop(awaited)
+            awaited += 1
 
 
 @contextmanager
