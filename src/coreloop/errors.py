@@ -57,7 +57,7 @@ class MissingExtraError(UsageError):
 class WorkspaceError(CoreloopError):
     """A file or a folder that cannot be read or written."""
 
-    def __init__(self, message: str, *, path: Path) -> None:
+    def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.cli.mining import Mining, mining_options
-from coreloop.cli.options import FOLDER, days_between, json_option, window_options
+from coreloop.cli.options import days_between, in_dir_option, json_option, window_options
+from coreloop.mine.address import Place
 from coreloop.workspace import open_workspace
 
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @window_options
-@click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
+@in_dir_option
 @mining_options
 @json_option
 def command(
-    since: date | timedelta, until: date | timedelta, in_dir: Path | None, mining: Mining, as_json: bool
+    since: date | timedelta, until: date | timedelta, in_dir: Place | None, mining: Mining, as_json: bool
 ) -> None:
     """Count the records once and keep the counts, so that every other command is quick.
 

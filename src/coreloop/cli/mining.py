@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from coreloop.mine.address import Place
 from coreloop.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Mining:
 
     def rollups(
         self,
-        folder: Path,
+        folder: Place,
         settings: "MineSettings",
         *,
         workspace: Workspace,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from coreloop.cli.mining import Mining, mining_options
-from coreloop.cli.options import FOLDER, days_between, json_option, window_options
+from coreloop.cli.options import FOLDER, days_between, in_dir_option, json_option, window_options
+from coreloop.mine.address import Address, Place
 from coreloop.text import printable
 from coreloop.workspace import Workspace, open_workspace
 
@@ -29,7 +30,7 @@ _Number = TypeVar("_Number", int, float)
 @click.option(
     "--min-success-rate", type=click.FloatRange(0, 1), help="Successes of all requests.  [default: 1.0]"
 )
-@click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
+@in_dir_option
 @click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
 @click.option("--sanitize", is_flag=True, help="For others to read: redacted, and folded under 5.")
 @click.option(
@@ -53,7 +54,7 @@ def command(
     min_unique_questions: int | None,
     min_chunk_len: int | None,
     min_success_rate: float | None,
-    in_dir: Path | None,
+    in_dir: Place | None,
     out: Path | None,
     sanitize: bool,
     with_notes: bool,
@@ -113,6 +114,8 @@ def command(
         )
         return
     keep_days = workspace.settings.retention_days
+    if keep_days is not None and isinstance(in_dir, Address):
+        click.echo(f"{in_dir}: nothing is removed at an address; retention_days is for folders", err=True)
     if keep_days is not None and in_dir is None:
         oldest_kept = min(now.date() - timedelta(days=keep_days), days.since)  # never what was just mined
         for path in expired(rollups, before=oldest_kept):

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from coreloop.cli.mining import Mining, mining_options
-from coreloop.cli.options import FOLDER, days_between, json_option, window_options
+from coreloop.cli.options import FOLDER, days_between, in_dir_option, json_option, window_options
+from coreloop.mine.address import Place
 from coreloop.workspace import open_workspace
 
 
@@ -14,7 +15,7 @@ from coreloop.workspace import open_workspace
 @window_options
 @click.option("--min-failures", type=click.IntRange(1), help="Failures a group needs.  [default: 2]")
 @click.option("--exclude-types", default="", help="Failure labels and error classes to leave out, by commas.")
-@click.option("--in-dir", type=FOLDER, help="Records.  [default: data/audit/ai-ask]")
+@in_dir_option
 @click.option("--out", type=FOLDER, help="Where they go.  [default: data/audit/counterexamples]")
 @click.option("--sanitize", is_flag=True, help="For others to read: redacted, and folded under 5.")
 @click.option("--dry-run", is_flag=True, expose_value=False, help="Always on: refine only proposes.")
@@ -25,7 +26,7 @@ def command(
     until: date | timedelta,
     min_failures: int | None,
     exclude_types: str,
-    in_dir: Path | None,
+    in_dir: Place | None,
     out: Path | None,
     sanitize: bool,
     mining: Mining,

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from coreloop.cli.mining import Mining, mining_options
-from coreloop.cli.options import json_option
+from coreloop.cli.options import in_dir_option, json_option
+from coreloop.mine.address import Place
 from coreloop.workspace import open_workspace
 
 
@@ -15,9 +16,10 @@ from coreloop.workspace import open_workspace
 @click.option(
     "--stability", "only_stability", is_flag=True, help="Only the stability gates; exits 1 if one says no."
 )
+@in_dir_option
 @mining_options
 @json_option
-def command(only_stability: bool, mining: Mining, as_json: bool) -> None:
+def command(only_stability: bool, in_dir: Place | None, mining: Mining, as_json: bool) -> None:
     """Show where the loop stands, and sound an alarm where nothing comes out.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN or
@@ -31,7 +33,7 @@ def command(only_stability: bool, mining: Mining, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     if not only_stability:
         roll_up = partial(mining.rollups, workspace=workspace, quiet=True)
-        show_status(read_status(workspace, now=now, roll_up=roll_up), as_json=as_json)
+        show_status(read_status(workspace, now=now, in_dir=in_dir, roll_up=roll_up), as_json=as_json)
         return
     stability = read_gates(workspace, now=now)
     show_stability(stability, as_json=as_json)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 
+from coreloop.mine.address import Place
 from coreloop.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -114,13 +114,13 @@ _decode_version = msgspec.json.Decoder(VersionField).decode
 
 
 def read_lines(
-    path: Path, *, start: int = 0, end: int | None = None, replays: bool = False
+    path: Place, *, start: int = 0, end: int | None = None, replays: bool = False
 ) -> Iterator[Line | Skipped]:
     """Read a day file line by line, of any length.
 
     Parameters
     ----------
-    path : Path
+    path : Path or Address
         JSONL; LF or CRLF, with or without a byte order mark.
     start, end : int, optional
         Bytes; where a line begins, and where reading ends. What was appended later is not read.

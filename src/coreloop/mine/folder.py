@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
+from coreloop.mine.address import Address, Place, map_files
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
 from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
@@ -21,13 +22,13 @@ _CHUNK_BYTES: Final = 64 << 20
 
 
 def roll_up_folder(
-    folder: Path, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
+    folder: Place, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
 ) -> list[Rollup]:
     """Roll up every ``*.jsonl`` of a folder, in the order of the names.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or Address
         Day files.
     settings : MineSettings
         What counts as what.
@@ -48,21 +49,25 @@ def roll_up_folder(
             return [_in_memory(path, settings) for path in paths]
         return _with_shelf(paths, settings, shelf, workers or Workers())
     except OSError as error:
-        path = Path(error.filename) if isinstance(error.filename, str) else folder
+        path = error.filename if isinstance(error.filename, str) else f"{folder}"
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
-def day_files(folder: Path) -> list[Path]:
+def day_files(folder: Place) -> Sequence[Place]:
     """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
+    try:
+        return folder.files() if isinstance(folder, Address) else _files_of(folder)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=f"{folder}") from error
+
+
+def _files_of(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise WorkspaceError(
             "no such folder; record requests with AuditCollector, or name the folder with --in-dir",
             path=folder,
         )
-    try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=folder) from error
+    paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
     odd = next((path for path in paths if path.exists() and not path.is_file()), None)
     if odd is not None:  # a pipe would be waited for without end
         raise WorkspaceError("is no regular file; move it away", path=odd)
@@ -73,16 +78,16 @@ def day_files(folder: Path) -> list[Path]:
 class _Plan:
     """How a file's rollup comes about: what is kept of its beginning, and what must be counted."""
 
-    path: Path
+    path: Place
     source: Source
     begun: Kept | None
     tasks: Sequence[Task]
 
 
 def _with_shelf(
-    paths: Sequence[Path], settings: MineSettings, shelf: Shelf, workers: Workers
+    paths: Sequence[Place], settings: MineSettings, shelf: Shelf, workers: Workers
 ) -> list[Rollup]:
-    sources = {path: look_at(path) for path in paths}
+    sources = dict(zip(paths, map_files(look_at, paths, paths[0] if paths else None), strict=True))
     kept = shelf.find(sources)
     rollups = {path: _rollup(path, one, None) for path, one in kept.items()}
     with shelf.scratch() as scratch:
@@ -97,7 +102,7 @@ def _with_shelf(
     return [rollups[path] for path in paths]
 
 
-def _plan(path: Path, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
+def _plan(path: Place, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
     begun = shelf.find_beginning(path, source)
     start = begun.facts.source.size if begun else 0
     tasks = [
@@ -121,13 +126,13 @@ def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratc
     return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: Path, kept: Kept, n_bytes_read: int | None) -> Rollup:
+def _rollup(path: Place, kept: Kept, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
     return Rollup(path, kept.tables(), facts.skipped, facts.days, n_bytes_read)
 
 
-def _in_memory(path: Path, settings: MineSettings) -> Rollup:
-    size = path.stat().st_size
+def _in_memory(path: Place, settings: MineSettings) -> Rollup:
+    size = look_at(path).size
     return roll_up(read_lines(path, end=size), settings, path=path, n_bytes=size)
 
 
@@ -140,13 +145,14 @@ def newest_day(rollups: Iterable[Rollup]) -> date | None:
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
     """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day.
 
-    One without a readable record, or with records of a newer version, is never among them.
+    One without a readable record, or with records of a newer version, or at an address, is never among them.
     """
     limit = (before - EPOCH_DAY).days
     return [
         rollup.path
         for rollup in rollups
-        if _DAY_FILE.fullmatch(rollup.path.name)
+        if isinstance(rollup.path, Path)
+        and _DAY_FILE.fullmatch(rollup.path.name)
         and rollup.days
         and max(rollup.days) < limit
         and not any(reason.startswith("schema version") for reason in rollup.skipped)

@@ -20,6 +20,7 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
+from coreloop.mine.address import Place
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
@@ -100,10 +101,12 @@ class Shelf:
         ]
         self._own = [kept for kept in self._all if kept.facts.rules == self._rules]
         self._used: set[Path] = set()
+        self._listed: set[str] = set()
         self._made: list[Kept] = []
 
-    def find(self, sources: Mapping[Path, Source]) -> dict[Path, Kept]:
+    def find(self, sources: Mapping[Place, Source]) -> dict[Place, Kept]:
         """The rollups of the files that are as they were."""
+        self._listed = {_text(path) for path in sources}
         paths = {path.name: path for path in sources}
         same = [
             kept
@@ -114,7 +117,7 @@ class Shelf:
         self._used |= {kept.folder for kept in found.values()}
         return found
 
-    def find_beginning(self, path: Path, source: Source) -> Kept | None:
+    def find_beginning(self, path: Place, source: Source) -> Kept | None:
         """The rollup of the longest part that a file begins with; only what follows must be counted."""
         begun = [
             kept
@@ -123,7 +126,7 @@ class Shelf:
         ]
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
-    def add(self, path: Path, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
+    def add(self, path: Place, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
         """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
         facts = Facts(
@@ -152,19 +155,22 @@ class Shelf:
         with made as name:
             yield Path(name)
 
-    def sweep(self, folder: Path) -> None:
+    def sweep(self, folder: Place) -> None:
         """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
         if not self._lock.is_alone():
             return
         for kept in [*self._all, *self._made]:
-            is_here = kept.file.parent == folder.absolute()
+            is_here = kept.file.parent == Path(_text(folder))
             is_replaced = kept.facts.rules == self._rules and kept.folder not in self._used
-            if is_here and (is_replaced or not kept.file.exists()):
+            if is_here and (is_replaced or self._is_gone(kept, folder)):
                 _remove(kept.folder)
         whole = {kept.folder for kept in self._all} | self._used
         damaged = {path.parent for path in self.folder.glob(f"*/{_FACTS}")} - whole
         for left in [*self.folder.glob(f"{_SCRATCH}*"), *damaged]:
             _remove(left)
+
+    def _is_gone(self, kept: Kept, folder: Place) -> bool:
+        return not kept.file.exists() if isinstance(folder, Path) else kept.facts.file not in self._listed
 
     def _still_valid(self, rollups: list[Kept]) -> list[Kept]:
         """Those on which the verdicts and replays of today fall as they did."""
@@ -320,5 +326,7 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder.rename(folder.with_name(f"{_SCRATCH}{token_hex(8)}")), ignore_errors=True)
 
 
-def _text(path: Path) -> str:
+def _text(path: Place) -> str:
+    if not isinstance(path, Path):
+        return str(path)
     return os.fsencode(path.absolute()).decode("utf-8", "replace")

@@ -1,11 +1,12 @@
-"""A log file as it was when a run began, and how to tell later that these bytes are still the same."""
+"""A file of records as it was when a run began, and how to tell later that these bytes are still the same."""
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import BinaryIO, Final
+
+from coreloop.mine.address import Address, Place
 
 _EDGE_BYTES: Final = 4096
 _LOOK_BACK_BYTES: Final = 1 << 16
@@ -22,9 +23,11 @@ class Source:
     end : int
         Bytes up to the last newline; less than ``size`` while a line is being written, or torn.
     modified_ns, inode : int
-        As the file system has them.
+        As the file system has them; 0 at an address.
     head, tail : str
         Digests of the first and of the last 4,096 bytes.
+    version : str
+        At an address, the ETag or the time of change, if it has either.
     """
 
     size: int
@@ -33,12 +36,13 @@ class Source:
     inode: int
     head: str
     tail: str
+    version: str = ""
 
     def is_same(self, other: "Source") -> bool:
         """Whether nothing was changed; a file that was moved is the same."""
         return replace(other, inode=self.inode) == self
 
-    def begins_with(self, earlier: "Source", path: Path) -> bool:
+    def begins_with(self, earlier: "Source", path: Place) -> bool:
         """Whether only whole lines were appended to what the file was.
 
         An editor that saves makes another inode; what is written anew has other edges.
@@ -49,16 +53,19 @@ class Source:
             return (earlier.head, earlier.tail) == _edges(file, earlier.size)
 
 
-def look_at(path: Path) -> Source:
+def look_at(path: Place) -> Source:
     """Look at a file; may raise `OSError`."""
     with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        edges = _edges(file, status.st_size)
-        end = _last_newline(file, status.st_size)
-    return Source(status.st_size, end, status.st_mtime_ns, status.st_ino, *edges)
+        if isinstance(path, Address):
+            size, version = path.version()
+            modified_ns = inode = 0
+        else:
+            status = os.fstat(file.fileno())
+            size, modified_ns, inode, version = status.st_size, status.st_mtime_ns, status.st_ino, ""
+        return Source(size, _last_newline(file, size), modified_ns, inode, *_edges(file, size), version)
 
 
-def cut(path: Path, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
+def cut(path: Place, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
     """Parts of about ``chunk_bytes`` that begin and end where lines do; at least one."""
     with path.open("rb") as file:
         while end - start > chunk_bytes:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
+from coreloop.mine.address import Place, map_files
 from coreloop.mine.decode import Line
 from coreloop.mine.outcome import Outcome
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
@@ -47,7 +47,7 @@ class Window:
         `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
     texts : polars.LazyFrame
         `TEXTS`; `texts_of` looks them up.
-    paths : tuple of Path
+    paths : tuple of Path or Address
         The files that were mined.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
@@ -57,7 +57,7 @@ class Window:
     requests: pl.LazyFrame
     calls: pl.LazyFrame
     texts: pl.LazyFrame
-    paths: tuple[Path, ...]
+    paths: tuple[Place, ...]
     skipped: Mapping[str, int]
 
     def n_records(self) -> int:
@@ -76,12 +76,20 @@ class Window:
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, Line]]:
         """Read single lines again, by file and offset; what is no longer there is left out."""
-        for file, there in groupby(sorted(set(places)), key=itemgetter(0)):
-            with suppress(OSError), self.paths[file].open("rb") as opened:
-                for _, offset in there:
-                    line = line_at(opened, offset)
-                    if isinstance(line, Line):
-                        yield file, offset, line
+        grouped = groupby(sorted(set(places)), key=itemgetter(0))
+        wanted = [(file, [offset for _, offset in there]) for file, there in grouped]
+        for found in map_files(self._lines_of, wanted, self.paths[0] if wanted else None):
+            yield from found
+
+    def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Line]]:
+        file, offsets = wanted
+        found = []
+        with suppress(OSError), self.paths[file].open("rb") as opened:
+            for offset in offsets:
+                line = line_at(opened, offset)
+                if isinstance(line, Line):
+                    found.append((file, offset, line))
+        return found
 
 
 def moment(microseconds: int) -> datetime:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
+from coreloop.mine.address import Place
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.shelf import pack_tables, write_packed, write_tables
@@ -23,7 +24,7 @@ _ANSWER_S: Final = 10
 class Task:
     """Bytes of a file to count, and the folder in which its tables go."""
 
-    path: Path
+    path: Place
     start: int
     end: int
     settings: MineSettings
@@ -88,7 +89,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
             yield from counted
         except BrokenProcessPool as error:
             what = "a process that counted it was ended from outside; try --jobs 1"
-            raise WorkspaceError(what, path=tasks[0].path.parent) from error
+            raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, time
-from pathlib import Path
 from typing import Final
 
 from coreloop.errors import ForgeError, GitError, NoRepositoryError
 from coreloop.history import known_keys
 from coreloop.judge import Judgments, read_judgments, read_proposed
+from coreloop.mine.address import Place
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.outcomes import read_dropped, read_reaches
@@ -32,13 +32,14 @@ ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""
 
 
-RollUp = Callable[[Path, MineSettings], list[Rollup]]
+RollUp = Callable[[Place, MineSettings], list[Rollup]]
 
 
 def read_status(
     workspace: Workspace,
     *,
     now: datetime,
+    in_dir: Place | None = None,
     roll_up: RollUp = roll_up_folder,
     environ: Mapping[str, str] = os.environ,
 ) -> Status:
@@ -50,6 +51,8 @@ def read_status(
         The project.
     now : datetime
         Aware.
+    in_dir : Path or Address, optional
+        Records, where they are not the project's own.
     roll_up : callable
         Rolls up a folder of records.
     environ : mapping
@@ -73,7 +76,7 @@ def read_status(
         count_standing(proposed, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
         for prefix, phase in (("cand-", "R"), ("ce-", "F"))
     )
-    rollups = _roll_up(workspace, judgments, roll_up)
+    rollups = _roll_up(workspace, judgments, in_dir, roll_up)
     log, sieved = _read_log(rollups, workspace, judgments, known, now, never=candidates.never)
     status = Status(
         generated_at=now,
@@ -103,9 +106,11 @@ def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
         return read_promotions(repository, base, (), project=workspace.root, now=now).stability
 
 
-def _roll_up(workspace: Workspace, judgments: Judgments, roll_up: RollUp) -> list[Rollup] | None:
+def _roll_up(
+    workspace: Workspace, judgments: Judgments, in_dir: Place | None, roll_up: RollUp
+) -> list[Rollup] | None:
     """The rollups of the records; None where nothing was ever recorded."""
-    if not workspace.records_dir.is_dir():
+    if in_dir is None and not workspace.records_dir.is_dir():
         return None
     settings = mine_settings(
         workspace.settings,
@@ -113,7 +118,7 @@ def _roll_up(workspace: Workspace, judgments: Judgments, roll_up: RollUp) -> lis
         replayed=workspace.replayed(),
         verdicts=judgments.of_requests(),
     )
-    return roll_up(workspace.records_dir, settings)
+    return roll_up(in_dir or workspace.records_dir, settings)
 
 
 def _read_log(
