@@ -16,8 +16,8 @@ from typing import Any, BinaryIO, Final, TypeAlias, TypeVar
 
 from coreloop.errors import MissingExtraError, UsageError
 
-_USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:(?!\d+(?:/|$))[^?#]*@|[^/?#]*@)")
-"""Up to the last ``@`` after a colon that is no port's: a secret key may hold a slash."""
+_USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
+"""After a colon to the last ``@``: a secret key may hold a slash. So ``host:80/me@home`` is ``home``."""
 _QUERY: Final = re.compile(r"[?#][^\s\"']*")
 _BLOCK_BYTES: Final = 8 << 20
 _LINE_BLOCK_BYTES: Final = 64 << 10

@@ -12,7 +12,7 @@ from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 from coreloop.mine.address import Place
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import MineSettings, count_lines
-from coreloop.mine.shelf import pack_tables, write_packed, write_tables
+from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
 from coreloop.mine.tables import Tables
 
 _WORTH_A_PROCESS_BYTES: Final = 24 << 20
@@ -62,11 +62,13 @@ def count(task: Task) -> dict[str, int]:
     return skipped
 
 
-def count_packed(task: Task) -> tuple[dict[str, bytes], dict[str, int]]:
+def count_packed(task: Task, *, version: int) -> tuple[dict[str, bytes], dict[str, int]]:
     """Count one task; its packed tables, and the lines that were not mined, by reason.
 
     A task is at most 64 MB of log and its tables 3 % of that, so a worker needs to see nothing but the log.
     """
+    if version != VERSION:
+        raise ImportError(f"it counts by version {VERSION} of mining, not {version}")
     tables, skipped = _count(task)
     return pack_tables(tables), skipped
 
@@ -97,7 +99,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
 def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
     """The workers see the same records under the same names, and have the same coreloop."""
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
     except ImportError as error:
         raise MissingExtraError("distributed", what="--scheduler") from error
     try:
@@ -112,16 +114,23 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]
         except TimeoutError as error:
             what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
             raise UsageError(what) from error
-        except ImportError as error:
+        except (ImportError, AttributeError) as error:
             what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
             raise UsageError(what) from error
+        except UsageError as error:
+            raise UsageError(f"a worker of {address}: {error}") from error
+        except KilledWorker as error:
+            what = f"several workers of {address} ended while they counted the same file; see their logs"
+            raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
 
 
 def _in_order(tasks: Sequence[Task], client: Any) -> Iterator[dict[str, int]]:
     """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
     from distributed import as_completed
 
-    places = {future: place for place, future in enumerate(client.map(count_packed, tasks, pure=False))}
+    futures = client.map(count_packed, tasks, version=VERSION, pure=False)
+    places = {future: place for place, future in enumerate(futures)}
+    del futures  # or none could be given up before all are done
     done: dict[int, dict[str, int]] = {}
     awaited = 0
     for future in as_completed(places, loop=client.loop):  # type: ignore[no-untyped-call]

@@ -40,10 +40,12 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """A scheduler and two workers, each a process of its own."""
+    dask = pytest.importorskip("dask", reason="needs the extra distributed")
     distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
-    made: Any = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    )
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        made: Any = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        )
     with made:
         yield made.scheduler_address
 
@@ -71,6 +73,30 @@ def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
 ):
     alone = _content(logs, tmp_path / "one", Workers(jobs=1))
     assert _content(logs, tmp_path / "cluster", Workers(scheduler=cluster)) == alone
+
+
+def test_a_worker_with_another_version_of_mining_is_said(
+    logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("coreloop.mine.workers.VERSION", 99)
+    with pytest.raises(UsageError, match=r"another one \(it counts by version \d+ of mining, not 99\)"):
+        _content(logs, tmp_path / "cluster", Workers(scheduler=cluster))
+
+
+def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
+    class Deadly:
+        """A file that ends the process that opens it."""
+
+        parent = tmp_path
+
+        def open(self, *_: Any, **__: Any) -> None:
+            import os
+
+            os._exit(9)
+
+    task = Task(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
+    with pytest.raises(WorkspaceError, match="ended while they counted"):
+        list(Workers(scheduler=cluster).run([task]))
 
 
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,279 @@
+"""Records at an address: read like a folder's, and never more than read; here in fsspec's own memory."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.mine.address import Address, place
+from coreloop.mine.folder import day_files, expired, roll_up_folder
+from coreloop.mine.rollup import MineSettings
+from coreloop.mine.shelf import open_shelf
+from coreloop.mine.tables import NAMES
+from coreloop.mine.window import Days, merge
+from logs import call, failed, line, record
+
+PLAIN = MineSettings()
+LOGS = Address("memory://bucket/ai-ask")
+
+
+class Bucket:
+    """Objects below ``memory://bucket/ai-ask``."""
+
+    def __init__(self) -> None:
+        self._system = fsspec.filesystem("memory")
+
+    def put(self, name: str, content: bytes) -> None:
+        self._system.pipe_file(f"/bucket/ai-ask/{name}", content)
+
+    def remove(self, name: str) -> None:
+        self._system.rm_file(f"/bucket/ai-ask/{name}")
+
+    def names(self) -> list[str]:
+        return sorted(self._system.find("/"))
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    made = Bucket()
+    made.put("2026-04-24.jsonl", _lines(60))
+    made.put("2026-04-25.jsonl", _lines(60, day=25))
+    yield made
+    fsspec.filesystem("memory").rm("/", recursive=True)
+
+
+def _lines(count: int, *, day: int = 24, first: int = 0) -> bytes:
+    ways = ([call()], [failed()], [call("scan", {"target": "배당"})])
+    return b"".join(
+        line(
+            record(
+                request_id=f"req-{day}{number}",
+                ts=f"2026-04-{day}T09:{number % 60:02}:00Z",
+                question=f"질문 {number}",
+                tool_calls=ways[number % 3],
+            )
+        )
+        for number in range(first, first + count)
+    )
+
+
+def _read(kept: Path) -> dict[str, int | None]:
+    """Roll up with the shelf, compare with a fresh count, and say what was read of each file."""
+    fresh = roll_up_folder(LOGS, PLAIN)
+    with open_shelf(kept, PLAIN) as shelf:
+        rollups = roll_up_folder(LOGS, PLAIN, shelf=shelf)
+        for one, other in zip(rollups, fresh, strict=True):
+            assert one.path == other.path
+            assert (dict(one.skipped), dict(one.days)) == (dict(other.skipped), dict(other.days))
+            for name in NAMES:
+                assert getattr(one.tables, name).collect().equals(getattr(other.tables, name).collect())
+        shelf.sweep(LOGS)
+    return {one.path.name: one.n_bytes_read for one in rollups}
+
+
+def _n_kept(kept: Path) -> int:
+    return sum(1 for path in kept.iterdir() if path.is_dir())
+
+
+def test_every_jsonl_right_in_it_counts_in_the_order_of_names(bucket: Bucket):
+    for name in (
+        "b.jsonl",
+        "감사 기록.jsonl",
+        "notes.txt",
+        "c.jsonl.gz",
+        "deeper/e.jsonl",
+        "a.jsonl/e.jsonl",
+    ):
+        bucket.put(name, _lines(1))
+    names = [path.name for path in day_files(LOGS)]
+    assert names == ["2026-04-24.jsonl", "2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
+
+
+def test_what_did_not_change_is_not_read_again(bucket: Bucket, tmp_path: Path):
+    size = len(_lines(60))
+    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": size, "2026-04-25.jsonl": size}
+    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": None, "2026-04-25.jsonl": None}
+
+
+def test_of_an_object_that_grew_only_what_is_new_is_read(bucket: Bucket, tmp_path: Path):
+    _read(tmp_path / "kept")
+    new = _lines(7, first=60)
+    bucket.put("2026-04-24.jsonl", _lines(60) + new)
+    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": len(new), "2026-04-25.jsonl": None}
+    assert _n_kept(tmp_path / "kept") == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(_lines(59), id="shrunk"),
+        pytest.param(_lines(70, day=26), id="replaced by a longer one"),
+        pytest.param(_lines(60).replace(b"openai", b"google"), id="replaced by one of the same size"),
+        pytest.param(b"", id="emptied"),
+    ],
+)
+def test_an_object_that_was_changed_is_counted_anew(bucket: Bucket, tmp_path: Path, content: bytes):
+    _read(tmp_path / "kept")
+    bucket.put("2026-04-24.jsonl", content)
+    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": len(content), "2026-04-25.jsonl": None}
+
+
+def test_a_torn_end_that_is_completed_later_is_counted_once(bucket: Bucket, tmp_path: Path):
+    bucket.put("2026-04-24.jsonl", _lines(60)[:-20])
+    _read(tmp_path / "kept")
+    bucket.put("2026-04-24.jsonl", _lines(60))
+    assert _read(tmp_path / "kept")["2026-04-24.jsonl"] == len(_lines(60))
+
+
+def test_the_rollup_of_an_object_that_is_gone_goes(bucket: Bucket, tmp_path: Path):
+    _read(tmp_path / "kept")
+    bucket.remove("2026-04-24.jsonl")
+    assert _read(tmp_path / "kept") == {"2026-04-25.jsonl": None}
+    assert _n_kept(tmp_path / "kept") == 1
+
+
+def test_a_folder_and_an_address_do_not_disturb_each_other(bucket: Bucket, tmp_path: Path):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "2026-04-24.jsonl").write_bytes(_lines(60))
+    for _ in range(2):
+        read = _read(tmp_path / "kept")
+        with open_shelf(tmp_path / "kept", PLAIN) as shelf:
+            of_folder = roll_up_folder(folder, PLAIN, shelf=shelf)
+            shelf.sweep(folder)
+    assert (set(read.values()), of_folder[0].n_bytes_read) == ({None}, None)
+
+
+def test_questions_are_read_back_by_their_offset(bucket: Bucket, tmp_path: Path):
+    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
+        window = merge(roll_up_folder(LOGS, PLAIN, shelf=shelf), Days(date(2026, 4, 24), date(2026, 4, 25)))
+        rows = window.requests.select("file", "offset").collect().rows()
+        found = {line.fields.request_id for _, _, line in window.lines(rows)}
+        assert found == {f"req-{day}{number}" for day in (24, 25) for number in range(60) if number % 3 != 1}
+        bucket.remove("2026-04-24.jsonl")
+        assert {file for file, _, _ in window.lines(rows)} == {1}
+
+
+def test_nothing_at_an_address_is_old_enough_to_go(bucket: Bucket):
+    rollups = roll_up_folder(LOGS, PLAIN)
+    assert len(rollups) == 2
+    assert expired(rollups, before=date(2027, 1, 1)) == []
+
+
+def test_nothing_is_written_there(bucket: Bucket, tmp_path: Path):
+    before = bucket.names()
+    _read(tmp_path / "kept")
+    assert bucket.names() == before
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        pytest.param("memory://gone", "memory://gone: cannot be read (nothing is there; name", id="missing"),
+        pytest.param(
+            "memory://bucket/ai-ask/2026-04-24.jsonl",
+            "24.jsonl: cannot be read (is one object;",
+            id="an object",
+        ),
+        pytest.param(
+            "http://user:pass@127.0.0.1:9/logs?sig=5ecret",
+            "http://127.0.0.1:9/logs: cannot be read (ClientConnectorError)",
+            id="nobody answers",
+        ),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_said(bucket: Bucket, address: str, says: str):
+    with pytest.raises(WorkspaceError) as caught:
+        roll_up_folder(Address(address), PLAIN)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_object_that_goes_while_it_is_counted_is_named(bucket: Bucket):
+    first, _ = day_files(LOGS)
+    bucket.remove("2026-04-24.jsonl")
+    with pytest.raises(FileNotFoundError) as caught:
+        first.open()
+    assert caught.value.filename == "memory://bucket/ai-ask/2026-04-24.jsonl"
+
+
+def test_a_protocol_that_nobody_knows_is_said():
+    with pytest.raises(UsageError, match=r"^nonsense:// is no address that fsspec can read$"):
+        day_files(Address("nonsense://bucket"))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "address", "says"),
+    [
+        ("s3fs", "s3://bucket/logs", "s3:// needs a package; install it: pip install s3fs"),
+        ("paramiko", "sftp://u:p@h/x", "sftp:// needs a package; install it: pip install 'fsspec[sftp]'"),
+        ("aiohttp", "https://h/x", "https:// needs a package; install it: pip install 'fsspec[http]'"),
+        ("fsspec", "s3://b/x", "an address needs an extra; install it: pip install 'coreloop[distributed]'"),
+    ],
+)
+def test_what_is_missing_is_said_with_the_line_that_installs_it(hidden: str, address: str, says: str):
+    code = f"""if True:
+        import sys
+        sys.modules["{hidden}"] = None
+        from coreloop.errors import UsageError
+        from coreloop.mine.address import Address
+        try:
+            Address("{address}").files()
+        except UsageError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{says}\n"
+
+
+def test_fsspec_is_imported_for_an_address_alone(tmp_path: Path):
+    code = f"""if True:
+        import sys
+        from pathlib import Path
+        from coreloop.mine.folder import roll_up_folder
+        from coreloop.mine.rollup import MineSettings
+        roll_up_folder(Path({str(tmp_path)!r}), MineSettings())
+        print("fsspec" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("s3://bucket/ai-ask", "s3://bucket/ai-ask"),
+        ("s3://KEY:sec/r@t@bucket/ai-ask", "s3://bucket/ai-ask"),
+        ("s3://KEY:1234/ab@bucket/ai-ask", "s3://bucket/ai-ask"),
+        ("ftp://user@host:21/logs", "ftp://host:21/logs"),
+        ("sftp://user:pass@host:22/logs", "sftp://host:22/logs"),
+        ("http://host:8080/logs", "http://host:8080/logs"),
+        ("file:///home/me@work/logs", "file:///home/me@work/logs"),
+        ("https://host/logs?sig=5ecret&x=1", "https://host/logs"),
+        ("simplecache::s3://KEY:secret@bucket/x", "simplecache::s3://bucket/x"),
+    ],
+)
+def test_user_password_and_query_are_never_shown(address: str, shown: str):
+    assert f"{Address(address)}" == shown
+    assert repr(Address(address)) == f"Address({shown!r})"
+    assert f"{Address(address, 'a.jsonl')}" == f"{shown}/a.jsonl"
+
+
+def test_text_without_a_protocol_is_a_folder():
+    assert place("data/ai-ask") == Path("data/ai-ask")
+    assert place("s3://bucket/x") == Address("s3://bucket/x")
+
+
+def test_no_secret_of_an_address_is_in_a_rollup(bucket: Bucket, tmp_path: Path):
+    """fsspec's memory takes what stands before the bucket for folders."""
+    fsspec.filesystem("memory").pipe_file("/KEY:5ecret@bucket/a.jsonl", _lines(3))
+    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
+        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, shelf=shelf)
+    written = [path.read_bytes() for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    assert any(b'"memory://bucket/a.jsonl"' in content for content in written)
+    assert not any(b"5ecret" in content for content in written)
