@@ -61,5 +61,3 @@ def running_s3() -> Iterator[S3]:
     with subprocess.Popen([sys.executable, "-c", _SERVER], stdin=pipe, stdout=pipe, text=True) as server:
         assert server.stdout is not None
         yield S3(server.stdout.readline().strip())
-        assert server.stdin is not None
-        server.stdin.close()

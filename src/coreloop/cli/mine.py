@@ -8,7 +8,7 @@ import click
 
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import days_between, in_dir_option, json_option, window_options
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder
 from coreloop.workspace import open_workspace
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @mining_options
 @json_option
 def command(
-    since: date | timedelta, until: date | timedelta, in_dir: Place | None, mining: Mining, as_json: bool
+    since: date | timedelta, until: date | timedelta, in_dir: Folder | None, mining: Mining, as_json: bool
 ) -> None:
     """Count the records once and keep the counts, so that every other command is quick.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder
 from coreloop.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Mining:
 
     def rollups(
         self,
-        folder: Place,
+        folder: Folder,
         settings: "MineSettings",
         *,
         workspace: Workspace,

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from coreloop.errors import UsageError
-from coreloop.mine.address import Address, Place, place
+from coreloop.mine.address import Address, Folder, named_folder
 from coreloop.workspace import Workspace
 
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
@@ -63,13 +63,13 @@ def candidate_options(command: _Command) -> _Command:
     return candidate(click.option("--id", "wanted", required=True, help="An id in it.")(command))
 
 
-class PlaceType(click.ParamType["Place"]):
+class FolderType(click.ParamType["Folder"]):
     """A folder, or an address such as ``s3://bucket/ai-ask``."""
 
-    name = "place"
+    name = "folder"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:
-        found = place(value) if isinstance(value, str) else value
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Folder:
+        found = named_folder(value) if isinstance(value, str) else value
         if isinstance(found, Address):
             return found
         folder: Path = FOLDER.convert(found, param, ctx)
@@ -79,7 +79,7 @@ class PlaceType(click.ParamType["Place"]):
 def in_dir_option(command: _Command) -> _Command:
     """``--in-dir``: where the records lie."""
     text = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
-    return click.option("--in-dir", type=PlaceType(), metavar="DIRECTORY", help=text)(command)
+    return click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=text)(command)
 
 
 def json_option(command: _Command) -> _Command:

@@ -8,7 +8,7 @@ import click
 
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, in_dir_option, json_option, window_options
-from coreloop.mine.address import Address, Place
+from coreloop.mine.address import Address, Folder
 from coreloop.text import printable
 from coreloop.workspace import Workspace, open_workspace
 
@@ -54,7 +54,7 @@ def command(
     min_unique_questions: int | None,
     min_chunk_len: int | None,
     min_success_rate: float | None,
-    in_dir: Place | None,
+    in_dir: Folder | None,
     out: Path | None,
     sanitize: bool,
     with_notes: bool,

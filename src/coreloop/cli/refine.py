@@ -7,7 +7,7 @@ import click
 
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, in_dir_option, json_option, window_options
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder
 from coreloop.workspace import open_workspace
 
 
@@ -26,7 +26,7 @@ def command(
     until: date | timedelta,
     min_failures: int | None,
     exclude_types: str,
-    in_dir: Place | None,
+    in_dir: Folder | None,
     out: Path | None,
     sanitize: bool,
     mining: Mining,

@@ -8,7 +8,7 @@ import click
 
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import in_dir_option, json_option
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder
 from coreloop.workspace import open_workspace
 
 
@@ -19,7 +19,7 @@ from coreloop.workspace import open_workspace
 @in_dir_option
 @mining_options
 @json_option
-def command(only_stability: bool, in_dir: Place | None, mining: Mining, as_json: bool) -> None:
+def command(only_stability: bool, in_dir: Folder | None, mining: Mining, as_json: bool) -> None:
     """Show where the loop stands, and sound an alarm where nothing comes out.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN or

@@ -7,12 +7,13 @@ query in an address is in no message, no log and no rollup.
 import errno
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Final, TypeAlias, TypeVar
+from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
 from coreloop.errors import MissingExtraError, UsageError
 
@@ -20,118 +21,105 @@ _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
 """After a colon to the last ``@``: a secret key may hold a slash. So ``host:80/me@home`` is ``home``."""
 _QUERY: Final = re.compile(r"[?#][^\s\"']*")
 _BLOCK_BYTES: Final = 8 << 20
-_LINE_BLOCK_BYTES: Final = 64 << 10
+"""Of what is read in order: a request takes as long as counting a megabyte."""
+_LINE_BYTES: Final = 64 << 10
 _AT_ONCE: Final = 16
-_VERSIONS: Final = ("ETag", "etag", "Content-MD5", "LastModified", "Last-Modified", "last_modified")
-_TIMES: Final = ("mtime", "updated", "modified", "modify", "created")
-_WORDS: Final = {
-    errno.ENOENT: "nothing is there; name the bucket and the folder of the records",
-    errno.EACCES: "no permission; listing and reading are needed, nothing else",
-    errno.ENOTDIR: "is one object; name the folder that it lies in",
-}
+_VERSIONS: Final = (
+    *("ETag", "etag", "Content-MD5"),
+    *("LastModified", "Last-Modified", "last_modified", "mtime", "updated", "modified", "modify", "created"),
+)
+"""What file systems call an ETag and, where there is none, the time of change."""
+_ERRORS: Final = (
+    (FileNotFoundError, errno.ENOENT, "no such bucket, folder or object"),
+    (PermissionError, errno.EACCES, "no permission to list or to read it"),
+    (NotADirectoryError, errno.ENOTDIR, "is one object; name the folder that it lies in"),
+)
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Address:
-    """A folder that fsspec can read, or a file right in it.
+    """A folder that fsspec can read. Its text is without user, password and query.
 
-    Its text is without user, password and query. All its errors are `OSError` with that text as file name,
-    or a `UsageError` that names the package to install.
-
-    Attributes
-    ----------
-    folder : str
-        As it was given.
-    name : str
-        Of the file; empty for the folder.
+    What goes wrong there is an `OSError` with that text as file name, or a `UsageError` that names a
+    package to install.
     """
 
-    folder: str
-    name: str = ""
+    url: str
 
     def __str__(self) -> str:
-        shown = _QUERY.sub("", _USER.sub("", self.folder))
-        return f"{shown.rstrip('/')}/{self.name}" if self.name else shown
+        return _QUERY.sub("", _USER.sub("", self.url))
 
     def __repr__(self) -> str:
         return f"Address({str(self)!r})"
+
+    def files(self) -> list["RemoteFile"]:
+        """Every ``*.jsonl`` right in it, in the order of the names."""
+        with _os_errors(self.url, self):
+            system, path = _connect(self.url)
+            found = [one for one in system.ls(path, detail=True) if one["type"] == "file"]
+            if any(one["name"] == path for one in found):
+                raise NotADirectoryError
+            named = [(one["name"].rpartition("/")[2], one) for one in found if one["name"].endswith(".jsonl")]
+            return [_file(self, name, facts, system) for name, facts in sorted(named, key=itemgetter(0))]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file at an address, as the listing told of it.
+
+    Attributes
+    ----------
+    parent : Address
+        Its folder.
+    name : str
+        In the folder.
+    size : int
+        Bytes; what is appended later is not read.
+    version : str
+        ETag or time of change; empty where the file system has neither.
+    """
+
+    parent: Address
+    name: str
+    size: int
+    version: str
+
+    def __str__(self) -> str:
+        return f"{f'{self.parent}'.rstrip('/')}/{self.name}"
 
     @property
     def stem(self) -> str:
         return PurePosixPath(self.name).stem
 
-    @property
-    def parent(self) -> "Address":
-        return Address(self.folder)
+    def open(self, mode: Literal["rb"] = "rb", buffering: int = _LINE_BYTES) -> BinaryIO:
+        """Open as `Path.open` does. Nothing is asked for before something is read."""
+        is_whole = buffering >= 1 << 20
+        return io.BufferedReader(_Raw(self), _BLOCK_BYTES if is_whole else buffering)
 
-    def files(self) -> list["Address"]:
-        """Every ``*.jsonl`` right in the folder, in the order of the names."""
-        with self._errors():
-            system, path = self._located()
-            found = [one["name"] for one in system.ls(path, detail=True) if one["type"] == "file"]
-            if path in found:
-                raise NotADirectoryError
-        names = sorted(name.rpartition("/")[2] for name in found)
-        return [Address(self.folder, name) for name in names if name.endswith(".jsonl")]
-
-    def open(self, mode: str = "rb", buffering: int = -1) -> BinaryIO:
-        """Open for reading; with a buffer for all of it, without one for single lines here and there."""
-        block_bytes = _BLOCK_BYTES if buffering > 0 else _LINE_BLOCK_BYTES
-        with self._errors():
-            system, path = self._located()
-            raw = _Raw(self, system.open(path, mode, block_size=block_bytes))
-        return io.BufferedReader(raw, buffering if buffering > 0 else io.DEFAULT_BUFFER_SIZE)
-
-    def version(self) -> tuple[int, str]:
-        """Size in bytes, and the ETag or the time of change; empty if the file system has neither."""
-        with self._errors():
-            system, path = self._located()
-            facts = system.info(path)
-            size = int(facts["size"])
-        return size, next((f"{facts[key]}" for key in (*_VERSIONS, *_TIMES) if facts.get(key)), "")
-
-    def answers_many(self) -> bool:
-        """Whether several threads may ask at once."""
-        return bool(self._located()[0].async_impl)
-
-    def _located(self) -> tuple[Any, str]:
-        system, folder = _connect(self.folder)
-        return system, f"{folder.rstrip('/')}/{self.name}" if self.name else folder
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Whatever the protocol's package raises, as `OSError`; each has exceptions of its own."""
-        try:
-            yield
-        except (UsageError, MissingExtraError):
-            raise
-        except Exception as error:
-            raise self._os_error(error) from None  # the cause may say what the text leaves out
-
-    def _os_error(self, error: Exception) -> OSError:
-        known = {
-            FileNotFoundError: errno.ENOENT,
-            PermissionError: errno.EACCES,
-            NotADirectoryError: errno.ENOTDIR,
-        }
-        number = next((known[type_] for type_ in known if isinstance(error, type_)), errno.EIO)
-        is_plain = not _USER.search(self.folder) and not _QUERY.search(self.folder)
-        words = f"{type(error).__name__}: {_QUERY.sub('', str(error))}" if is_plain else type(error).__name__
-        return OSError(number, _WORDS.get(number, words), str(self))
+    def read(self, start: int, end: int) -> bytes:
+        """Some of its bytes; may raise `OSError`."""
+        with _os_errors(self.parent.url, self):
+            system, folder = _connect(self.parent.url)
+            data: bytes = system.cat_file(f"{folder.rstrip('/')}/{self.name}", start=start, end=end)
+            if len(data) != end - start:
+                raise OSError("it shrank meanwhile, or its server gives no parts of files")
+        return data
 
 
-Place: TypeAlias = Path | Address
+Folder: TypeAlias = Path | Address
 """Where records lie."""
+LogFile: TypeAlias = Path | RemoteFile
+"""A file of records."""
 
 
 class _Raw(io.RawIOBase):
-    """An opened file of fsspec, whose own buffering finds lines a hundred times slower than Python's."""
+    """What `io.BufferedReader` needs; it finds lines a hundred times faster than the files of fsspec."""
 
-    def __init__(self, address: Address, file: Any) -> None:
-        self._address = address
+    def __init__(self, file: RemoteFile) -> None:
         self._file = file
+        self._at = 0
 
     def readable(self) -> bool:
         return True
@@ -140,38 +128,58 @@ class _Raw(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._file.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._file.tell())
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._file.size}[whence]
+        return self._at
 
     def readinto(self, buffer: Any) -> int:
-        with self._address._errors():
-            data = self._file.read(len(buffer))
+        end = min(self._at + len(buffer), self._file.size)
+        if end <= self._at:
+            return 0
+        data = self._file.read(self._at, end)
         buffer[: len(data)] = data
+        self._at = end
         return len(data)
 
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
-
-def place(text: str) -> Place:
-    """What a text names: an address if it says how it is reached, else a folder."""
+def named_folder(text: str) -> Folder:
+    """What a text names: an address if it says how it is reached, else a folder of this machine."""
     return Address(text) if "://" in text else Path(text)
 
 
 def map_files(
-    read: Callable[[_Item], _Result], items: Iterable[_Item], of: Place | None
+    read: Callable[[_Item], _Result], items: Iterable[_Item], files: Sequence[LogFile]
 ) -> Iterable[_Result]:
-    """`map` over the files of a folder; at an address many at once, since each waits for answers."""
-    if not isinstance(of, Address) or not of.answers_many():
+    """`map` for what reads these files; many at once at an address, since each waits for answers."""
+    first = files[0] if files else None
+    if not isinstance(first, RemoteFile) or not _connect(first.parent.url)[0].async_impl:
         return map(read, items)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(read, items))
+
+
+def _file(folder: Address, name: str, listed: dict[str, Any], system: Any) -> RemoteFile:
+    facts = listed if listed.get("size") is not None else system.info(listed["name"])
+    version = next((f"{facts[key]}" for key in _VERSIONS if facts.get(key)), "")
+    return RemoteFile(folder, name, int(facts["size"]), version)
+
+
+@contextmanager
+def _os_errors(url: str, place: Address | RemoteFile) -> Iterator[None]:
+    """Whatever the protocol's package raises, as `OSError`; each has exceptions of its own."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        has_secrets = _USER.search(url) or _QUERY.search(url)
+        words = (
+            type(error).__name__ if has_secrets else f"{type(error).__name__}: {_QUERY.sub('', f'{error}')}"
+        )
+        known = ((number, text) for type_, number, text in _ERRORS if isinstance(error, type_))
+        number, text = next(known, (errno.EIO, words))
+        raise OSError(number, text, f"{place}") from None  # the cause would say what the words leave out
 
 
 @lru_cache(8)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from coreloop.mine.address import Place
+from coreloop.mine.address import LogFile
 from coreloop.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -114,13 +114,13 @@ _decode_version = msgspec.json.Decoder(VersionField).decode
 
 
 def read_lines(
-    path: Place, *, start: int = 0, end: int | None = None, replays: bool = False
+    path: LogFile, *, start: int = 0, end: int | None = None, replays: bool = False
 ) -> Iterator[Line | Skipped]:
     """Read a day file line by line, of any length.
 
     Parameters
     ----------
-    path : Path or Address
+    path : Path or RemoteFile
         JSONL; LF or CRLF, with or without a byte order mark.
     start, end : int, optional
         Bytes; where a line begins, and where reading ends. What was appended later is not read.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
-from coreloop.mine.address import Address, Place, map_files
+from coreloop.mine.address import Address, Folder, LogFile, map_files
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
 from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
@@ -22,7 +22,7 @@ _CHUNK_BYTES: Final = 64 << 20
 
 
 def roll_up_folder(
-    folder: Place, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
+    folder: Folder, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
 ) -> list[Rollup]:
     """Roll up every ``*.jsonl`` of a folder, in the order of the names.
 
@@ -53,7 +53,7 @@ def roll_up_folder(
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
-def day_files(folder: Place) -> Sequence[Place]:
+def day_files(folder: Folder) -> Sequence[LogFile]:
     """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
     try:
         return folder.files() if isinstance(folder, Address) else _files_of(folder)
@@ -78,16 +78,16 @@ def _files_of(folder: Path) -> list[Path]:
 class _Plan:
     """How a file's rollup comes about: what is kept of its beginning, and what must be counted."""
 
-    path: Place
+    path: LogFile
     source: Source
     begun: Kept | None
     tasks: Sequence[Task]
 
 
 def _with_shelf(
-    paths: Sequence[Place], settings: MineSettings, shelf: Shelf, workers: Workers
+    paths: Sequence[LogFile], settings: MineSettings, shelf: Shelf, workers: Workers
 ) -> list[Rollup]:
-    sources = dict(zip(paths, map_files(look_at, paths, paths[0] if paths else None), strict=True))
+    sources = dict(zip(paths, map_files(look_at, paths, paths), strict=True))
     kept = shelf.find(sources)
     rollups = {path: _rollup(path, one, None) for path, one in kept.items()}
     with shelf.scratch() as scratch:
@@ -102,7 +102,7 @@ def _with_shelf(
     return [rollups[path] for path in paths]
 
 
-def _plan(path: Place, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
+def _plan(path: LogFile, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
     begun = shelf.find_beginning(path, source)
     start = begun.facts.source.size if begun else 0
     tasks = [
@@ -126,12 +126,12 @@ def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratc
     return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: Place, kept: Kept, n_bytes_read: int | None) -> Rollup:
+def _rollup(path: LogFile, kept: Kept, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
     return Rollup(path, kept.tables(), facts.skipped, facts.days, n_bytes_read)
 
 
-def _in_memory(path: Place, settings: MineSettings) -> Rollup:
+def _in_memory(path: LogFile, settings: MineSettings) -> Rollup:
     size = look_at(path).size
     return roll_up(read_lines(path, end=size), settings, path=path, n_bytes=size)
 

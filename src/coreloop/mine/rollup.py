@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 import polars as pl
 
 from coreloop.categories import Categories
-from coreloop.mine.address import Place
+from coreloop.mine.address import LogFile
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
 from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
@@ -56,7 +56,7 @@ class Rollup:
 
     Attributes
     ----------
-    path : Path or Address
+    path : Path or RemoteFile
         The file.
     tables : Tables
         Its counts.
@@ -68,7 +68,7 @@ class Rollup:
         Of the file, by this run; None when the rollup was there.
     """
 
-    path: Place
+    path: LogFile
     tables: Tables
     skipped: Mapping[str, int]
     days: Mapping[int, int]
@@ -76,7 +76,7 @@ class Rollup:
 
 
 def roll_up(
-    lines: Iterable[Line | Skipped], settings: MineSettings, *, path: Place, n_bytes: int = 0
+    lines: Iterable[Line | Skipped], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
 ) -> Rollup:
     """Roll up lines in memory."""
     tables, skipped = count_lines(lines, settings)

@@ -20,7 +20,7 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
@@ -104,7 +104,7 @@ class Shelf:
         self._listed: set[str] = set()
         self._made: list[Kept] = []
 
-    def find(self, sources: Mapping[Place, Source]) -> dict[Place, Kept]:
+    def find(self, sources: Mapping[LogFile, Source]) -> dict[LogFile, Kept]:
         """The rollups of the files that are as they were."""
         self._listed = {_text(path) for path in sources}
         paths = {path.name: path for path in sources}
@@ -117,7 +117,7 @@ class Shelf:
         self._used |= {kept.folder for kept in found.values()}
         return found
 
-    def find_beginning(self, path: Place, source: Source) -> Kept | None:
+    def find_beginning(self, path: LogFile, source: Source) -> Kept | None:
         """The rollup of the longest part that a file begins with; only what follows must be counted."""
         begun = [
             kept
@@ -126,7 +126,7 @@ class Shelf:
         ]
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
-    def add(self, path: Place, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
+    def add(self, path: LogFile, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
         """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
         facts = Facts(
@@ -155,7 +155,7 @@ class Shelf:
         with made as name:
             yield Path(name)
 
-    def sweep(self, folder: Place) -> None:
+    def sweep(self, folder: Folder) -> None:
         """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
         if not self._lock.is_alone():
             return
@@ -169,7 +169,7 @@ class Shelf:
         for left in [*self.folder.glob(f"{_SCRATCH}*"), *damaged]:
             _remove(left)
 
-    def _is_gone(self, kept: Kept, folder: Place) -> bool:
+    def _is_gone(self, kept: Kept, folder: Folder) -> bool:
         return not kept.file.exists() if isinstance(folder, Path) else kept.facts.file not in self._listed
 
     def _still_valid(self, rollups: list[Kept]) -> list[Kept]:
@@ -326,7 +326,7 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder.rename(folder.with_name(f"{_SCRATCH}{token_hex(8)}")), ignore_errors=True)
 
 
-def _text(path: Place) -> str:
+def _text(path: Folder | LogFile) -> str:
     if not isinstance(path, Path):
         return str(path)
     return os.fsencode(path.absolute()).decode("utf-8", "replace")

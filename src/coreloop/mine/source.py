@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import BinaryIO, Final
 
-from coreloop.mine.address import Address, Place
+from coreloop.mine.address import LogFile
 
 _EDGE_BYTES: Final = 4096
 _LOOK_BACK_BYTES: Final = 1 << 16
@@ -42,30 +43,33 @@ class Source:
         """Whether nothing was changed; a file that was moved is the same."""
         return replace(other, inode=self.inode) == self
 
-    def begins_with(self, earlier: "Source", path: Place) -> bool:
+    def begins_with(self, earlier: "Source", path: LogFile) -> bool:
         """Whether only whole lines were appended to what the file was.
 
         An editor that saves makes another inode; what is written anew has other edges.
         """
         if earlier.inode != self.inode or not earlier.size == earlier.end < self.size:
             return False
-        with path.open("rb") as file:
-            return (earlier.head, earlier.tail) == _edges(file, earlier.size)
+        with path.open("rb", buffering=_EDGE_BYTES) as file:
+            head, tail = _edges(file, earlier.size)
+        return (earlier.head, earlier.tail) == (_digest(head), _digest(tail))
 
 
-def look_at(path: Place) -> Source:
+def look_at(path: LogFile) -> Source:
     """Look at a file; may raise `OSError`."""
-    with path.open("rb") as file:
-        if isinstance(path, Address):
-            size, version = path.version()
-            modified_ns = inode = 0
-        else:
+    with path.open("rb", buffering=_EDGE_BYTES) as file:
+        if isinstance(path, Path):
             status = os.fstat(file.fileno())
             size, modified_ns, inode, version = status.st_size, status.st_mtime_ns, status.st_ino, ""
-        return Source(size, _last_newline(file, size), modified_ns, inode, *_edges(file, size), version)
+        else:
+            size, modified_ns, inode, version = path.size, 0, 0, path.version
+        head, tail = _edges(file, size)
+        newline = tail.rfind(b"\n")
+        end = size - len(tail) + newline + 1 if newline >= 0 else _last_newline(file, size - len(tail))
+    return Source(size, end, modified_ns, inode, _digest(head), _digest(tail), version)
 
 
-def cut(path: Place, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
+def cut(path: LogFile, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
     """Parts of about ``chunk_bytes`` that begin and end where lines do; at least one."""
     with path.open("rb") as file:
         while end - start > chunk_bytes:
@@ -78,11 +82,10 @@ def cut(path: Place, start: int, end: int, *, chunk_bytes: int) -> Iterator[tupl
         yield start, end
 
 
-def _edges(file: BinaryIO, size: int) -> tuple[str, str]:
-    file.seek(0)
+def _edges(file: BinaryIO, size: int) -> tuple[bytes, bytes]:
     head = file.read(min(_EDGE_BYTES, size))
     file.seek(max(0, size - _EDGE_BYTES))
-    return _digest(head), _digest(file.read(min(_EDGE_BYTES, size)))
+    return head, file.read(min(_EDGE_BYTES, size))
 
 
 def _digest(data: bytes) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.mine.address import Place, map_files
+from coreloop.mine.address import LogFile, map_files
 from coreloop.mine.decode import Line
 from coreloop.mine.outcome import Outcome
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
@@ -47,7 +47,7 @@ class Window:
         `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
     texts : polars.LazyFrame
         `TEXTS`; `texts_of` looks them up.
-    paths : tuple of Path or Address
+    paths : tuple of Path or RemoteFile
         The files that were mined.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
@@ -57,7 +57,7 @@ class Window:
     requests: pl.LazyFrame
     calls: pl.LazyFrame
     texts: pl.LazyFrame
-    paths: tuple[Place, ...]
+    paths: tuple[LogFile, ...]
     skipped: Mapping[str, int]
 
     def n_records(self) -> int:
@@ -78,7 +78,7 @@ class Window:
         """Read single lines again, by file and offset; what is no longer there is left out."""
         grouped = groupby(sorted(set(places)), key=itemgetter(0))
         wanted = [(file, [offset for _, offset in there]) for file, there in grouped]
-        for found in map_files(self._lines_of, wanted, self.paths[0] if wanted else None):
+        for found in map_files(self._lines_of, wanted, self.paths):
             yield from found
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Line]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
-from coreloop.mine.address import Place
+from coreloop.mine.address import LogFile
 from coreloop.mine.decode import read_lines
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
@@ -24,7 +24,7 @@ _ANSWER_S: Final = 10
 class Task:
     """Bytes of a file to count, and the folder in which its tables go."""
 
-    path: Place
+    path: LogFile
     start: int
     end: int
     settings: MineSettings

@@ -10,7 +10,7 @@ from typing import Final
 from coreloop.errors import ForgeError, GitError, NoRepositoryError
 from coreloop.history import known_keys
 from coreloop.judge import Judgments, read_judgments, read_proposed
-from coreloop.mine.address import Place
+from coreloop.mine.address import Folder
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.outcomes import read_dropped, read_reaches
@@ -32,14 +32,14 @@ ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""
 
 
-RollUp = Callable[[Place, MineSettings], list[Rollup]]
+RollUp = Callable[[Folder, MineSettings], list[Rollup]]
 
 
 def read_status(
     workspace: Workspace,
     *,
     now: datetime,
-    in_dir: Place | None = None,
+    in_dir: Folder | None = None,
     roll_up: RollUp = roll_up_folder,
     environ: Mapping[str, str] = os.environ,
 ) -> Status:
@@ -107,7 +107,7 @@ def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
 
 
 def _roll_up(
-    workspace: Workspace, judgments: Judgments, in_dir: Place | None, roll_up: RollUp
+    workspace: Workspace, judgments: Judgments, in_dir: Folder | None, roll_up: RollUp
 ) -> list[Rollup] | None:
     """The rollups of the records; None where nothing was ever recorded."""
     if in_dir is None and not workspace.records_dir.is_dir():

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import fsspec
 import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
-from coreloop.mine.address import Address, place
+from coreloop.mine.address import Address, RemoteFile, named_folder
+from coreloop.mine.decode import read_lines
 from coreloop.mine.folder import day_files, expired, roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
+from coreloop.mine.source import cut, look_at
 from coreloop.mine.tables import NAMES
 from coreloop.mine.window import Days, merge
 from logs import call, failed, line, record
@@ -174,7 +177,7 @@ def test_nothing_is_written_there(bucket: Bucket, tmp_path: Path):
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        pytest.param("memory://gone", "memory://gone: cannot be read (nothing is there; name", id="missing"),
+        pytest.param("memory://gone", "memory://gone: cannot be read (no such bucket,", id="missing"),
         pytest.param(
             "memory://bucket/ai-ask/2026-04-24.jsonl",
             "24.jsonl: cannot be read (is one object;",
@@ -198,8 +201,39 @@ def test_an_object_that_goes_while_it_is_counted_is_named(bucket: Bucket):
     first, _ = day_files(LOGS)
     bucket.remove("2026-04-24.jsonl")
     with pytest.raises(FileNotFoundError) as caught:
-        first.open()
+        list(read_lines(first))
     assert caught.value.filename == "memory://bucket/ai-ask/2026-04-24.jsonl"
+
+
+def test_an_object_that_shrinks_while_it_is_counted_is_no_shorter_one(bucket: Bucket):
+    first, _ = day_files(LOGS)
+    bucket.put("2026-04-24.jsonl", _lines(59))
+    with pytest.raises(OSError, match=r"it shrank meanwhile.*memory://bucket/ai-ask/2026-04-24\.jsonl"):
+        list(read_lines(first))
+
+
+def test_an_object_that_grows_while_it_is_counted_is_read_to_its_former_end(bucket: Bucket):
+    first, _ = day_files(LOGS)
+    bucket.put("2026-04-24.jsonl", _lines(70))
+    assert sum(1 for _ in read_lines(first)) == 60
+
+
+def test_a_line_is_found_again_and_a_file_is_cut_as_on_disk(bucket: Bucket, tmp_path: Path):
+    on_disk = tmp_path / "2026-04-24.jsonl"
+    on_disk.write_bytes(_lines(60))
+    remote, _ = day_files(LOGS)
+    size = on_disk.stat().st_size
+    for chunk_bytes in (1, 700, 5000, size):
+        parts = [list(cut(one, 0, size, chunk_bytes=chunk_bytes)) for one in (on_disk, remote)]
+        assert parts[0] == parts[1]
+    assert replace(look_at(on_disk), modified_ns=0, inode=0) == replace(look_at(remote), version="")
+
+
+@pytest.mark.parametrize("torn", [b"", b"x", b"x" * 4096, b"x" * 5000, b"x" * 140_000])
+def test_the_last_whole_line_is_found_behind_a_torn_one_of_any_length(bucket: Bucket, torn: bytes):
+    bucket.put("2026-04-24.jsonl", b"{}\n" + torn)
+    remote, _ = day_files(LOGS)
+    assert (look_at(remote).end, look_at(remote).size) == (3, 3 + len(torn))
 
 
 def test_a_protocol_that_nobody_knows_is_said():
@@ -261,12 +295,14 @@ def test_fsspec_is_imported_for_an_address_alone(tmp_path: Path):
 def test_user_password_and_query_are_never_shown(address: str, shown: str):
     assert f"{Address(address)}" == shown
     assert repr(Address(address)) == f"Address({shown!r})"
-    assert f"{Address(address, 'a.jsonl')}" == f"{shown}/a.jsonl"
+    file = RemoteFile(Address(address), "a.jsonl", 1, "")
+    assert f"{file}" == f"{shown}/a.jsonl"
+    assert f"{Address(address)!r}" in repr(file)
 
 
 def test_text_without_a_protocol_is_a_folder():
-    assert place("data/ai-ask") == Path("data/ai-ask")
-    assert place("s3://bucket/x") == Address("s3://bucket/x")
+    assert named_folder("data/ai-ask") == Path("data/ai-ask")
+    assert named_folder("s3://bucket/x") == Address("s3://bucket/x")
 
 
 def test_no_secret_of_an_address_is_in_a_rollup(bucket: Bucket, tmp_path: Path):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from coreloop.cli.main import main
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
-from coreloop.mine.address import Address, Place
+from coreloop.mine.address import Address, Folder, RemoteFile
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
@@ -70,7 +70,7 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
-def _content(logs: Place, kept: Path, workers: Workers | None = None) -> dict[tuple[str, str], bytes]:
+def _content(logs: Folder, kept: Path, workers: Workers | None = None) -> dict[tuple[str, str], bytes]:
     with open_shelf(kept, SETTINGS) as shelf:
         rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, workers=workers)
         assert [one.n_bytes_read for one in rollups] == [len(content) for content in CONTENT.values()]
@@ -87,7 +87,7 @@ def _read(logs: Address, kept: Path) -> list[int | None]:
         return [one.n_bytes_read for one in roll_up_folder(logs, SETTINGS, shelf=shelf)]
 
 
-def _is_said(workers: Workers, path: Address, error: type[Exception], says: str) -> None:
+def _is_said(workers: Workers, path: RemoteFile, error: type[Exception], says: str) -> None:
     """What a worker cannot read."""
     task = Task(path, 0, 10, SETTINGS, Path("out"))
     with pytest.raises(error, match=says):
@@ -108,11 +108,19 @@ def test_a_cluster_counts_a_bucket_as_one_process_counts_a_folder(s3: S3, logs: 
         workers = Workers(scheduler=made.scheduler_address)
         assert _content(LOGS, tmp_path / "cluster", workers) == expected
         _is_said(
-            workers, Address(LOGS.folder, "gone.jsonl"), FileNotFoundError, "s3://records/ai-ask/gone.jsonl"
+            workers,
+            RemoteFile(LOGS, "gone.jsonl", 9, ""),
+            FileNotFoundError,
+            "s3://records/ai-ask/gone.jsonl",
         )
-        _is_said(workers, Address("gs://b", "a.jsonl"), UsageError, "a worker of .*: pip install gcsfs")
+        _is_said(
+            workers,
+            RemoteFile(Address("gs://b"), "a.jsonl", 9, ""),
+            UsageError,
+            "a worker of .*: pip install gcsfs",
+        )
         with s3.locked():
-            _is_said(workers, Address(LOGS.folder, "2026-04-21.jsonl"), PermissionError, "no permission")
+            _is_said(workers, RemoteFile(LOGS, "2026-04-21.jsonl", 9, ""), PermissionError, "no permission")
 
 
 def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
@@ -136,9 +144,9 @@ def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        pytest.param("s3://no-such-bucket/x", "(nothing is there; name the bucket", id="no bucket"),
+        pytest.param("s3://no-such-bucket/x", "(no such bucket, folder or object)", id="no bucket"),
         pytest.param(
-            "s3://records/empty", "(nothing is there; name the bucket", id="nothing under the prefix"
+            "s3://records/empty", "(no such bucket, folder or object)", id="nothing under the prefix"
         ),
         pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is one object; name", id="an object"),
         pytest.param("s3://AKIA:5e/cret@records/ai-ask", "(ParamValidationError)", id="keys in the address"),
@@ -159,7 +167,7 @@ def test_a_folder_that_was_made_and_is_empty_has_no_records(s3: S3):
 def test_no_permission_is_said(s3: S3):
     with (
         s3.locked(),
-        pytest.raises(WorkspaceError, match=r"^s3://records/ai-ask: .*\(no permission; listing"),
+        pytest.raises(WorkspaceError, match=r"^s3://records/ai-ask: .*\(no permission to list"),
     ):
         day_files(LOGS)
 
@@ -201,6 +209,6 @@ def test_a_command_says_on_one_line_what_is_wrong_and_leaves_nothing(tmp_path: P
     command = [sys.executable, "-m", "coreloop", "mine", "--in-dir", "s3://no-such-bucket/x"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("dartlab-coreloop: s3://no-such-bucket/x: cannot be read (nothing is there")
+    assert done.stderr.startswith("dartlab-coreloop: s3://no-such-bucket/x: cannot be read (no such bucket")
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
