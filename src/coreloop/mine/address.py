@@ -173,12 +173,11 @@ def _os_errors(url: str, place: Address | RemoteFile) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:
-        has_secrets = _USER.search(url) or _QUERY.search(url)
-        words = (
-            type(error).__name__ if has_secrets else f"{type(error).__name__}: {_QUERY.sub('', f'{error}')}"
-        )
+        words = _QUERY.sub("", f"{error}")
+        if _USER.search(url) or _QUERY.search(url):
+            words = "no more can be shown, since the address holds a user or a query"
         known = ((number, text) for type_, number, text in _ERRORS if isinstance(error, type_))
-        number, text = next(known, (errno.EIO, words))
+        number, text = next(known, (errno.EIO, f"{type(error).__name__}: {words}"))
         raise OSError(number, text, f"{place}") from None  # the cause would say what the words leave out
 
 

@@ -149,7 +149,11 @@ def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
             "s3://records/empty", "(no such bucket, folder or object)", id="nothing under the prefix"
         ),
         pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is one object; name", id="an object"),
-        pytest.param("s3://AKIA:5e/cret@records/ai-ask", "(ParamValidationError)", id="keys in the address"),
+        pytest.param(
+            "s3://AKIA:5e/cret@records/ai-ask",
+            "(ParamValidationError: no more can be shown",
+            id="keys in the address",
+        ),
     ],
 )
 def test_an_address_that_cannot_be_read_is_said(s3: S3, address: str, says: str):
