@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from coreloop.sanitize.matching import Span, encoded, matches
+from coreloop.sanitize.detectors.closed import JOINING, closed_signs
+from coreloop.sanitize.matching import Span, encoded, matches, may_be_encoded
 from coreloop.sanitize.torn import is_prose, is_torn, torn, with_rest
-from coreloop.sanitize.views import View, views
+from coreloop.sanitize.views import Closed, Kind, View, closings, letters_as_digits, readings
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
@@ -98,23 +99,40 @@ def _remembered(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 
 def _scan(text: str) -> list[Hit]:
     hits: list[Hit] = []
-    for view, what in views(text):
-        shown = text if view is None else view.text
-        new = [
-            _hit(view, kind, start, end, shown[start:end])
-            for kind, start, end in matches(shown, joins=what == "pieces")
-        ]
-        new += [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in encoded(shown)]
-        if what != "reading":
-            new = [hit for hit in new if not is_prose(hit.kind, hit.value)]
-        hits += new
-        if what == "reading" and is_torn(shown):
-            for kind, start, end in torn(shown, _known(view, hits)):
-                hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
+    for reading in readings(text):
+        shown = text if reading is None else reading.text
+        hits += _in_reading(reading, shown, hits)
+        swapped = letters_as_digits(reading, shown)
+        if swapped is not None:
+            hits += _in_rewritten(swapped, "joined")
     return [Hit(hit.kind, hit.start, with_rest(text, hit.kind, hit.end), hit.value) for hit in hits]
 
 
-def _hit(view: View | None, kind: str, start: int, end: int, value: str) -> Hit:
+def _in_reading(view: View | None, shown: str, before: list[Hit]) -> list[Hit]:
+    """What a reading shows, as it is and with gaps closed; nothing when no way of closing shows a sign."""
+    compact = "".join(shown.split())
+    signs, coded = closed_signs(shown, compact), may_be_encoded(compact)
+    if not signs and not coded:
+        return []
+    found = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
+    hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in found]
+    joining = signs & JOINING
+    if joining and is_torn(shown):
+        for kind, start, end in torn(shown, _known(view, [*before, *hits])):
+            hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
+    for closed, how in closings(view, shown, pieces=bool(joining) or coded):
+        hits += _in_rewritten(closed, how, among=signs, coded=coded)
+    return hits
+
+
+def _in_rewritten(view: View | Closed, how: Kind, *, among: int = ~0, coded: bool = True) -> list[Hit]:
+    shown = view.text
+    found = [*matches(shown, joins=how == "pieces", among=among), *(encoded(shown) if coded else ())]
+    hits = (_hit(view, kind, start, end, shown[start:end]) for kind, start, end in found)
+    return [hit for hit in hits if not is_prose(hit.kind, hit.value)]
+
+
+def _hit(view: View | Closed | None, kind: str, start: int, end: int, value: str) -> Hit:
     first, last = (start, end) if view is None else view.span(start, end)
     return Hit(kind, first, last, value)
 

@@ -12,13 +12,24 @@ from coreloop.sanitize.detectors.signs import signs_of
 
 Span = tuple[str, int, int]
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}={0,2}")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}")
 _IDENTIFIER: Final = re.compile(r"[0-9a-fA-F-]+|[a-z0-9_/-]+|[A-Z0-9_/-]+")
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
-def matches(text: str, *, joins: bool = False) -> Iterator[Span]:
-    """Kind, start and end of what the rules find; ``joins``: of rules that hold across white space alone."""
-    signs = signs_of(text)
+def matches(text: str, *, joins: bool = False, among: int = ~0) -> Iterator[Span]:
+    """Kind, start and end of what the rules find.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    joins : bool
+        Run only the rules that hold across white space.
+    among : int
+        The bits of `Sign` that the text may show.
+    """
+    signs = signs_of(text, among=among)
     if not signs:
         return
     for rule, pattern, near in rules_for(signs, joins=joins):
@@ -32,6 +43,11 @@ def matches(text: str, *, joins: bool = False) -> Iterator[Span]:
                 or near.search(text, end, end + AFTER)
             ):
                 yield rule.kind, start, end
+
+
+def may_be_encoded(compact: str) -> bool:
+    """Whether a text that lost its white space, all or some, can hold base64: a run that is no identifier."""
+    return any(_IDENTIFIER.fullmatch(run) is None for run in _RUN.findall(compact))
 
 
 def encoded(text: str) -> Iterator[Span]:

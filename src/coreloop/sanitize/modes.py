@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from coreloop.mine.outcome import error_class
@@ -12,7 +12,7 @@ from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, 
 from coreloop.sanitize.find import Hit, find_hits, is_harmless
 from coreloop.sanitize.masking import Label, canonical, mask_text
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.values import find_in_number, find_in_value
+from coreloop.sanitize.values import find_in_number, find_in_value, is_telling
 from coreloop.sanitize.vocabulary import Vocabulary, is_argument, is_label, is_model
 from coreloop.sanitize.walk import NotFiniteError, look, rewrite
 
@@ -47,8 +47,11 @@ class Finder:
         place = (key, value)
         if place in self._clean_values:
             return ()
+        harmless = is_harmless(value)
+        if harmless and self.names is None and not is_telling(key):
+            return ()
         hits = find_in_value(value, key, names=self.names)
-        if not hits and len(value) <= _SHORT_CHARS and not is_harmless(value):
+        if not hits and len(value) <= _SHORT_CHARS and not harmless:
             if len(self._clean_values) >= _MANY_VALUES:
                 self._clean_values.clear()
             self._clean_values.add(place)
@@ -57,6 +60,11 @@ class Finder:
     def number(self, value: int | float, key: str) -> Any:
         self.count(find_in_number(value, key, names=self.names))
         return value
+
+    def keys(self, keys: Iterable[str]) -> None:
+        if not self._clean_keys.issuperset(keys):
+            for key in keys:
+                self.key(key)
 
     def key(self, key: str) -> str:
         if key not in self._clean_keys:

@@ -44,6 +44,11 @@ def is_sensitive(key: str) -> bool:
     return len(key) <= 64 and bool(_context(key)[0])
 
 
+def is_telling(key: str) -> bool:
+    """Whether a key is read before its value."""
+    return bool(_context(key)[1])
+
+
 def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """What is private in a string that stands under a key.
 

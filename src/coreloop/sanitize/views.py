@@ -5,13 +5,15 @@ Rules match on a view; the original is what is cut.
 
 import html
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import Final, Literal
 
 from coreloop.sanitize.confusables import fold
+
+Gaps = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,46 @@ class View:
         return self.starts[start], max(self.ends[start:end])
 
 
+class Closed:
+    """A text without some of its white space, and with it the way back; quick to make and to drop.
+
+    Parameters
+    ----------
+    text : str
+        What is matched on, with the gaps still in it.
+    gaps : list of (int, int)
+        What is taken out of it, in order.
+    base : View, optional
+        Whose text that is; None for the original.
+    """
+
+    __slots__ = ("_base", "_gone", "_places", "text")
+
+    def __init__(self, text: str, gaps: Gaps, base: View | None) -> None:
+        self._base = base
+        self._places: list[int] = []
+        self._gone: list[int] = []
+        parts, last, gone = [], 0, 0
+        for start, end in gaps:
+            parts.append(text[last:start])
+            self._places.append(start - gone)
+            gone += end - start
+            self._gone.append(gone)
+            last = end
+        self.text = "".join([*parts, text[last:]])
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The piece of the original that a match covers."""
+        first, behind = self._place(start), self._place(end - 1) + 1
+        return (first, behind) if self._base is None else self._base.span(first, behind)
+
+    def _place(self, at: int) -> int:
+        n_before = bisect_right(self._places, at)
+        return at + self._gone[n_before - 1] if n_before else at
+
+
 # Printable ASCII, Hangul syllables and a few signs that mean nothing else: nearly every text.
+_PLAIN: Final = re.compile(r"[\x20-\x24'-\x5b\x5d-\x7e\n\t가-힣…「」『』《》₩]*")
 _ODD: Final = re.compile(r"[^\x20-\x7e\n\t가-힣…「」『』《》₩]")
 _INVISIBLE: Final = re.compile(
     r"[\x00-\x08\x0b\x0c\x0d\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -73,34 +114,46 @@ _DIGIT_PIECES: Final = re.compile(
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
 _LINE_ESCAPE: Final = re.compile(r"(?:\\+[nrt])+")
+_SPACES: Final = re.compile(" +")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
 
 
-Kind = Literal["reading", "joined", "pieces"]
+Kind = Literal["joined", "pieces"]
 
 
-def views(text: str) -> Iterator[tuple[View | None, Kind]]:
-    """Every view of a text that may show something new, and what it is.
+def closings(view: View | None, shown: str, *, pieces: bool) -> Iterator[tuple[Closed, Kind]]:
+    """A reading with white space taken out that may stand within a word or a number, in every way once.
 
-    None stands for the text as it is. A text of ASCII and Hangul without escapes, line breaks or letters
-    apart is yielded alone.
+    Parameters
+    ----------
+    view : View, optional
+        The reading; None for the text as it is.
+    shown : str
+        Its text.
+    pieces : bool
+        Close runs of pieces of one length too, where only what `Rule.joins` says holds.
     """
-    for view in readings(text):
-        yield view, "reading"
-        shown = text if view is None else view.text
-        if "\n" in shown and _BREAK.search(shown):
-            for one in _unbroken(view or _identity(text)):
-                yield one, "joined"
-        if " " in shown:
-            yield from _closed(view, text, shown)
-        if _LETTER_BY_DIGIT.search(shown) and _DIGITS_BY_LETTERS.search(shown):
-            yield _rewrite(view or _identity(text), _DIGITS_BY_LETTERS, _letters_as_digits), "joined"
+    seen = {shown}
+    for gaps, kind in _gaps(shown, pieces=pieces):
+        closed = Closed(shown, gaps, view)
+        if closed.text not in seen:
+            seen.add(closed.text)
+            yield closed, kind
+
+
+def letters_as_digits(view: View | None, shown: str) -> View | None:
+    """A reading whose letters between digits are those that look like them; None when it has none."""
+    if not _LETTER_BY_DIGIT.search(shown) or not _DIGITS_BY_LETTERS.search(shown):
+        return None
+    return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
 
 
 def readings(text: str) -> Iterator[View | None]:
     """The text as it is, as it reads without disguise, and as it reads where tags or escapes are text."""
     yield None
+    if _PLAIN.fullmatch(text):
+        return
     clear = _clear(_identity(text)) if _may_differ(text) else None
     if clear is not None:
         yield clear
@@ -117,36 +170,53 @@ def plain(text: str) -> str:
     return text if clear is None else clear.text
 
 
-def _unbroken(view: View) -> Iterator[View]:
-    """All line breaks closed, and where there are few, each alone: the others may part words."""
-    breaks = [match.start() for match in _BREAK.finditer(view.text)]
-    yield _rewrite(view, _BREAK, lambda match: "")
-    if 1 < len(breaks) <= _FEW_BREAKS:
-        for at in breaks:
-            yield _rewrite(view, _BREAK, partial(_only, at=at))
-
-
-def _only(match: re.Match[str], *, at: int) -> str | list[tuple[str, int, int]]:
-    return "" if match.start() == at else [(char, place, place + 1) for place, char in enumerate(match[0])]
-
-
-def _closed(view: View | None, text: str, shown: str) -> Iterator[tuple[View, Kind]]:
-    """Runs of single characters and of pieces of one length, closed; words beside a run may belong to it."""
-    if _SPELLED.search(shown):
+def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Kind]]:
+    """What may be closed; words beside a run may belong to it or not."""
+    if "\n" in shown:
+        for gaps in _breaks(shown):
+            yield gaps, "joined"
+    if " " not in shown:
+        return
+    if runs := _runs(_SPELLED, shown):
         for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
-            closed = partial(_without_space, head=head, tail=tail)
-            yield _rewrite(view or _identity(text), _SPELLED, closed), "joined"
-    if _SYLLABLES.search(shown):
-        closed = partial(_joined, head=0, tail=0)
-        yield _rewrite(view or _identity(text), _SYLLABLES, closed), "joined"
-    if _DIGIT_PIECES.search(shown):
-        closed = partial(_joined, head=0, tail=0)
-        yield _rewrite(view or _identity(text), _DIGIT_PIECES, closed), "pieces"
+            yield _spaces(runs, shown, head, tail), "joined"
+    if runs := _runs(_SYLLABLES, shown):
+        yield _inner(runs, shown, 0, 0), "joined"
+    if not pieces:
+        return
+    if runs := _runs(_DIGIT_PIECES, shown):
+        yield _inner(runs, shown, 0, 0), "pieces"
     for pattern in _PIECES:
-        if pattern.search(shown):
+        if runs := _runs(pattern, shown):
             for head, tail in product(range(3), range(3)):
-                closed = partial(_joined, head=head, tail=tail)
-                yield _rewrite(view or _identity(text), pattern, closed), "pieces"
+                yield _inner(runs, shown, head, tail), "pieces"
+
+
+def _breaks(shown: str) -> Iterator[Gaps]:
+    """All line breaks, and where there are few, each alone: the others may part words."""
+    breaks = _runs(_BREAK, shown)
+    yield breaks
+    if 1 < len(breaks) <= _FEW_BREAKS:
+        yield from ([one] for one in breaks)
+
+
+def _runs(pattern: re.Pattern[str], text: str) -> Gaps:
+    return [match.span() for match in pattern.finditer(text)]
+
+
+def _spaces(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
+    """White space of runs, but for some characters at their ends."""
+    places = (at for start, end in runs for at in range(start + head, end - tail))
+    return [(at, at + 1) for at in places if text[at].isspace()]
+
+
+def _inner(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
+    """The gaps of runs, but for some at their ends."""
+    closed: Gaps = []
+    for start, end in runs:
+        gaps = [match.span() for match in _SPACES.finditer(text, start, end)]
+        closed += gaps[head : len(gaps) - tail]
+    return closed
 
 
 def _may_differ(text: str) -> bool:
@@ -229,19 +299,6 @@ def _percent_decoded(escape: str) -> list[tuple[str, int, int]]:
         pieces.append((char, at, at + size))
         at += size
     return pieces
-
-
-def _without_space(match: re.Match[str], *, head: int, tail: int) -> list[tuple[str, int, int]]:
-    run = match[0]
-    kept = range(head, len(run) - tail)
-    return [(char, at, at + 1) for at, char in enumerate(run) if at not in kept or not char.isspace()]
-
-
-def _joined(match: re.Match[str], *, head: int, tail: int) -> list[tuple[str, int, int]]:
-    run = match[0]
-    gaps = [found.span() for found in re.finditer(" +", run)]
-    closed = {at for start, end in gaps[head : len(gaps) - tail] for at in range(start, end)}
-    return [(char, at, at + 1) for at, char in enumerate(run) if at not in closed]
 
 
 def _letters_as_digits(match: re.Match[str]) -> list[tuple[str, int, int]]:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
@@ -22,6 +23,18 @@ class Visitor(Protocol):
     def number(self, value: int | float, key: str) -> Any: ...
 
     def key(self, key: str) -> str: ...
+
+
+class Looker(Protocol):
+    """Who only looks at the parts of a tree; ``keys`` has all of one object."""
+
+    n_keys: int
+
+    def text(self, value: str, key: str) -> Any: ...
+
+    def number(self, value: int | float, key: str) -> Any: ...
+
+    def keys(self, keys: Iterable[str]) -> None: ...
 
 
 class NotFiniteError(ValueError):
@@ -55,18 +68,19 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
     return visitor.number(node, key)
 
 
-def look(node: Any, visitor: Visitor, key: str = "") -> None:
-    """`rewrite` for a visitor that only looks: nothing is built."""
+def look(node: Any, visitor: Looker, key: str = "") -> None:
+    """`rewrite` for one who only looks: nothing is built."""
     kind = type(node)
     if kind is str:
         visitor.text(node, key)
     elif kind is dict:
         visitor.n_keys += len(node)
-        named = key if _VALUE_KEYS.isdisjoint(map(str.lower, node)) else _name_beside(node) or key
-        for inner, value in node.items():
-            visitor.key(inner)
-            if value is not None:
-                look(value, visitor, named if named and inner.lower() in _VALUE_KEYS else inner)
+        visitor.keys(node)
+        for inner, value in _items(node, key):
+            if type(value) is str:
+                visitor.text(value, inner)
+            elif value is not None and value is not True and value is not False:
+                look(value, visitor, inner)
     elif kind is list:
         option = ""
         for item in node:
@@ -76,6 +90,14 @@ def look(node: Any, visitor: Visitor, key: str = "") -> None:
         if not math.isfinite(node):
             raise NotFiniteError
         visitor.number(node, key)
+
+
+def _items(node: dict[str, Any], above: str) -> Iterable[tuple[str, Any]]:
+    """The values of an object, each with the key or the name that it stands under."""
+    if _VALUE_KEYS.isdisjoint(map(str.lower, node)):
+        return node.items()
+    name = _name_beside(node) or above
+    return ((name if name and key.lower() in _VALUE_KEYS else key, value) for key, value in node.items())
 
 
 def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
@@ -89,16 +111,12 @@ def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
 
 def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
     visitor.n_keys += len(node)
-    named = above if _VALUE_KEYS.isdisjoint(map(str.lower, node)) else _name_beside(node) or above
     result: dict[str, Any] = {}
-    for key, value in node.items():
+    for key, (under, value) in zip(node, _items(node, above), strict=True):
         new = visitor.key(key)
         if new != key or new in result:
             new = _unused(new, result, node)
-        if value is None:
-            result[new] = None
-        else:
-            result[new] = rewrite(value, visitor, named if named and key.lower() in _VALUE_KEYS else key)
+        result[new] = None if value is None else rewrite(value, visitor, under)
     return result
 
 

@@ -1,7 +1,6 @@
 """The cheap look at a text: which signs it shows, so that hardly any rule has to run on hardly any text."""
 
 import re
-import string
 from functools import lru_cache
 from typing import Final
 
@@ -27,52 +26,49 @@ _TITLES: Final = """
 배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
 """
 _LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
-# A sign, characters of which a text has at least one, and a pattern that its lower case must hold. Words are
-# looked for all at once, which is many times quicker.
-_SIGNS: Final[tuple[tuple[Sign, str, str], ...]] = (
+# A sign, and a pattern that a text's lower case must hold; what is changed here is changed in `closed` too.
+# Words are looked for all at once, which is many times quicker.
+_SIGNS: Final[tuple[tuple[Sign, str], ...]] = (
     (
         Sign.SPOKEN_AT,
-        "@([{<|*_-골닷 ",
         r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|\s(?:at|dot)\s|골뱅이|\s@|@\s|닷\s?컴",
     ),
-    (Sign.LINK, ":/.", r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\.[a-z/].*\?.*="),
-    (Sign.DOTTED, ".", r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
-    (Sign.COLONS, ":", r"[0-9a-f]{0,4}::?[0-9a-f]{0,4}:"),
-    (Sign.DIGITS, string.digits, r"[0-9](?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{5}\n[0-9]{2}"),
+    (Sign.LINK, r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\?[a-z0-9_.\[\]-]{1,40}="),
+    (Sign.DOTTED, r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
+    (Sign.COLONS, r"[0-9a-f]{0,4}::?[0-9a-f]{0,4}:"),
+    (Sign.DIGITS, r"[0-9](?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{5}\n[0-9]{2}"),
     (
         Sign.CODES,
-        string.digits,
         r"(?<![0-9a-z-])[a-z]{2}[0-9]{2}[ -]?[0-9a-z]{4}[ -]?[0-9a-z]{4}|"
         r"(?<![0-9a-z])[a-z]{1,2}[ -]?[0-9]{3}[a-z]?[0-9]{3}",
     ),
-    (Sign.SPOKEN_DIGITS, "공영", r"[공영]일[공영일육륙칠팔구]"),
-    (Sign.HOME, "/\\~", r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"),
+    (Sign.SPOKEN_DIGITS, r"[공영]일[공영일육륙칠팔구]"),
+    (Sign.HOME, r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"),
 )
-_WORDS: Final[dict[str, int]] = {
+WORDS: Final[dict[str, int]] = {
     **dict.fromkeys([*_TITLES.split(), "name", "holder"], int(Sign.TITLE)),
     **dict.fromkeys(_LATIN_TITLES.split(), int(Sign.LATIN_TITLE)),
     **dict.fromkeys(_KEYWORDS.split(), int(Sign.KEYWORD)),
     **dict.fromkeys(_PREFIXES.split(), int(Sign.PREFIX)),
     "@": int(Sign.AT),
 }
-_WORD_SIGNS: Final = tuple(_WORDS.values())
+_WORD_SIGNS: Final = tuple(WORDS.values())
 
 
 @lru_cache(maxsize=1)
-def _compiled() -> tuple[AhoCorasick, tuple[tuple[int, frozenset[str], re.Pattern[str]], ...]]:
-    patterns = ((int(sign), frozenset(chars), re.compile(pattern)) for sign, chars, pattern in _SIGNS)
-    return AhoCorasick(list(_WORDS)), tuple(patterns)
+def _compiled() -> tuple[AhoCorasick, tuple[tuple[int, re.Pattern[str]], ...]]:
+    patterns = ((int(sign), re.compile(pattern)) for sign, pattern in _SIGNS)
+    return AhoCorasick(list(WORDS)), tuple(patterns)
 
 
-def signs_of(text: str) -> int:
-    """The bits of `Sign` that a text shows; 0 for most texts."""
+def signs_of(text: str, *, among: int = ~0) -> int:
+    """The bits of `Sign` that a text shows, of those that it may show."""
     words, patterns = _compiled()
     lowered = text.lower() if text.isascii() else encodable(text.lower())  # half a surrogate ends the search
     found = 0
     for index, _, _ in words.find_matches_as_indexes(lowered, overlapping=True):
         found |= _WORD_SIGNS[index]
-    chars = frozenset(text)
-    for bit, needed, pattern in patterns:
-        if not chars.isdisjoint(needed) and pattern.search(lowered):
+    for bit, pattern in patterns:
+        if among & bit and pattern.search(lowered):
             found |= bit
-    return found
+    return found & among

@@ -1,0 +1,171 @@
+"""Nothing is looked for where nothing can be: the short ways find what the long ones find, in linear time."""
+
+import random
+import time
+from importlib import import_module
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.sanitize.detectors.closed import JOINING, closed_signs
+from coreloop.sanitize.detectors.signs import signs_of
+from coreloop.sanitize.find import Hit, find_hits
+from coreloop.sanitize.matching import encoded, matches, may_be_encoded
+from coreloop.sanitize.views import Closed, closings, readings
+from planted import planted_records
+
+# Parts of what rules look for and of what stands around it.
+PARTS = (
+    *"aAtTdDoOlI09-_.:/\\@~|?=([{<)]}>*%&;,가공영일닷점님씨김",
+    *("  ", " ", " ", " ", "\n", "\t", "\u200b", "\u3000", "０", "а", "&#64;", "%40", "\\u0040", "\\n"),
+    *(
+        "at",
+        "dot",
+        "골뱅이",
+        "앳",
+        "컴",
+        "http",
+        "https:",
+        "www.",
+        "com",
+        "home/",
+        "/Users",
+        "Documents and Settings",
+    ),
+    *(
+        "hong",
+        "example.com",
+        "010",
+        "1234",
+        "5678",
+        "900101",
+        "1234567",
+        "4111",
+        "DE89",
+        "3704",
+        "M123",
+        "10.20.30",
+    ),
+    *(
+        "sk-",
+        "ghp_",
+        "AKIA",
+        "eyJ",
+        "MII",
+        "pass",
+        "word",
+        "token",
+        "비번",
+        "대표",
+        "Mr",
+        "John",
+        "::",
+        "2001:db8",
+    ),
+    *("aG9uZ0BleGFtcGxl", "LmNvbQ==", "k2Jd8Sm4Qw6Zx1Cv", "여권", "은행", "카드", "면허"),
+)
+texts = st.lists(st.sampled_from(PARTS), max_size=40).map("".join)
+
+
+@st.composite
+def closed_texts(draw: st.DrawFn) -> tuple[str, str]:
+    """A text, and the same without some of its white space."""
+    text = draw(texts)
+    kept = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
+    return text, "".join(char for char, keep in zip(text, kept, strict=True) if keep or not char.isspace())
+
+
+def compact(text: str) -> str:
+    return "".join(text.split())
+
+
+@given(closed_texts())
+@example((" a t ", " at "))
+@example(("h\nd o t\nc", "h\ndot\nc"))
+@example(("12345\n67", "12345\n67"))
+@example(("1 - 2 - 3 - 4 - 5 - 6 - 7", "1 -2 -3 -4 -5 -6 -7"))
+@example(("www . a . b ? c = d", "www.a.b?c=d"))
+@example(("C:\\Documents and Settings\\x", "C:\\Documents and Settings\\x"))
+@example(("DE 89 37 04 00 44", "DE89 3704 0044"))
+def test_no_sign_of_a_closed_text_is_missing_in_the_first_look(both: tuple[str, str]) -> None:
+    text, closed = both
+    assert signs_of(closed) & ~closed_signs(text, compact(text)) == 0
+
+
+@given(closed_texts())
+def test_base64_of_a_closed_text_is_not_missed_in_the_first_look(both: tuple[str, str]) -> None:
+    text, closed = both
+    assert may_be_encoded(compact(text)) or not list(encoded(closed))
+
+
+@given(texts, st.booleans())
+def test_rules_find_the_same_among_the_signs_that_may_be_there(text: str, joins: bool) -> None:
+    signs = closed_signs(text, compact(text)) & (JOINING if joins else ~0)
+    assert list(matches(text, joins=joins, among=signs)) == list(matches(text, joins=joins))
+
+
+def without_gates(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Hit, ...]:
+    module = import_module("coreloop.sanitize.find")  # the package has a function of that name
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "closed_signs", lambda text, compact: ~0)
+        patch.setattr(module, "may_be_encoded", lambda compact: True)
+        return tuple(module._merged(module._scan(text)))
+
+
+@given(texts)
+def test_the_first_look_changes_no_finding(text: str) -> None:
+    assert find_hits(text) == without_gates(text, pytest.MonkeyPatch())
+
+
+def test_the_first_look_changes_no_finding_in_planted_records() -> None:
+    seed = random.SystemRandom().getrandbits(32)
+    told = [one.record for one in planted_records(seed)[::4]]
+    texts = {value for record in told for value in (record["question"], *map(str, record["tool_calls"]))}
+    patch = pytest.MonkeyPatch()
+    assert [text for text in sorted(texts) if find_hits(text) != without_gates(text, patch)] == [], seed
+
+
+@given(texts)
+def test_a_character_of_a_closed_text_knows_its_place(text: str) -> None:
+    for view in readings(text):
+        shown = text if view is None else view.text
+        for closed, _ in closings(view, shown, pieces=True):
+            whole = Closed(shown, [], view)
+            assert len(closed.text) < len(shown)
+            places = [closed.span(at, at + 1) for at in range(len(closed.text))]
+            kept = [whole.span(at, at + 1) for at, char in enumerate(shown) if not char.isspace()]
+            assert [one for one, char in zip(places, closed.text, strict=True) if not char.isspace()] == kept
+            assert closed.span(0, len(places)) == (places[0][0], places[-1][1])
+
+
+HOSTILE = (
+    "1",
+    "12 ",
+    "1234 ",
+    " ",
+    "a ",
+    "ab ",
+    "abcdefgh ",
+    "a\n",
+    "가 ",
+    ".a",
+    ".a?",
+    "::",
+    "/a",
+    "at ",
+    "%41",
+    "a@b.c ",
+)
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+def test_a_text_twice_as_long_takes_about_twice_as_long(part: str) -> None:
+    def seconds(chars: int) -> float:
+        text = (part * chars)[:chars]
+        begun = time.process_time()
+        find_hits(text)
+        return time.process_time() - begun
+
+    once, twice = (min(seconds(chars) for _ in range(2)) for chars in (5_000, 20_000))
+    assert twice < 10 * once + 0.05
