@@ -75,13 +75,13 @@ class Outcome:
             self.rejected.append((line, rejected.reason, rejected.size_bytes))
 
 
-_worker: list[tuple[Finder, Names | None]] = []
+_worker: list[Finder] = []
 
 
 def start_worker(task: Task) -> None:
     """Build once what every chunk needs."""
     names = read_names(task.names_file) if task.names_file is not None else None
-    _worker[:] = [(_visitor(task, names), names)]
+    _worker[:] = [_visitor(task, names)]
 
 
 def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
@@ -92,13 +92,13 @@ def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
     OSError
         The file cannot be read or ``out`` cannot be written.
     """
-    visitor, names = _worker[0]
+    visitor = _worker[0]
     visitor.found = Counter()
     outcome = Outcome()
     with chunk.file.open("rb", buffering=1 << 20) as source:
         lines = _lines(source, chunk)
         if out is None:
-            _look(lines, visitor, names, outcome)
+            _look(lines, visitor, outcome)
         else:
             with out.open("wb") as target:
                 _write(lines, visitor, outcome, target)
@@ -132,7 +132,7 @@ def _write(lines: Iterator[bytes], visitor: Finder, outcome: Outcome, target: Bi
             outcome.reject(number, result)
 
 
-def _look(lines: Iterator[bytes], visitor: Finder, names: Names | None, outcome: Outcome) -> None:
+def _look(lines: Iterator[bytes], visitor: Finder, outcome: Outcome) -> None:
     before = 0
     for number, (raw, result) in enumerate(_with_results(lines, visitor), 1):
         outcome.n_lines = number
@@ -146,7 +146,7 @@ def _look(lines: Iterator[bytes], visitor: Finder, names: Names | None, outcome:
         found = visitor.found.total()
         if found > before and len(outcome.places) < MAX_LISTED:
             record: dict[str, Any] = orjson.loads(raw)
-            outcome.places += places_of(record, number, names=names)
+            outcome.places += places_of(record, number, visitor)
         before = found
 
 

@@ -67,12 +67,17 @@ class Finder:
                 self.key(key)
 
     def key(self, key: str) -> str:
-        if key not in self._clean_keys:
-            hits = find_hits(key, names=self.names)
-            self.count(hits)
-            if not hits and len(self._clean_keys) < _MANY_KEYS:
-                self._clean_keys.add(key)
+        self.count(self.hits_of_key(key))
         return key
+
+    def hits_of_key(self, key: str) -> tuple[Hit, ...]:
+        """What is private in a key; that nothing is, is remembered."""
+        if key in self._clean_keys:
+            return ()
+        hits = find_hits(key, names=self.names)
+        if not hits and len(self._clean_keys) < _MANY_KEYS:
+            self._clean_keys.add(key)
+        return hits
 
     def count(self, hits: tuple[Hit, ...]) -> None:
         for hit in hits:

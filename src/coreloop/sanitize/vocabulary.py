@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -12,8 +12,9 @@ from coreloop.categories import Categories
 from coreloop.mine.decode import BYTE_ORDER_MARK
 from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED, is_category
 from coreloop.sanitize.find import find_hits
-from coreloop.settings import Settings
-from coreloop.tools import Tool, resolve_tools
+
+if TYPE_CHECKING:
+    from coreloop.settings import Settings
 
 MAX_NAMES: Final = 5_000
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
@@ -84,7 +85,7 @@ class _Calls(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Calls).decode
 
 
-def learn(files: Iterable[Path], settings: Settings, root: Path) -> Vocabulary:
+def learn(files: Iterable[Path], settings: "Settings", root: Path) -> Vocabulary:
     """Read what coreloop.yaml, the source and the answered calls of a log name.
 
     Parameters
@@ -96,6 +97,8 @@ def learn(files: Iterable[Path], settings: Settings, root: Path) -> Vocabulary:
     root : Path
         The project's folder.
     """
+    from coreloop.tools import Tool, resolve_tools  # a worker needs only the words
+
     seen = _answered(files)
     found = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)
     known = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
