@@ -39,7 +39,8 @@ class Finder:
         self._clean_values: set[tuple[str, str]] = set()
 
     def text(self, value: str, key: str) -> Any:
-        self.count(self.hits(value, key))
+        if hits := self.hits(value, key):
+            self.count(hits)
         return value
 
     def hits(self, value: str, key: str) -> tuple[Hit, ...]:
@@ -58,7 +59,8 @@ class Finder:
         return hits
 
     def number(self, value: int | float, key: str) -> Any:
-        self.count(find_in_number(value, key, names=self.names))
+        if hits := find_in_number(value, key, names=self.names):
+            self.count(hits)
         return value
 
     def keys(self, keys: Iterable[str]) -> None:

@@ -1,6 +1,5 @@
 """Where in a record something was found: the path of keys to it, never the thing itself."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +28,8 @@ class Place:
 
 def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
     """Every place of a record where the finder finds something."""
-    found: list[tuple[Path, str]] = []
     try:
-        _visit(record, (), "", finder, found)
+        found = _found(record, "", finder)
     except RecursionError:  # the path would be longer than anybody reads
         found = []
     if found:
@@ -41,22 +39,29 @@ def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
     return [Place(line, "(deep within)", kind) for kind in again.found]
 
 
-def _visit(node: Any, path: Path, key: str, finder: Finder, found: list[tuple[Path, str]]) -> None:
+def _found(node: Any, key: str, finder: Finder) -> list[tuple[Path, str]]:
+    """What is found in a node, each with the path to it from there."""
     if isinstance(node, dict):
-        for inner, value in node.items():
-            found += [((*path, inner, None), kind) for kind in _kinds(finder.hits_of_key(inner))]
-            _visit(value, (*path, inner), inner, finder, found)
-    elif isinstance(node, list):
-        for number, item in enumerate(node):
-            _visit(item, (*path, number), key, finder, found)
-    elif isinstance(node, str):
-        found += [(path, kind) for kind in _kinds(finder.hits(node, key))]
-    elif node is not None and not isinstance(node, bool):
-        found += [(path, kind) for kind in _kinds(find_in_number(node, key, names=finder.names))]
+        return [
+            ((inner, *path), kind)
+            for inner, value in node.items()
+            for path, kind in (*_here(finder.hits_of_key(inner), None), *_found(value, inner, finder))
+        ]
+    if isinstance(node, list):
+        return [
+            ((number, *path), kind)
+            for number, item in enumerate(node)
+            for path, kind in _found(item, key, finder)
+        ]
+    if isinstance(node, str):
+        return _here(finder.hits(node, key))
+    if node is None or isinstance(node, bool):
+        return []
+    return _here(find_in_number(node, key, names=finder.names))
 
 
-def _kinds(hits: Iterable[Hit]) -> Iterable[str]:
-    return dict.fromkeys(hit.kind for hit in hits)
+def _here(hits: tuple[Hit, ...], *path: None) -> list[tuple[Path, str]]:
+    return [(path, kind) for kind in dict.fromkeys(hit.kind for hit in hits)] if hits else []
 
 
 def _shown(path: Path, names: "Names | None") -> str:

@@ -44,6 +44,7 @@ def is_sensitive(key: str) -> bool:
     return len(key) <= 64 and bool(_context(key)[0])
 
 
+@lru_cache(maxsize=4096)
 def is_telling(key: str) -> bool:
     """Whether a key is read before its value."""
     return bool(_context(key)[1])
@@ -83,8 +84,11 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
 
     A leading zero that a number cannot keep is tried too.
     """
+    is_short = -_LONG_NUMBER < value < _LONG_NUMBER
+    if is_short and not is_telling(key):
+        return ()
     kind, prefix = _context(key) if key else ("", "")
-    if kind != "password" and not (prefix and names) and -_LONG_NUMBER < value < _LONG_NUMBER:
+    if is_short and kind != "password" and not (prefix and names):
         return ()
     if isinstance(value, float):
         if not value.is_integer() or abs(value) >= 1e19:

@@ -10,6 +10,7 @@ from coreloop.sanitize.values import is_sensitive
 
 _VALUE_KEYS: Final = frozenset({"value", "val", "data", "content", "text", "preview", "default", "v"})
 _NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
+_NESTED: Final = frozenset({dict, list, float})
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
 
 
@@ -77,9 +78,12 @@ def look(node: Any, visitor: Looker, key: str = "") -> None:
         visitor.n_keys += len(node)
         visitor.keys(node)
         for inner, value in _items(node, key):
-            if type(value) is str:
+            kind = type(value)
+            if kind is str:  # as are most, and a call for each takes longer than all else
                 visitor.text(value, inner)
-            elif value is not None and value is not True and value is not False:
+            elif kind is int:
+                visitor.number(value, inner)
+            elif kind in _NESTED:
                 look(value, visitor, inner)
     elif kind is list:
         option = ""
@@ -116,7 +120,7 @@ def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
         new = visitor.key(key)
         if new != key or new in result:
             new = _unused(new, result, node)
-        result[new] = None if value is None else rewrite(value, visitor, under)
+        result[new] = visitor.text(value, under) if type(value) is str else rewrite(value, visitor, under)
     return result
 
 
