@@ -1,6 +1,7 @@
 """Numbers, tokens, paths and addresses with white space inside: gaps that may lie within one are closed."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -42,22 +43,32 @@ def is_torn(text: str) -> bool:
 def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
     """What reaches over a gap, or two, when they are closed; not where something known is whole already."""
     gaps = [match.span() for match in _GAP.finditer(text)]
+    whole = _whole(text, gaps, known)
     for first, gap in enumerate(gaps):
-        if not _may_be_torn(text, gap) or any(_is_whole(text, one, gap) for one in known):
+        if first in whole or not _may_be_torn(text, gap):
             continue
         if not _is_table(text, gap):
             yield from _across(text, gaps[first : first + 1])
             yield from _across(text, gaps[first : first + 2])
 
 
-def _is_whole(text: str, known: Span, gap: tuple[int, int]) -> bool:
-    """Whether what was found needs no more: it ends at the gap, or begins behind it with a word before."""
-    kind, start, end = known
-    if start < gap[0] <= end:
-        return True
-    if start != gap[1] or kind not in {"EMAIL", "URL", "PATH"}:
-        return False
-    return kind != "EMAIL" or _LOCAL_PART.search(text, max(0, gap[0] - _WINDOW), gap[0]) is None
+def _whole(text: str, gaps: Sequence[tuple[int, int]], known: Sequence[Span]) -> set[int]:
+    """Gaps at which what was found needs no more: it ends there, or begins behind with a word before."""
+    begins = [gap[0] for gap in gaps]
+    whole: set[int] = set()
+    for kind, start, end in known:
+        whole.update(range(bisect_right(begins, start), bisect_right(begins, end)))
+        before = bisect_left(begins, start) - 1
+        if before >= 0 and gaps[before][1] == start and _starts_anew(text, kind, gaps[before][0]):
+            whole.add(before)
+    return whole
+
+
+def _starts_anew(text: str, kind: str, gap: int) -> bool:
+    """Whether the word before a gap is no part of what was found behind it."""
+    if kind == "EMAIL":
+        return _LOCAL_PART.search(text, max(0, gap - _WINDOW), gap) is None
+    return kind in {"URL", "PATH"}
 
 
 def with_rest(text: str, kind: str, end: int) -> int:

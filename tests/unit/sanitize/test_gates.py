@@ -17,7 +17,7 @@ from planted import planted_records
 
 # Parts of what rules look for and of what stands around it.
 PARTS = (
-    *"aAtTdDoOlI09-_.:/\\@~|?=([{<)]}>*%&;,가공영일닷점님씨김",
+    *"aAtTdDoOlI09-_.:/\\@~|?=([{<)]}>*%&;,가공영일닷점앳님씨김대표이사",
     *("  ", " ", " ", " ", "\n", "\t", "\u200b", "\u3000", "０", "а", "&#64;", "%40", "\\u0040", "\\n"),
     *(
         "at",
@@ -120,7 +120,7 @@ def test_the_first_look_changes_no_finding(text: str) -> None:
 
 def test_the_first_look_changes_no_finding_in_planted_records() -> None:
     seed = random.SystemRandom().getrandbits(32)
-    told = [one.record for one in planted_records(seed)[::4]]
+    told = [one.record for one in planted_records(seed)[::20]]
     texts = {value for record in told for value in (record["question"], *map(str, record["tool_calls"]))}
     patch = pytest.MonkeyPatch()
     assert [text for text in sorted(texts) if find_hits(text) != without_gates(text, patch)] == [], seed
@@ -155,17 +155,17 @@ HOSTILE = (
     "/a",
     "at ",
     "%41",
-    "a@b.c ",
+    "a@b.kr ",
 )
 
 
 @pytest.mark.parametrize("part", HOSTILE)
-def test_a_text_twice_as_long_takes_about_twice_as_long(part: str) -> None:
+def test_a_text_four_times_as_long_takes_less_than_ten_times_as_long(part: str) -> None:
     def seconds(chars: int) -> float:
         text = (part * chars)[:chars]
         begun = time.process_time()
         find_hits(text)
         return time.process_time() - begun
 
-    once, twice = (min(seconds(chars) for _ in range(2)) for chars in (5_000, 20_000))
-    assert twice < 10 * once + 0.05
+    short, long = (min(seconds(chars) for _ in range(3)) for chars in (5_000, 20_000))
+    assert long < 10 * short + 0.05
