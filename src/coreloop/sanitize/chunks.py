@@ -8,10 +8,12 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 
+from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.lines import MAX_LINE_BYTES, Kept, Rejected, sanitize_lines
-from coreloop.sanitize.modes import Finder, Masker, Mode, Pseudonymizer
+from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, read_names
 from coreloop.sanitize.places import Place, places_of
+from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import Vocabulary
 

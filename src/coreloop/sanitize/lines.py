@@ -10,7 +10,8 @@ from typing import Any, Final
 import orjson
 
 from coreloop.mine.decode import BYTE_ORDER_MARK
-from coreloop.sanitize.modes import Finder, sanitize_record
+from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.walk import NotFiniteError
 
 MAX_LINE_BYTES: Final = 16 << 20

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coreloop.sanitize.find import Hit
+from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.masking import Numbering, mask_text
-from coreloop.sanitize.modes import Finder
 from coreloop.sanitize.values import find_in_number
 from coreloop.sanitize.walk import look
 from coreloop.text import printable

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.lines import Kept, Rejected, sanitize_lines
 from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import Finder, Masker, Pseudonymizer
+from coreloop.sanitize.modes import Masker
+from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import Vocabulary
 from logs import line, record

@@ -18,10 +18,12 @@ from coreloop.pattern.candidates import find_candidates
 from coreloop.pattern.success import Gate
 from coreloop.records import DEFAULT_SELECTORS
 from coreloop.refine.counterexamples import find_counterexamples
+from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.masking import Numbering
-from coreloop.sanitize.modes import ERRORS, Finder, Masker, Pseudonymizer, sanitize_record
+from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.names import Names
+from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import Vocabulary, learn
 from coreloop.settings import Settings, ToolSettings
