@@ -95,8 +95,9 @@ _ESCAPE: Final = re.compile(
 _ROUNDS: Final = 4
 _SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,5}[^\s가-힣]){5,}(?![A-Za-z0-9])")
 _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
+_LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|]")
 _DIGITS_BY_LETTERS: Final = re.compile(
-    r"(?<![A-Za-z])(?=[^\n]{0,30}?[OoIl|])[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|](?![A-Za-z])"
+    rf"(?<![A-Za-z])(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
 )
 _PIECE: Final = "[^ 가-힣]"
 _PIECES: Final = tuple(
@@ -144,7 +145,7 @@ def closings(view: View | None, shown: str, *, pieces: bool) -> Iterator[tuple[C
 
 def letters_as_digits(view: View | None, shown: str) -> View | None:
     """A reading whose letters between digits are those that look like them; None when it has none."""
-    if not _LETTER_BY_DIGIT.search(shown) or not _DIGITS_BY_LETTERS.search(shown):
+    if not all(one.search(shown) for one in (_LIKE_DIGITS, _LETTER_BY_DIGIT, _DIGITS_BY_LETTERS)):
         return None
     return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
 
