@@ -15,6 +15,7 @@ from planted.value import Core
 
 _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 _PSEUDONYM: Final = re.compile(r"(?<![0-9a-z])(?=[0-9]*[a-f])[0-9a-f]{16,}(?![0-9a-z])")
+_KEYED: Final = re.compile(r"(?<![0-9A-Za-z])[a-z_]{2,20}-[a-p]{32}(?![0-9A-Za-z])")
 _NO_TAGS: Final = dict.fromkeys(range(0xE0000, 0xE0080))
 _TAGS_READ: Final = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _TWINS: Final = str.maketrans(TWINS)
@@ -68,7 +69,8 @@ def survives(core: Core, record: Mapping[str, Any]) -> bool:
 @lru_cache(maxsize=100_000)
 def _readings(leaf: str, *, digits: bool) -> tuple[str, ...]:
     """What a reader makes of a text: with tag characters read as what they say, too."""
-    # digits inside a pseudonym are chance, and there are many pseudonyms
+    # digits or a firm of three letters inside a pseudonym are chance, and there are many pseudonyms
+    leaf = _KEYED.sub(" ", leaf)
     text = resolved(_PSEUDONYM.sub(" ", leaf) if digits else leaf)
     said = text.translate(_TAGS_READ)
     return (folded(text.translate(_NO_TAGS)), *([folded(said)] if said != text else []))

@@ -96,6 +96,8 @@ PARTS = [
     pytest.param(Core("minsu.kim83"), "[EMAIL]@naver.com", False, id="a domain"),
     pytest.param(Core("minsu.kim83"), "minsu.kim83 [at] [HOST]", True, id="a local part"),
     pytest.param(Core("23456789", 7), "sha256:ab2345678923456789ef01cd", False, id="digits in a pseudonym"),
+    pytest.param(Core("dgi"), "session-mbmgjminpandgiiolgbmaknefleppimh", False, id="letters in a pseudonym"),
+    pytest.param(Core("dgi"), "session-mbmg DGI", True, id="letters beside the beginning of a pseudonym"),
     pytest.param(Core("김도현"), "김 도\u200b현", True, id="a name with a gap"),
     pytest.param(Core("김도현"), "김 부장", False, id="a surname"),
 ]

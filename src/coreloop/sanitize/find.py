@@ -3,13 +3,22 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
 from coreloop.sanitize.detectors.closed import JOINING, closed_signs
 from coreloop.sanitize.matching import Span, encoded, matches, may_be_encoded
+from coreloop.sanitize.spread import spread
 from coreloop.sanitize.torn import is_prose, is_torn, torn, with_rest
-from coreloop.sanitize.views import Closed, Kind, View, closings, letters_as_digits, readings
+from coreloop.sanitize.views import (
+    Closed,
+    Kind,
+    View,
+    closings,
+    letters_as_digits,
+    readings,
+    with_short_labels,
+)
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
@@ -74,6 +83,9 @@ _cache: dict[str, tuple[Hit, ...]] = {}
 
 def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """`find`, with the values."""
+    short = with_short_labels(text)
+    if short is not None:
+        return tuple(_hit(short, *astuple(hit)) for hit in find_hits(short.text, names=names))
     hits = _cache.get(text)
     if hits is None:
         hits = () if is_harmless(text) else _remembered(text, tuple(_merged(_scan(text))))
@@ -117,8 +129,9 @@ def _in_reading(view: View | None, shown: str, before: list[Hit]) -> list[Hit]:
     found = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
     hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in found]
     joining = signs & JOINING
-    if joining and is_torn(shown):
-        for kind, start, end in torn(shown, _known(view, [*before, *hits])):
+    if joining:
+        apart = [*torn(shown, _known(view, [*before, *hits]))] if is_torn(shown) else []
+        for kind, start, end in (*apart, *spread(shown)):
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
     for closed, how in closings(view, shown, pieces=bool(joining) or coded):
         hits += _in_rewritten(closed, how, among=signs, coded=coded)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
+_LOOKS: Final = 3
 
 
 class Masker(Finder):
@@ -28,6 +29,20 @@ class Masker(Finder):
         self._label = label
         self._keep_times = keep_times
 
+    def record(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record masked, until nothing is found in it: a masked name calls its value something else."""
+        before = self.found.total()
+        masked: dict[str, Any] = rewrite(record, self)
+        if self.found.total() == before:
+            return masked
+        for _ in range(_LOOKS):
+            left = Finder(names=self.names)
+            look(masked, left)
+            if not left.found:
+                return masked
+            masked = rewrite(masked, _Rest(self))
+        return masked
+
     def text(self, value: str, key: str) -> Any:
         field = id_field(key)
         if field is not None:
@@ -36,6 +51,10 @@ class Masker(Finder):
             hour = cut_to_hour(value)
             if hour is not None:
                 return hour
+        return self.masked(value, key)
+
+    def masked(self, value: str, key: str) -> str:
+        """A text that is neither an id nor a time."""
         hits = self.hits(value, key)
         if not hits:
             return value
@@ -50,6 +69,10 @@ class Masker(Finder):
             return self._pseudonyms(field, str(value))
         if not self._keep_times and is_time(key):
             return cut_number_to_hour(value)
+        return self.masked_number(value, key)
+
+    def masked_number(self, value: int | float, key: str) -> Any:
+        """A number that is neither an id nor a time."""
         hits = find_in_number(value, key, names=self.names)
         self.count(hits)
         return self._label(hits[0].kind, canonical(hits[0])) if hits else value
@@ -59,6 +82,16 @@ class Masker(Finder):
         if key in self._clean_keys:
             return key
         return mask_text(key, self._label, names=self.names)
+
+
+class _Rest:
+    """A second look at a masked record, whose ids and times are no longer the original's."""
+
+    def __init__(self, masker: Masker) -> None:
+        self.n_keys = 0
+        self.text = masker.masked
+        self.number = masker.masked_number
+        self.key = masker.key
 
 
 def sanitize_record(record: dict[str, Any], visitor: "Finder") -> dict[str, Any]:
@@ -76,10 +109,7 @@ def sanitize_record(record: dict[str, Any], visitor: "Finder") -> dict[str, Any]
     dict
         A new record; the record itself where the visitor only looks.
     """
-    if isinstance(visitor, Pseudonymizer):
+    if isinstance(visitor, Pseudonymizer | Masker):
         return visitor.record(record)
-    if isinstance(visitor, Masker):
-        result: dict[str, Any] = rewrite(record, visitor)
-        return result
     look(record, visitor)
     return record

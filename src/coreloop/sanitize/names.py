@@ -28,9 +28,11 @@ _PARTICLE: Final = (
     r"주가|실적|매출|주식|배당|그룹|전망|분석|재무|영업이익|시총|목표가|공시|종목|수익성|안정성|성장성|이익|순이익|부채|현금흐름|관련|대비|및)"
 )
 _AFTER: Final = re.compile(rf"(?:{_PARTICLE}){{0,3}}(?![가-힣A-Za-z0-9])")
-_MARK_AHEAD: Final = re.compile(r"(?:㈜|\(주\)|\(유\)|주식회사|\(株\))\s{0,2}\Z")
+_MARK: Final = r"㈜|\(\s{0,3}[주유株]\s{0,3}\)|주\s{0,3}식\s{0,3}회\s{0,3}사"
+_MARK_AHEAD: Final = re.compile(rf"(?:{_MARK})\s{{0,3}}\Z")
 _MARK_BEHIND: Final = re.compile(
-    r"\s{0,2}(?:㈜|\(주\)|\(유\)|주식회사|Inc\b|Co\.|Corp|[,\[(\s]{1,2}[0-9][0-9A-Z]{5}(?![0-9A-Za-z]))"
+    rf"\s{{0,3}}(?:{_MARK}|Inc\b|Co\.|Corp|[,\[(\s]{{1,2}}[0-9][0-9A-Z]{{5}}(?![0-9A-Za-z])|"
+    r"[\[(]\s{0,3}[0-9](?:\s{0,3}[0-9A-Z]){5}\s{0,3}[\])])"
 )
 _CODE: Final = re.compile(r"(?<![0-9A-Za-z.,+-])[0-9][0-9A-Z]{5}(?![0-9A-Za-z]|[.,][0-9])")
 _TORN_CODE: Final = re.compile(r"\(\s*([0-9A-Z]*\s+[0-9A-Z]+)\s*\)")
@@ -103,8 +105,8 @@ class Names:
                 yield Name("COMPANY", first, last, code)
 
     def _is_company(self, text: str, start: int, end: int, written: str) -> bool:
-        before, behind, found = text[max(0, start - 8) : start], text[end : end + 12], text[start:end]
-        if _MARK_AHEAD.search(before):
+        before, behind, found = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
+        if _MARK_AHEAD.search(before) or (written.lower() in _ORDINARY and _MARK_BEHIND.match(behind)):
             return True
         if (
             written.isascii()
@@ -120,7 +122,7 @@ class Names:
         starts_word = not _is_letter(before[-1:], written[0])
         ends_word = not _is_letter(behind[:1], written[-1])
         if written.lower() in _ORDINARY:
-            return _MARK_BEHIND.match(behind) is not None
+            return False
         if written[-1].isascii() and not ends_word:
             return False
         if len(written) >= 4 and not written[0].isascii():

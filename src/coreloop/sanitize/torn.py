@@ -1,13 +1,14 @@
 """Numbers, tokens, paths and addresses with white space inside: gaps that may lie within one are closed."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from coreloop.sanitize.matching import Span, matches
 
 _WINDOW: Final = 120
+_NUMBER_WINDOW: Final = 64
 _PART: Final = re.compile(r"[0-9@/\\_]|[a-z][A-Z]|[A-Z]{4}")
 _ANY_GAP: Final = re.compile(r"[^\s가-힣]\s{1,3}[^\s가-힣]")
 _GAP: Final = re.compile(r"(?<=\S)\s{1,3}(?=\S)")
@@ -24,6 +25,7 @@ _NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9
 _NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
 _LOCAL_PART: Final = re.compile(r"(?<![^\s(\[<'\",:])[A-Za-z0-9]+(?:[._+-][A-Za-z0-9]*)+\Z|[A-Za-z]+[0-9]+\Z")
 _TABLE_NUMBERS: Final = 6
+_ROW: Final = re.compile(r"[0-9](?:[ \-()./]{0,8}[0-9]){60,}")
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 # A piece that is no word: letters and digits mixed, or capitals within.
 _REST: Final = re.compile(
@@ -43,32 +45,37 @@ def is_torn(text: str) -> bool:
 def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
     """What reaches over a gap, or two, when they are closed; not where something known is whole already."""
     gaps = [match.span() for match in _GAP.finditer(text)]
-    whole = _whole(text, gaps, known)
+    skipped = _whole(text, gaps, known) | _in_rows(text, gaps)
     for first, gap in enumerate(gaps):
-        if first in whole or not _may_be_torn(text, gap):
+        if first in skipped or not _may_be_torn(text, gap) or _is_table(text, gap):
             continue
-        if not _is_table(text, gap):
-            yield from _across(text, gaps[first : first + 1])
-            yield from _across(text, gaps[first : first + 2])
+        window = _NUMBER_WINDOW if _is_number(text, gap) else _WINDOW
+        yield from across(text, gaps[first : first + 1], window=window)
+        yield from across(text, gaps[first : first + 2], window=window)
 
 
 def _whole(text: str, gaps: Sequence[tuple[int, int]], known: Sequence[Span]) -> set[int]:
-    """Gaps at which what was found needs no more: it ends there, or begins behind with a word before."""
-    begins = [gap[0] for gap in gaps]
+    """The gaps at which something found needs no more: it ends there, or begins there with a word before."""
     whole: set[int] = set()
+    begins = [gap[0] for gap in gaps]
     for kind, start, end in known:
-        whole.update(range(bisect_right(begins, start), bisect_right(begins, end)))
-        before = bisect_left(begins, start) - 1
-        if before >= 0 and gaps[before][1] == start and _starts_anew(text, kind, gaps[before][0]):
-            whole.add(before)
+        behind = bisect_right(begins, start)
+        whole.update(range(behind, bisect_right(begins, end)))
+        if kind in {"EMAIL", "URL", "PATH"} and behind and gaps[behind - 1][1] == start:
+            before = begins[behind - 1]
+            if kind != "EMAIL" or _LOCAL_PART.search(text, max(0, before - _WINDOW), before) is None:
+                whole.add(behind - 1)
     return whole
 
 
-def _starts_anew(text: str, kind: str, gap: int) -> bool:
-    """Whether the word before a gap is no part of what was found behind it."""
-    if kind == "EMAIL":
-        return _LOCAL_PART.search(text, max(0, gap - _WINDOW), gap) is None
-    return kind in {"URL", "PATH"}
+def _in_rows(text: str, gaps: Sequence[tuple[int, int]]) -> set[int]:
+    """The gaps within rows of digits that are longer than any number."""
+    begins = [gap[0] for gap in gaps]
+    return {
+        place
+        for row in _ROW.finditer(text)
+        for place in range(bisect_right(begins, row.start()), bisect_right(begins, row.end()))
+    }
 
 
 def with_rest(text: str, kind: str, end: int) -> int:
@@ -89,6 +96,13 @@ def _may_be_torn(text: str, gap: tuple[int, int]) -> bool:
     return _TOKEN_PARTS.search(before + behind) is not None
 
 
+def _is_number(text: str, gap: tuple[int, int]) -> bool:
+    """Whether nothing but a number can reach over a gap: no letter touches it."""
+    before = text[max(0, gap[0] - _WINDOW) : gap[0]].rsplit(None, 1)[-1]
+    behind = text[gap[1] : gap[1] + _WINDOW].split(None, 1)[0]
+    return _NUMERIC.issuperset(before) and _NUMERIC.issuperset(behind)
+
+
 def _is_table(text: str, gap: tuple[int, int]) -> bool:
     """Whether a gap stands in a row of many numbers."""
     before = _NUMBERS_AHEAD.search(text, max(0, gap[0] - _WINDOW), gap[0])
@@ -98,9 +112,11 @@ def _is_table(text: str, gap: tuple[int, int]) -> bool:
     return len(before[0].split()) + len(behind[0].split()) >= _TABLE_NUMBERS
 
 
-def _across(text: str, gaps: Sequence[tuple[int, int]]) -> Iterator[Span]:
-    start, end = max(0, gaps[0][0] - _WINDOW), min(gaps[-1][1] + _WINDOW, len(text))
-    places = [at for at in range(start, end) if not any(a <= at < b for a, b in gaps)]
+def across(text: str, gaps: Sequence[tuple[int, int]], *, window: int = _WINDOW) -> Iterator[Span]:
+    """What reaches over all of some gaps once they are closed, looking at so many characters around."""
+    start, end = max(0, gaps[0][0] - window), min(gaps[-1][1] + window, len(text))
+    inside = {at for a, b in gaps for at in range(a, b)}
+    places = [at for at in range(start, end) if at not in inside]
     closed = "".join(text[at] for at in places)
     for kind, first, behind in matches(closed, joins=True):
         begin, over = places[first], places[behind - 1] + 1

@@ -25,8 +25,9 @@ _OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
 
 
 def _is_opaque(word: str) -> bool:
-    """Whether a word among others under a sensitive key is none: long, with digits and both cases."""
-    return len(word) >= 8 and all(re.search(chars, word) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
+    """Whether a word among others under a sensitive key is none: long, of three sorts of characters."""
+    sorts = (re.search(chars, word) is not None for chars in ("[0-9]", "[a-z]", "[A-Z]", "[!@#$%^&*?~]"))
+    return len(word) >= 8 and re.search("[0-9]", word) is not None and sum(sorts) >= 3
 
 
 @lru_cache(maxsize=4096)

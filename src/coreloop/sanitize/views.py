@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Final, Literal
 
 from coreloop.sanitize.confusables import fold
@@ -100,24 +100,28 @@ _DIGITS_BY_LETTERS: Final = re.compile(
     rf"(?<![A-Za-z])(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
 )
 _PIECE: Final = "[^ 가-힣]"
-_PIECES: Final = tuple(
-    re.compile(
-        rf"{_PIECE}{{{size}}}( {{1,2}}){_PIECE}{{{size}}}(?:\1{_PIECE}{{{size}}}){{{more},}}"
-        rf"(?:\1{_PIECE}{{1,{size - 1}}})?(?![A-Za-z0-9_-])"
+_PIECES: Final = {
+    gap: tuple(
+        re.compile(
+            rf"(?<![A-Za-z0-9]){_PIECE}{{{size}}}{gap}{_PIECE}{{{size}}}(?:{gap}{_PIECE}{{{size}}}){{{more},}}"
+            rf"(?:{gap}{_PIECE}{{1,{size - 1}}})?(?![A-Za-z0-9_-])"
+        )
+        for size, more in ((2, 1), (4, 1), (8, 0), (16, 0))
     )
-    for size, more in ((2, 1), (4, 1), (8, 0), (16, 0))
-)
+    for gap in (" ", "  ")
+}
 _FEW_BREAKS: Final = 6
 _SYLLABLES: Final = re.compile(r"(?<![가-힣])[가-힣](?: {1,5}[가-힣]){3,}")
-_DIGIT_PIECES: Final = re.compile(
-    r"(?<![0-9A-Za-z.,])[0-9]{1,4}(?: {1,5}-? {0,5}[0-9]{1,4}(?![0-9.,])){3,}(?![0-9A-Za-z])"
-)
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
 _LINE_ESCAPE: Final = re.compile(r"(?:\\+[nrt])+")
 _SPACES: Final = re.compile(" +")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
+_LABEL: Final = re.compile(
+    r"\[(EMAIL|URL|IP|PHONE|RRN|BRN|CARD|IBAN|ACCOUNT|PASSPORT|LICENCE|SECRET|PATH|PERSON|COMPANY|STOCK|TEXT)"
+    r"-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]"
+)
 
 
 Kind = Literal["joined", "pieces"]
@@ -158,17 +162,31 @@ def readings(text: str) -> Iterator[View | None]:
     clear = _clear(_identity(text)) if _may_differ(text) else None
     if clear is not None:
         yield clear
-    if _TAGGED.search(text):
+    tagged = _TAGGED.search(text) is not None
+    if tagged:
         yield _clear(_identity(text), tags=True) or _identity(text)
     if "\\" in text and _LINE_ESCAPE.search(text):
         broken = _rewrite(_identity(text), _LINE_ESCAPE, lambda match: "\n")
         yield _clear(broken) or broken
+        if tagged:
+            yield _clear(broken, tags=True) or broken
 
 
 def plain(text: str) -> str:
     """The text without any disguise; what two ways of writing one value have in common."""
     clear = _clear(_identity(text)) if _may_differ(text) else None
     return text if clear is None else clear.text
+
+
+def with_short_labels(text: str) -> View | None:
+    """The text with all own labels cut to one width; None when it holds none.
+
+    What a rule finds depends on how far away a word is, and labels are long while an export is made and short
+    in it.
+    """
+    if "[" not in text or not _LABEL.search(text):
+        return None
+    return _rewrite(_identity(text), _LABEL, lambda match: f"[{match[1]}-0]")
 
 
 def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Kind]]:
@@ -185,9 +203,7 @@ def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Kind]]:
         yield _inner(runs, shown, 0, 0), "joined"
     if not pieces:
         return
-    if runs := _runs(_DIGIT_PIECES, shown):
-        yield _inner(runs, shown, 0, 0), "pieces"
-    for pattern in _PIECES:
+    for pattern in chain(*(patterns for gap, patterns in _PIECES.items() if gap in shown)):
         if runs := _runs(pattern, shown):
             for head, tail in product(range(3), range(3)):
                 yield _inner(runs, shown, head, tail), "pieces"

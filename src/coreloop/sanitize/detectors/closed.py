@@ -13,14 +13,15 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.records import encodable
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.rule import Sign
-from coreloop.sanitize.detectors.signs import WORDS
+from coreloop.sanitize.detectors.signs import TITLE_PAIRS, WORDS
 
 # Signs of the rules that hold where white space was taken out.
 JOINING: Final = int(reduce(or_, (rule.sign for rule in RULES if rule.joins)))
 # `signs.WORDS`, and what the other signs look like in lower case where no white space is left: words that a
 # text must hold, or patterns; each may say more than its sign does, never less.
 _WORDS: Final[dict[str, int]] = {
-    **WORDS,
+    **{pair: int(Sign.TORN_TITLE) for pair in TITLE_PAIRS},
+    **{word: bits | (int(Sign.TORN_TITLE) if word in TITLE_PAIRS else 0) for word, bits in WORDS.items()},
     "@": int(Sign.AT | Sign.SPOKEN_AT),
     **dict.fromkeys(["골뱅이", "닷컴"], int(Sign.SPOKEN_AT)),
     **dict.fromkeys([":/", ":\\/", "http:", "https:", "www."], int(Sign.LINK)),
@@ -38,7 +39,7 @@ _PATTERNS: Final[tuple[tuple[Sign, str, str], ...]] = (
     (Sign.HOME, "/", r"[\\/](?:home|users|documentsandsettings)[\\/]"),
     (Sign.HOME, "\\", r"[\\/](?:home|users|documentsandsettings)[\\/]"),
 )
-_AT_APART: Final = re.compile(r"\s[aAdD]\s*[oOtT]\s*[tT]?\s")
+_AT_APART: Final = re.compile(r"\s(?:[aAdD]\s*[oOtT]\s*[tT]?|앳)\s")
 
 
 @lru_cache(maxsize=1)

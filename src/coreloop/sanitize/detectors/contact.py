@@ -9,7 +9,7 @@ _LOCAL: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]"
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _TLD: Final = r"(?:[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,30})"
 _OPEN, _CLOSE = r"\s*[\[({<|*_-]{1,2}\s*", r"\s*[\])}>|*_-]{1,2}\s*"
-_AT: Final = rf"(?:{_OPEN}(?:at|@|앳|골뱅이){_CLOSE}|\s+(?:at|@)\s+|\s*골뱅이\s*|@)"
+_AT: Final = rf"(?:{_OPEN}(?:at|@|앳|골뱅이){_CLOSE}|\s+(?:at|@|앳)\s+|\s*골뱅이\s*|@)"
 _DOT: Final = rf"(?:{_OPEN}(?:dot|\.|닷|점){_CLOSE}|\s+(?:dot|\.)\s+|\s*(?:닷|점)\s*|\.)"
 _WORD: Final = r"[A-Za-z0-9](?:[A-Za-z0-9+_-]*[A-Za-z0-9])?"
 _COMMON_TLD: Final = (

@@ -5,7 +5,7 @@ from typing import Final
 
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
 
-_CARD_WORD: Final = re.compile(r"(?i)카드|card|visa|master|amex|결제|신용|체크")
+CARD_WORD: Final = r"(?i)(?:카드|card|visa|master|amex|결제|신용|체크)"
 _GROUPS: Final = frozenset(
     {
         (4, 4, 4, 4),
@@ -60,7 +60,7 @@ def _is_card(match: re.Match[str]) -> bool:
         return False
     if not stands_alone(match) or digits.endswith("00000000"):
         return False
-    named = bool(_CARD_WORD.search(ahead(match)) or _CARD_WORD.search(behind(match)))
+    named = bool(re.search(CARD_WORD, ahead(match)) or re.search(CARD_WORD, behind(match)))
     if named:
         return True
     groups = tuple(len(group) for group in re.findall(r"[0-9]+", match["value"]))
@@ -72,6 +72,8 @@ def _is_card(match: re.Match[str]) -> bool:
 def _is_account(match: re.Match[str]) -> bool:
     digits = digits_of(match[0])
     if not 10 <= len(digits) <= 16 or is_money(match) or not stands_alone(match):
+        return False
+    if re.fullmatch(r"(?:19|20)[0-9]{2}(?:[ -](?:19|20)[0-9]{2})+", match[0]):
         return False
     return not re.match(r"(?:19|20)[0-9]{2}-[01]?[0-9]-[0-3]?[0-9](?![0-9])", match[0])
 
@@ -96,9 +98,10 @@ RULES: Final = (
         _is_card,
         joins=True,
     ),
-    Rule(  # in its groups, whatever number follows
+    Rule(  # by itself or in its groups, whatever number follows
         "CARD",
-        r"(?<![0-9])(?P<value>[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
+        r"(?<![0-9])(?P<value>[0-9]{14,16}|"
+        r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
         Sign.DIGITS,
         _is_card,
     ),
@@ -119,5 +122,6 @@ RULES: Final = (
         r"(?![0-9]|-[0-9])",
         Sign.DIGITS,
         _is_account,
+        joins=True,
     ),
 )

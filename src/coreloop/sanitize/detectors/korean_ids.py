@@ -6,10 +6,10 @@ from typing import Final
 
 from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
 
-_RESIDENT: Final = (
+RESIDENT: Final = (
     r"(?i)(?:주민|외국인\s?등록|등록번호|거소|생년월일|rrn|resident|ssn|alien|foreigner|jumin|registration n)"
 )
-_BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|registration n|tax)"
+BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|registration n|tax)"
 _CORPORATE: Final = re.compile(r"(?i)법인|corporate|crn|corp")
 _REGIONS: Final = r"(?:서울|부산|경기|강원|충북|충남|전북|전남|경북|경남|제주|대구|인천|광주|대전|울산|세종)"
 _OLDEST_YEAR: Final = 1920
@@ -49,7 +49,7 @@ def _is_resident(match: re.Match[str]) -> bool:
     born = birth_date(digits)
     if born is None or _CORPORATE.search(ahead(match, 12)):
         return False
-    if re.search(_RESIDENT, ahead(match)) or re.search(_RESIDENT, behind(match)):
+    if re.search(RESIDENT, ahead(match)) or re.search(RESIDENT, behind(match)):
         return True
     if "-" in match[0]:
         return True
@@ -79,7 +79,7 @@ def _is_business(match: re.Match[str]) -> bool:
         return False
     if re.fullmatch(r"[0-9]{3}[^0-9]{1,3}[0-9]{2}[^0-9]{1,3}[0-9]{5}", match[0]) and "-" in match[0]:
         return True
-    return bool(re.search(_BUSINESS, ahead(match)) or re.search(_BUSINESS, behind(match)))
+    return bool(re.search(BUSINESS, ahead(match)) or re.search(BUSINESS, behind(match)))
 
 
 def _is_passport(match: re.Match[str]) -> bool:

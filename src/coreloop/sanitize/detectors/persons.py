@@ -76,20 +76,22 @@ _ENDS_TEXT: Final = """
 _ENDS: Final = frozenset(_ENDS_TEXT.split())
 _HANGUL_NAME: Final = rf"(?:{_DOUBLE}[{_GIVEN}]{{1,2}}|[{_SURNAMES}][{_GIVEN}]{{2}})"
 _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
+_APART: Final = (
+    rf"[{_SURNAMES}]\s{{1,5}}[{_GIVEN}]\s{{1,5}}[{_GIVEN}]|"
+    rf"(?:남\s{{1,5}}궁|황\s{{1,5}}보|제\s{{1,5}}갈|선\s{{1,5}}우|독\s{{1,5}}고|서\s{{1,5}}문)"
+    rf"\s{{1,5}}[{_GIVEN}](?:\s{{1,5}}[{_GIVEN}])?|"
+    rf"{_DOUBLE}\s{{1,5}}[{_GIVEN}]{{1,2}}|{_SHORT_NAME}\s{{1,5}}[{_GIVEN}]"
+)
+"""A name with blanks as a scan leaves them: after every syllable, or after every second one."""
+_TORN_TITLES: Final = re.sub(r"(?<=[가-힣])(?=[가-힣])", r"\\s{0,5}", _TITLES)
 # One syllable that is a given name far more often than the end of a word.
 _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
 RULES: Final = (
     Rule(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_HANGUL_NAME})\s{{0,5}}(?:씨|님|{_TITLES}){_PARTICLES}",
-        Sign.TITLE,
-        _is_name,
-    ),
-    Rule(  # torn before its last syllable
-        "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_SHORT_NAME}\s[{_GIVEN}])\s{{0,5}}(?:씨|님|{_TITLES}){_PARTICLES}",
-        Sign.TITLE,
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_APART}|{_HANGUL_NAME})\s{{0,7}}(?:씨|님|{_TORN_TITLES}){_PARTICLES}",
+        Sign.TITLE | Sign.TORN_TITLE,
         _is_name,
     ),
     Rule(

@@ -7,7 +7,7 @@ from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, digits_of, is_mo
 
 _GAP: Final = r"[ \t.\-/·]{0,3}"
 _AREA: Final = r"(?:2|3[1-3]|4[1-4]|5[1-5]|6[1-4]|70|80|50[0-9]{1,2})"
-_CALL: Final = (
+CALL: Final = (
     r"(?i)(?:전화|연락|휴대|핸드폰|폰|고객센터|대표번호|콜센터|상담|문의|팩스|tel|phone|call|mobile|cell|"
     r"fax|contact|☎)"
 )
@@ -24,6 +24,14 @@ _THREE: Final = re.compile(
 
 def _is_korean(match: re.Match[str]) -> bool:
     return stands_alone(match) and not re.search(r"[0-9]/\Z", ahead(match, 2))
+
+
+def _is_korean_from_abroad(match: re.Match[str]) -> bool:
+    if match[0].lstrip("(").startswith("+"):
+        return True
+    return stands_alone(match) and (
+        match[0].lstrip("(").startswith("00") or re.search(r"82[^0-9]", match[0]) is not None
+    )
 
 
 def _is_international(match: re.Match[str]) -> bool:
@@ -55,7 +63,7 @@ RULES: Final = (
         rf"{_AREA})[ .\-()]{{0,3}}"
         rf"[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.DIGITS,
-        lambda match: match[0].lstrip("(").startswith(("+", "00")) or bool(re.search(r"82[^0-9]", match[0])),
+        _is_korean_from_abroad,
         joins=True,
     ),
     Rule(
@@ -77,9 +85,9 @@ RULES: Final = (
         "PHONE",
         r"(?<![0-9A-Za-z-])(?:1[ .-])?[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}(?![0-9-])",
         Sign.DIGITS,
-        near=_CALL,
+        near=CALL,
     ),
-    Rule("PHONE", r"(?<![0-9-])1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])", Sign.DIGITS, near=_CALL),
+    Rule("PHONE", r"(?<![0-9-])1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])", Sign.DIGITS, near=CALL),
     Rule(
         "PHONE",
         r"[공영]일[공영일육륙칠팔구][ ,.\-]*(?:[공영일이삼사오육륙칠팔구][ \-]*){3,4}[ "

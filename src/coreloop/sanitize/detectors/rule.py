@@ -22,6 +22,7 @@ class Sign(IntFlag):
     PREFIX = auto()
     HOME = auto()
     TITLE = auto()
+    TORN_TITLE = auto()
     LATIN_TITLE = auto()
     ENCODED = auto()
 
@@ -59,6 +60,7 @@ AFTER: Final = 14
 
 _HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]*")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z]+\Z")
+_SECURITY: Final = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9](?![A-Za-z0-9])")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MONEY_BEHIND: Final = re.compile(
     r"\s?(?:원|won\b|krw|usd|eur|달러|억|조(?!회)|만|천|백만|십억|주\b|%|퍼센트|건|명(?!의)|개|배|년|bps?\b|bytes?)",
@@ -114,7 +116,19 @@ def stands_alone(match: re.Match[str]) -> bool:
     if word is None:
         return True
     glued = before[: word.start()]
+    if is_isin(text[max(0, start - len(word[0])) : end + 12]):
+        return False
     return len(word[0]) > 1 and not re.search(r"[0-9_-]\Z", glued) and not re.fullmatch(r"[a-fA-F]+", word[0])
+
+
+def is_isin(text: str) -> bool:
+    """Whether a text begins with a security's number and its check digit (ISO 6166)."""
+    found = _SECURITY.match(text)
+    if found is None:
+        return False
+    digits = "".join(str(int(char, 36)) for char in found[0])
+    doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits)))
+    return sum(two // 10 + two % 10 for two in doubled) % 10 == 0
 
 
 def digits_of(text: str) -> str:

@@ -150,7 +150,12 @@ RULES: Final = (
     Rule("SECRET", rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]+=[^\n]+)", Sign.KEYWORD),
     Rule("SECRET", rf"(?i)(?:{_PASSWORD}){_IS}{_VALUE}", Sign.KEYWORD, _is_password),
     Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.KEYWORD, _is_password),
-    Rule("SECRET", rf"(?i){_CREDENTIAL}{_IS}{_VALUE}", Sign.KEYWORD, _is_credential),
+    Rule(  # of two names in a row the value is the second's
+        "SECRET",
+        rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}",
+        Sign.KEYWORD,
+        _is_credential,
+    ),
     Rule(  # "password is hunter2", "비밀번호는 hunter2 입니다"
         "SECRET",
         rf"(?i)(?:{_PASSWORD}|{_CREDENTIAL})(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*(?:{_Q})?{_LABEL}"
@@ -160,13 +165,14 @@ RULES: Final = (
     ),
     Rule(  # 비번 hunter2!
         "SECRET",
-        rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*(?-i:[a-z]))"
-        r"(?=[^\s가-힣\"'`]*(?:(?-i:[A-Z])|[!#$%^*?~@&]))[^\s가-힣\"'`]{6,})",
+        rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*[a-z])"
+        r"(?=[^\s가-힣\"'`]*(?:[!#$%^*?~@&]|(?-i:[a-z][^\s가-힣\"'`]*[A-Z]|[A-Z][^\s가-힣\"'`]*[a-z])))"
+        r"[^\s가-힣\"'`]{6,})",
         Sign.KEYWORD,
     ),
     Rule(  # a private key that lost its first line
         "SECRET",
-        r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s(?=[A-Za-z0-9+/=])){60,}",
+        r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s{1,3}(?=[A-Za-z0-9+/=])){60,}",
         Sign.PREFIX | Sign.KEYWORD,
         joins=True,
     ),

@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import groupby, pairwise
 from typing import Final
 
 from ahocorasick_rs import AhoCorasick
@@ -26,12 +27,25 @@ _TITLES: Final = """
 배우 선수 담당 작성자 신청 예금주 수취인 보호자 환자 직원 성명 성함 이름 실명 수신 발신 사람
 """
 _LATIN_TITLES: Final = "mr ms miss mx dr prof sir madam lady ceo cfo cto coo chair president"
+
+
+TITLE_PAIRS: Final = frozenset(map("".join, (pair for title in _TITLES.split() for pair in pairwise(title))))
+
+
+def _torn_titles() -> str:
+    """Two syllables of a title with blanks between them."""
+    by_first = groupby(sorted(TITLE_PAIRS), key=lambda pair: pair[0])
+    return "|".join(
+        f"{first}\\s{{1,5}}[{''.join(second for _, second in group)}]" for first, group in by_first
+    )
+
+
 # A sign, and a pattern that a text's lower case must hold; what is changed here is changed in `closed` too.
 # Words are looked for all at once, which is many times quicker.
 _SIGNS: Final[tuple[tuple[Sign, str], ...]] = (
     (
         Sign.SPOKEN_AT,
-        r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|\s(?:at|dot)\s|골뱅이|\s@|@\s|닷\s?컴",
+        r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|\s(?:at|dot|앳)\s|골뱅이|\s@|@\s|닷\s?컴",
     ),
     (Sign.LINK, r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\?[a-z0-9_.\[\]-]{1,40}="),
     (Sign.DOTTED, r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
@@ -42,6 +56,7 @@ _SIGNS: Final[tuple[tuple[Sign, str], ...]] = (
         r"(?<![0-9a-z-])[a-z]{2}[0-9]{2}[ -]?[0-9a-z]{4}[ -]?[0-9a-z]{4}|"
         r"(?<![0-9a-z])[a-z]{1,2}[ -]?[0-9]{3}[a-z]?[0-9]{3}",
     ),
+    (Sign.TORN_TITLE, _torn_titles()),
     (Sign.SPOKEN_DIGITS, r"[공영]일[공영일육륙칠팔구]"),
     (Sign.HOME, r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"),
 )
