@@ -35,9 +35,7 @@ TITLE_PAIRS: Final = frozenset(map("".join, (pair for title in _TITLES.split() f
 def _torn_titles() -> str:
     """Two syllables of a title with blanks between them."""
     by_first = groupby(sorted(TITLE_PAIRS), key=lambda pair: pair[0])
-    return "|".join(
-        f"{first}\\s{{1,5}}[{''.join(second for _, second in group)}]" for first, group in by_first
-    )
+    return "|".join(f"{first}\\s{{1,5}}[{''.join(pair[1] for pair in pairs)}]" for first, pairs in by_first)
 
 
 # A sign, and a pattern that a text's lower case must hold; what is changed here is changed in `closed` too.
