@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.sanitize.detectors.closed import JOINING, closed_signs
 from coreloop.sanitize.matching import Span, encoded, matches, may_be_encoded
-from coreloop.sanitize.spread import spread
-from coreloop.sanitize.torn import is_prose, is_torn, torn, with_rest
+from coreloop.sanitize.spread import NUMBERS, spread
+from coreloop.sanitize.torn import is_prose, is_row_of_decimals, is_torn, torn, with_rest
 from coreloop.sanitize.views import (
     Closed,
     Kind,
@@ -112,16 +112,16 @@ def _remembered(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
 def _scan(text: str) -> list[Hit]:
     hits: list[Hit] = []
     for reading in readings(text):
-        shown = text if reading is None else reading.text
-        hits += _in_reading(reading, shown, hits)
-        swapped = letters_as_digits(reading, shown)
+        hits += _in_reading(text, reading, hits)
+        swapped = letters_as_digits(reading, text if reading is None else reading.text)
         if swapped is not None:
             hits += _in_rewritten(swapped, "joined")
     return [Hit(hit.kind, hit.start, with_rest(text, hit.kind, hit.end), hit.value) for hit in hits]
 
 
-def _in_reading(view: View | None, shown: str, before: list[Hit]) -> list[Hit]:
+def _in_reading(text: str, view: View | None, before: list[Hit]) -> list[Hit]:
     """What a reading shows, as it is and with gaps closed; nothing when no way of closing shows a sign."""
+    shown = text if view is None else view.text
     compact = "".join(shown.split())
     signs, coded = closed_signs(shown, compact), may_be_encoded(compact)
     if not signs and not coded:
@@ -134,8 +134,14 @@ def _in_reading(view: View | None, shown: str, before: list[Hit]) -> list[Hit]:
         for kind, start, end in (*apart, *spread(shown)):
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
     for closed, how in closings(view, shown, pieces=bool(joining) or coded):
-        hits += _in_rewritten(closed, how, among=signs, coded=coded)
+        new = _in_rewritten(closed, how, among=signs, coded=coded)
+        hits += [hit for hit in new if how != "pieces" or not _is_row(hit, text)]
     return hits
+
+
+def _is_row(hit: Hit, text: str) -> bool:
+    """A row of numbers is in pieces too; `spread` tells it from one number."""
+    return hit.kind in NUMBERS or is_row_of_decimals(text[hit.start : hit.end])
 
 
 def _in_rewritten(view: View | Closed, how: Kind, *, among: int = ~0, coded: bool = True) -> list[Hit]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
-from coreloop.sanitize.detectors.finance import CARD_WORD
-from coreloop.sanitize.detectors.korean_ids import BUSINESS, RESIDENT
+from coreloop.sanitize.detectors.finance import CARD_WORD, PAYMENT
+from coreloop.sanitize.detectors.korean_ids import BUSINESS, LICENCE, RESIDENT
 from coreloop.sanitize.detectors.phones import CALL
 from coreloop.sanitize.matching import Span
 from coreloop.sanitize.torn import across
@@ -18,10 +18,24 @@ _RUN: Final = re.compile(
 _MOST_CHARS: Final = 48
 _BESIDE: Final = 4
 _WINDOW: Final = 56
-_KINDS: Final = frozenset({"PHONE", "RRN", "BRN", "CARD", "ACCOUNT", "IBAN", "PASSPORT", "LICENCE"})
+NUMBERS: Final = frozenset({"PHONE", "RRN", "BRN", "CARD", "ACCOUNT", "IBAN", "PASSPORT", "LICENCE"})
 _SIGNS: Final = re.compile(r"[-()+A-Z]")
-_WORDS: Final = re.compile(f"{CALL}|{RESIDENT}|{BUSINESS}|{CARD_WORD}".replace("(?i)", ""), re.IGNORECASE)
+_WORDS: Final = {
+    kind: re.compile(words)
+    for kind, words in {
+        "PHONE": CALL,
+        "RRN": RESIDENT,
+        "BRN": BUSINESS,
+        "CARD": CARD_WORD,
+        "ACCOUNT": f"(?i){PAYMENT}",
+        "LICENCE": LICENCE,
+    }.items()
+}
 _NEAR: Final = 28
+_DAY: Final = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9-])")
+_ROW_OF_SIGNED: Final = re.compile(r"[-+]?[0-9]+(?: +[-+][0-9]+)+")
+_PIECE_AHEAD: Final = re.compile(r"(?<!\S)([0-9]+) +\Z")
+_PIECE_BEHIND: Final = re.compile(r" +([0-9]+)(?![0-9년])")
 
 
 def spread(text: str) -> Iterator[Span]:
@@ -44,13 +58,23 @@ def spread(text: str) -> Iterator[Span]:
 
 def _is_number(text: str, kind: str, start: int, end: int) -> bool:
     """Whether it is one number and no row of them: it has signs, even pieces or a word that calls it one."""
-    if kind not in _KINDS:
+    if kind not in NUMBERS or _DAY.search(text, start, end) or _ROW_OF_SIGNED.fullmatch(text, start, end):
         return False
+    words = _WORDS.get(kind)
     return (
-        kind == "ACCOUNT"
-        or _SIGNS.search(text, start, end) is not None
-        or _is_even(text[start:end])
-        or _WORDS.search(text, max(0, start - _NEAR), start) is not None
+        _SIGNS.search(text, start, end) is not None
+        or (_is_even(text[start:end]) and not _goes_on(text, start, end))
+        or (words is not None and words.search(text, max(0, start - _NEAR), start) is not None)
+    )
+
+
+def _goes_on(text: str, start: int, end: int) -> bool:
+    """Whether a number beside it is as long as its own pieces: then they are a row."""
+    before = _PIECE_AHEAD.search(text, max(0, start - _NEAR), start)
+    behind = _PIECE_BEHIND.match(text, end)
+    pieces = text[start:end].split()
+    return (before is not None and len(before[1]) == len(pieces[0])) or (
+        behind is not None and len(behind[1]) == len(pieces[0])
     )
 
 

@@ -20,6 +20,14 @@ _TOKEN_PARTS: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Z]{2}[0-9]{2}[A-Z0-9]{4}|[A-Z][0-9]{3}[A-Z]?[0-9]{4}|[A-Z]{2}[0-9]{2}\Z)|"
     r"[0-9A-Fa-f]{1,4}:[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:"
 )
+_DAY_CHARS: Final = 10
+_DAY: Final = re.compile(r"(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9-])")
+_WHOLE_AHEAD: Final = re.compile(r"(?<!\S)[+-]?[0-9]{1,6}\Z")
+_SIGNED: Final = re.compile(r"[+-][0-9]{1,6}(?![^\s,.])")
+_YEAR_AHEAD: Final = re.compile(r"(?<!\S)(?:19|20)[0-9]{2}\Z")
+_YEAR_BEHIND: Final = re.compile(r"(?:19|20)[0-9]{2}(?!\S)")
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,5}\.[0-9]{1,4}(?![0-9]|\.[0-9])")
+_DECIMAL_AHEAD: Final = re.compile(r"(?<!\S)[+-]?[0-9]{1,5}\.[0-9]{1,4}\Z")
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}년")
 _NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9.,]+\Z")
 _NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
@@ -87,13 +95,25 @@ def with_rest(text: str, kind: str, end: int) -> int:
 def _may_be_torn(text: str, gap: tuple[int, int]) -> bool:
     """Whether both sides of a gap look like parts of one number, token, path or address."""
     left, right = text[gap[0] - 1], text[gap[1]]
-    if _YEAR.match(text, gap[1]):
+    if _YEAR.match(text, gap[1]) or _is_between_numbers(text, gap):
         return False
     if left in _NUMERIC and right in _NUMERIC and (left.isdigit() or right.isdigit()):
         return True
     before = text[max(0, gap[0] - _WINDOW) : gap[0]].rsplit(None, 1)[-1]
     behind = text[gap[1] : gap[1] + _WINDOW].split(None, 1)[0]
     return _TOKEN_PARTS.search(before + behind) is not None
+
+
+def _is_between_numbers(text: str, gap: tuple[int, int]) -> bool:
+    """Whether a day ends or begins at a gap, a number with a sign begins, or years or fractions do both."""
+    before = text[max(0, gap[0] - _DAY_CHARS) : gap[0]]
+    if _DAY.fullmatch(before) or _DAY.match(text, gap[1]):
+        return True
+    if _WHOLE_AHEAD.search(before) and _SIGNED.match(text, gap[1]):
+        return True
+    if _YEAR_AHEAD.search(before) and _YEAR_BEHIND.match(text, gap[1]):
+        return True
+    return _DECIMAL_AHEAD.search(before) is not None and _DECIMAL.match(text, gap[1]) is not None
 
 
 def _is_number(text: str, gap: tuple[int, int]) -> bool:
@@ -110,6 +130,11 @@ def _is_table(text: str, gap: tuple[int, int]) -> bool:
     if before is None or behind is None:
         return False
     return len(before[0].split()) + len(behind[0].split()) >= _TABLE_NUMBERS
+
+
+def is_row_of_decimals(text: str) -> bool:
+    """Whether a text is decimal fractions with blanks between them."""
+    return all(_DECIMAL.fullmatch(one) for one in text.split())
 
 
 def across(text: str, gaps: Sequence[tuple[int, int]], *, window: int = _WINDOW) -> Iterator[Span]:

@@ -3,6 +3,7 @@
 import base64
 import unicodedata
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,12 @@ AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
 GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.s5Vw0k3Xq1Yb7Zc9Td2Ue4Rf6Gh8Jk0LmNpQrStUv"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq83nFvKq\n-----END RSA PRIVATE KEY-----"
+DER = "MIIEvQIBAAU2rzn9HA0c6YAG2U9qCT2fwMUxok8IP7wDk7LP39LybW1V9Q2g4kdxJwq7e0djvAL5SDijdFVEcf6"
+
+
+def tagged(text: str) -> str:
+    return "".join(chr(0xE0000 + ord(char)) for char in text)
+
 
 MASKED = {
     "an address with a particle": ("메일은 hong@example.com으로", "메일은 [EMAIL-1]으로"),
@@ -85,6 +92,28 @@ MASKED = {
     "a person of four letters": ("남궁민수 부장", "[PERSON-1] 부장"),
     "a person in English": ("ask Mr. John Smith today", "ask Mr. [PERSON-1] today"),
     "a doctor": ("Dr. Kim Minsu", "Dr. [PERSON-1]"),
+    "a card before a year": ("gave 378282246310005 2024년", "gave [CARD-1] 2024년"),
+    "a mobile number strewn with blanks": (
+        "회신은 01  9)   2  56  1-  93  56입니다",
+        "회신은 [PHONE-1]입니다",
+    ),
+    "a landline with a torn bracket": ("연락처 (064 ) 84 8-37 33 맞나요", "연락처 [PHONE-1] 맞나요"),
+    "a number of a row's length among years": ("2024 010 1234 5678 2025", "2024 [PHONE-1] 2025"),
+    "a resident strewn with blanks": ("9001 01 -  123 4567, 한도", "[RRN-1], 한도"),
+    "an IBAN strewn with blanks": ("[DE 89  3 70 4  00 44  0 53 2  01 30  0 0]", "[[IBAN-1]]"),
+    "a passport in pieces": ("passport number M123  A456  7 명의", "passport number [PASSPORT-1] 명의"),
+    "an account in pieces beside its bank": (
+        "KB국민는 94 32 38 15 22 31 22 on file",
+        "KB국민는 [ACCOUNT-1] on file",
+    ),
+    "an address spoken in Korean words": ("hong33 앳 example 닷 or 닷 kr,", "[EMAIL-1],"),
+    "a title spelled apart": ("김 민 서   대 표가", "[PERSON-1]   대 표가"),
+    "a long title torn": ("남궁예찬  애널리 스트", "[PERSON-1]  애널리 스트"),
+    "a name of two and two": ("남궁 민수  사 장님이", "[PERSON-1]  사 장님이"),
+    "a secret behind two names": ('api_key: secret: "l1hqw3rl6^6k"', 'api_key: secret: "[SECRET-1]"'),
+    "a password of capitals and signs": ("비번 3VA96MN27#J0", "비번 [SECRET-1]"),
+    "a private key without its first line": (f"키 {DER[:20]}  {DER[20:60]}  {DER[60:]}", "키 [SECRET-1]"),
+    "a token in tags behind an escaped break": (f"왜?\\n{tagged(GITHUB)}", "왜?\\n[SECRET-1]"),
 }
 
 
@@ -117,6 +146,16 @@ KEPT = {
     "no date of birth": "901399-1234567",
     "a company's registration": "법인등록번호 200111-1234567",
     "milliseconds": "1609012345671",
+    "an ISIN": "ISIN US0231351067",
+    "a UUID with a country's code": "run 2ea46c82-2028-4819-b4c3-2d9f28dffe6a",
+    "days beside a bank": "은행 배당 2023-07-25 2024-04-01 2019-06-05",
+    "years beside a bank": "신한은행 2019 2020 2021 2022 배당",
+    "figures beside a bank": "은행 배당 408 368 587 875",
+    "a row of fractions": "growth 23.2 28.2 37.1 16.8 2.6 33.5",
+    "a row of changes": "row -87 +57 -62 -79 -82 +24 +8",
+    "a row of four digits": "row 5833 4665 2399 6118 7076 9642",
+    "a row of two digits": "값: 94 76 04 49 46 29 69",
+    "words before a title": "이 사람 대표로, 이 정도 대표 기업",
     "a column of numbers": "93903 64492 18326 22919 38493 29931 37280 57942 27894",
     "a call": 'analysis(axis="수익성") -> show(topic)',
     "a category": "FIN-profitability-KR",
@@ -209,6 +248,31 @@ def test_one_value_has_one_number_however_it_is_written():
     assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
         "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"
     )
+
+
+HOSTILE = [
+    "1 2 ",
+    "12 34 ",
+    "(0 1 (2 3 ",
+    "1 - ",
+    "A B 1 2 ",
+    "김 민 서 대 ",
+    "token: ",
+    "[EMAIL-12] ",
+    "MII  ab ",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_length_of_a_hostile_text(piece: str):
+    def seconds(size: int) -> float:
+        started = process_time()
+        find(piece * (size // len(piece)))
+        return process_time() - started
+
+    seconds(1_000)
+    small, large = min(seconds(3_001), seconds(3_002)), min(seconds(24_001), seconds(24_002))
+    assert large < 30 * small + 0.1  # 8 times the text; the square would be 64 times
 
 
 def test_checksums_are_those_of_the_offices():

@@ -38,12 +38,16 @@ MASKED = {
     "an ordinary word with its mark": ("㈜대상 주식", "㈜[COMPANY-1] 주식"),
     "an ordinary word with another mark": ("주식회사 기아", "주식회사 [COMPANY-1]"),
     "an ordinary word with its code": ("기아(000270)", "[COMPANY-1]([STOCK-1])"),
+    "a mark torn by a line break": ("왜 (\n주)기아이", "왜 (\n주)[COMPANY-1]이"),
+    "an ordinary word torn before its code": ("기\n아(000270)는", "[COMPANY-1]([STOCK-1])는"),
+    "a torn code": ("대상(00\n  1680)", "[COMPANY-1]([STOCK-1])"),
     "an alias of an ordinary word": ("기아차 배당", "[COMPANY-1] 배당"),
     "a code with a letter": ("0001A0 분석", "[STOCK-1] 분석"),
     "a code called so": ("종목코드 051910", "종목코드 [STOCK-1]"),
     "only a code": ("005930", "[STOCK-1]"),
 }
 KEPT = {
+    "an ordinary word before a month": "조사 대상 2024 12월",
     "an ordinary word": "비교 대상 기업과 기아 문제",
     "a word that begins alike": "농심리 조사",
     "letters of another word": "ALGO trading",

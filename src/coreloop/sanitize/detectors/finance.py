@@ -3,7 +3,16 @@
 import re
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind, digits_of, is_money, stands_alone
+from coreloop.sanitize.detectors.rule import (
+    Rule,
+    Sign,
+    ahead,
+    behind,
+    digits_of,
+    in_row,
+    is_money,
+    stands_alone,
+)
 
 CARD_WORD: Final = r"(?i)(?:카드|card|visa|master|amex|결제|신용|체크)"
 _GROUPS: Final = frozenset(
@@ -19,9 +28,11 @@ _GROUPS: Final = frozenset(
         (4, 4, 8),
     }
 )
-_BANK: Final = (
-    r"(?i)(?:은행|뱅크|계좌|통장|입금|송금|이체|예금|환불|새마을금고|우체국|신협|수협|농협|bank|acct|account(?!ing)|a/c|"
-    r"iban|예금주|가상계좌)"
+PAYMENT: Final = r"계좌|통장|입금|송금|이체|환불|예금주|acct|account(?!ing)|a/c|iban"
+_BANKS: Final = r"은행|뱅크|새마을금고|우체국|신협|수협|농협|예금|bank"
+_BANK: Final = rf"(?i)(?:{PAYMENT}|{_BANKS})"
+_BANK_BESIDE: Final = (
+    rf"(?i)(?:{PAYMENT}|(?:{_BANKS})[^0-9가-힣\n]{{0,4}}(?:으로|로|에|은|는|이|가|의)?[^0-9가-힣\n]{{0,4}}\Z)"
 )
 _SHORT_BANK: Final = (
     r"(?:국민|신한|우리|하나|기업|농협|수협|산업|제일|씨티|부산|대구|광주|전북|경남|제주|카카오|토스|케이|SC|KB|IBK|NH|KDB|"
@@ -65,7 +76,7 @@ def _is_card(match: re.Match[str]) -> bool:
         return True
     groups = tuple(len(group) for group in re.findall(r"[0-9]+", match["value"]))
     if len(groups) > 1:
-        return groups in _GROUPS
+        return groups in _GROUPS and not (" " in match["value"] and in_row(match))
     return len(digits) in {14, 15, 16, 19} and not is_money(match)
 
 
@@ -76,6 +87,10 @@ def _is_account(match: re.Match[str]) -> bool:
     if re.fullmatch(r"(?:19|20)[0-9]{2}(?:[ -](?:19|20)[0-9]{2})+", match[0]):
         return False
     return not re.match(r"(?:19|20)[0-9]{2}-[01]?[0-9]-[0-3]?[0-9](?![0-9])", match[0])
+
+
+def _is_bare_account(match: re.Match[str]) -> bool:
+    return _is_account(match) and not (" " in match[0] and in_row(match))
 
 
 def _is_iban(match: re.Match[str]) -> bool:
@@ -89,7 +104,8 @@ def _iban_pattern() -> str:
     return rf"(?i)(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
 
 
-_GROUPED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}|[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
+_DASHED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}"
+_BARE: Final = r"[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 RULES: Final = (
     Rule(
         "CARD",
@@ -108,10 +124,18 @@ RULES: Final = (
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
     Rule(
         "ACCOUNT",
-        rf"(?<![0-9-])(?:{_GROUPED})(?![0-9]|-[0-9])",
+        rf"(?<![0-9-])(?:{_DASHED})(?![0-9]|-[0-9])",
         Sign.DIGITS,
         _is_account,
         near=_BANK,
+        joins=True,
+    ),
+    Rule(
+        "ACCOUNT",
+        rf"(?<![0-9-])(?:{_BARE})(?![0-9]|-[0-9])",
+        Sign.DIGITS,
+        _is_bare_account,
+        near=_BANK_BESIDE,
         joins=True,
     ),
     Rule(

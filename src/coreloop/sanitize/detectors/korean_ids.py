@@ -10,6 +10,7 @@ RESIDENT: Final = (
     r"(?i)(?:주민|외국인\s?등록|등록번호|거소|생년월일|rrn|resident|ssn|alien|foreigner|jumin|registration n)"
 )
 BUSINESS: Final = r"(?i)(?:사업자|biz|business|brn|\bbrno?\b|등록번호|registration n|tax)"
+LICENCE: Final = r"(?i)(?:면허|licen[cs]e)"
 _CORPORATE: Final = re.compile(r"(?i)법인|corporate|crn|corp")
 _REGIONS: Final = r"(?:서울|부산|경기|강원|충북|충남|전북|전남|경북|경남|제주|대구|인천|광주|대전|울산|세종)"
 _OLDEST_YEAR: Final = 1920
@@ -139,7 +140,7 @@ RULES: Final = (
         "LICENCE",
         r"(?<![0-9])(?:1[1-9]|2[0-8])[ -]?[0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{2}(?![0-9])",
         Sign.DIGITS,
-        near=r"(?i)면허|licen[cs]e",
+        near=LICENCE,
         joins=True,
     ),
 )

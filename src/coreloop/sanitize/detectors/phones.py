@@ -39,6 +39,8 @@ def _is_international(match: re.Match[str]) -> bool:
     digits = digits_of(text).removeprefix("00") if text.startswith("00") else digits_of(text)
     if not 8 <= len(digits) <= 15 or is_money(match) or (text[0] == "0" and not stands_alone(match)):
         return False
+    if re.search(r" [-+][0-9]", text):  # a row of numbers with signs
+        return False
     separators = re.findall(r"[ .\-/()]+", text)
     if separators in ([], ["."]) and not (len(digits) >= 11 and separators == []):
         return False

@@ -96,6 +96,14 @@ def is_money(match: re.Match[str]) -> bool:
     return bool(_MONEY_BEHIND.match(behind(match)) or _MONEY_AHEAD.search(ahead(match)))
 
 
+def in_row(match: re.Match[str]) -> bool:
+    """Whether another number of as many digits stands beside the first or the last of some; a year may."""
+    groups = re.findall("[0-9]+", match.string[slice(*value_span(match))])
+    before = re.search(r"(?<![^\s])([0-9]+) \Z", ahead(match))
+    after = re.match(r" ([0-9]+)(?![0-9년.-])", behind(match))
+    return bool((before and len(before[1]) == len(groups[0])) or (after and len(after[1]) == len(groups[-1])))
+
+
 def stands_alone(match: re.Match[str]) -> bool:
     """Whether digits are a number of their own and not part of a hash, an id or a decimal fraction."""
     text = match.string
