@@ -112,6 +112,22 @@ def isin(rng: random.Random) -> str:
     return f"ISIN {front}{-total % 10}"
 
 
+def row(rng: random.Random) -> str:
+    """Numbers side by side, as in a line of a table."""
+    cell = rng.choice(
+        (
+            lambda: str(rng.randint(2010, 2026)),
+            lambda: str(rng.randint(100, 999)),
+            lambda: f"{rng.uniform(0, 40):.1f}",
+            lambda: f"{rng.randint(-99, 99):+}",
+            lambda: f"{rng.randint(2015, 2026)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
+            lambda: f"{rng.randint(1, 9)}Q{rng.randint(15, 26)}",
+        )
+    )
+    numbers = " ".join(cell() for _ in range(rng.randint(3, 8)))
+    return rng.choice(("{}", "행 {}", "은행 배당 {}", "growth {}")).format(numbers)
+
+
 def ratio(rng: random.Random) -> str:
     a, b = rng.randint(1, 50), rng.randint(1, 999)
     return rng.choice(
@@ -148,6 +164,7 @@ KINDS: Final[dict[str, Callable[[random.Random], str]]] = {
     "filing number": filing,
     "ISIN": isin,
     "ratio": ratio,
+    "row of numbers": row,
     "Korean word": word,
     "English word": english,
 }
