@@ -7,8 +7,10 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from coreloop.sanitize.values import is_sensitive
+from coreloop.sanitize.views import with_short_labels
 
 _VALUE_KEYS: Final = frozenset({"value", "val", "data", "content", "text", "preview", "default", "v"})
+_NAME_CHARS: Final = 64
 _NAME_KEYS: Final = ("name", "key", "field", "header", "param", "label", "id", "k")
 _NESTED: Final = frozenset({dict, list, float})
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
@@ -127,7 +129,13 @@ def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
 def _name_beside(node: dict[str, Any]) -> str:
     lowered = {key.lower(): value for key, value in node.items()}
     names = (lowered.get(key) for key in _NAME_KEYS)
-    return next((name for name in names if isinstance(name, str) and len(name) <= 64), "")
+    return next((name for name in names if isinstance(name, str) and _length(name) <= _NAME_CHARS), "")
+
+
+def _length(text: str) -> int:
+    """How many characters a text has, its labels being as short as they will be written."""
+    short = with_short_labels(text) if len(text) > _NAME_CHARS else None
+    return len(text if short is None else short.text)
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ from coreloop.pattern.candidates import find_candidates
 from coreloop.pattern.success import Gate
 from coreloop.records import DEFAULT_SELECTORS
 from coreloop.refine.counterexamples import find_counterexamples
+from coreloop.sanitize import find
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.masking import Numbering
@@ -146,6 +147,34 @@ def test_what_a_key_calls_a_secret_is_one():
 def test_two_keys_that_become_one_keep_both_values():
     left = masked(record(tool_calls=[call("show", {"a@example.com": 1, "A@example.com": 2})]))
     assert sorted(left["tool_calls"][0]["args"].values()) == [1, 2]
+
+
+FAR = "여권 확인을 " + MAIL + "로 부탁한 사람의 번호 S98765432"
+LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(record(question=FAR), id="a word that labels bring near"),
+        pytest.param(
+            record(extra={"name": LONG_NAME, "value": "q1w2e3r4t5"}), id="a name that labels make short"
+        ),
+        pytest.param(
+            record(extra={"memo": ["--password 010-1234-5678", "hunter22"]}), id="an option before a value"
+        ),
+    ],
+)
+def test_nothing_is_found_in_what_was_written(one: dict[str, Any], tmp_path: Path):
+    write_log(tmp_path / "in" / "a.jsonl", [one])
+    sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="mask"))
+    assert not check_dir(tmp_path / "out").found
+
+
+def test_what_is_found_does_not_depend_on_how_long_a_label_is():
+    text = "여권 {} 번호는 S98765432"
+    labels = ("[PERSON-7]", "[PERSON-31415]", f"[PERSON-{'abcdefghijklmnop' * 3}]")
+    assert [len(find(text.format(label))) for label in labels] == [1, 1, 1]
 
 
 def test_mask_keeps_what_is_not_private():
