@@ -33,7 +33,7 @@ _NUMBERS_AHEAD: Final = re.compile(r"(?:(?<!\S)[0-9][0-9.,]+\s)*(?<!\S)[0-9][0-9
 _NUMBERS_BEHIND: Final = re.compile(r"[0-9][0-9.,]+(?:\s[0-9][0-9.,]+(?!\S))*")
 _LOCAL_PART: Final = re.compile(r"(?<![^\s(\[<'\",:])[A-Za-z0-9]+(?:[._+-][A-Za-z0-9]*)+\Z|[A-Za-z]+[0-9]+\Z")
 _TABLE_NUMBERS: Final = 6
-_ROW: Final = re.compile(r"[0-9](?:[ \-()./]{0,8}[0-9]){60,}")
+_ROW: Final = re.compile(r"[0-9](?:[ \t\-()./]{0,8}[0-9]){60,}")
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
 # A piece that is no word: letters and digits mixed, or capitals within.
 _REST: Final = re.compile(
