@@ -74,14 +74,17 @@ class Masker(Finder):
     def masked_number(self, value: int | float, key: str) -> Any:
         """A number that is neither an id nor a time."""
         hits = find_in_number(value, key, names=self.names)
+        if not hits:
+            return value
         self.count(hits)
-        return self._label(hits[0].kind, canonical(hits[0])) if hits else value
+        return self._label(hits[0].kind, canonical(hits[0]))
 
     def key(self, key: str) -> str:
-        super().key(key)
-        if key in self._clean_keys:
+        if key in self._clean_keys:  # as nearly every one is
             return key
-        return mask_text(key, self._label, names=self.names)
+        hits = self.hits_of_key(key)
+        self.count(hits)
+        return mask_text(key, self._label, names=self.names, hits=hits) if hits else key
 
 
 class _Rest:
