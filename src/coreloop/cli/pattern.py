@@ -13,6 +13,7 @@ from coreloop.text import printable
 from coreloop.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
+    from coreloop.mine.rollup import Rollup
     from coreloop.pattern.candidates import Note
 
 _Number = TypeVar("_Number", int, float)
@@ -69,7 +70,6 @@ def command(
     from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.history import project_keys
     from coreloop.judge import read_judgments
-    from coreloop.mine.folder import expired, remove
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
     from coreloop.pattern.propose import propose, write_proposals
@@ -114,13 +114,24 @@ def command(
         )
         return
     keep_days = workspace.settings.retention_days
-    if keep_days is not None and isinstance(in_dir, Address):
+    if keep_days is not None:
+        # never what was just mined
+        _remove_expired(rollups, min(now.date() - timedelta(days=keep_days), days.since), keep_days, in_dir)
+
+
+def _remove_expired(
+    rollups: "list[Rollup]", oldest_kept: date, keep_days: int, in_dir: Folder | None
+) -> None:
+    """Remove and name the older files of the records folder; of a folder that was named, none."""
+    from coreloop.mine.folder import expired, remove
+
+    if isinstance(in_dir, Address):
         click.echo(f"{in_dir}: nothing is removed at an address; retention_days is for folders", err=True)
-    if keep_days is not None and in_dir is None:
-        oldest_kept = min(now.date() - timedelta(days=keep_days), days.since)  # never what was just mined
-        for path in expired(rollups, before=oldest_kept):
-            remove(path)
-            click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
+    if in_dir is not None:
+        return
+    for path in expired(rollups, before=oldest_kept):
+        remove(path)
+        click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)
 
 
 def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
