@@ -1,7 +1,7 @@
 """The shapes of calls, by number: the same call is taken apart once and not a million times."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import msgspec
 import orjson
@@ -15,6 +15,16 @@ _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
 _Known = tuple[str | None, tuple[str, ...], dict[bytes, int]]
 
 
+class Part(NamedTuple):
+    """A shape as JSON: ``{"name", "selectors", "arg_keys"}``, as in a candidate's ``tool_pattern``; and
+    without the name.
+    """
+
+    name: str
+    json: str
+    text: str
+
+
 class CallShapes:
     """Numbers of the shapes of calls.
 
@@ -22,16 +32,16 @@ class CallShapes:
     ----------
     steps : list of str
         By number: the step in a sequence.
-    parts : list of dict
-        By number: ``{"name", "selectors", "arg_keys"}``, as in a candidate's ``tool_pattern``.
+    parts : list of Part
+        By number.
     """
 
     def __init__(self, selectors: Mapping[str, Sequence[str]]) -> None:
         self._selectors = selectors
-        self._numbers: dict[tuple[str, bytes], int] = {}
-        self._known: dict[tuple[str, ...], _Known] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._known: dict[tuple[str, tuple[str, ...]], _Known] = {}
         self.steps: list[str] = []
-        self.parts: list[dict[str, Any]] = []
+        self.parts: list[Part] = []
 
     def numbers(self, calls: Iterable[CallFields]) -> tuple[tuple[int, ...], list[tuple[int, CallFields]]]:
         """The numbers of the calls that were ok; and each of the others with its number.
@@ -39,12 +49,13 @@ class CallShapes:
         A number is that of the call's shape: its tool, selector values and argument names.
         """
         ok, failed = [], []
+        known = self._known
         for call in calls:
             args = call.args
             if type(args) is not dict:
                 args = _NO_ARGS
-            key = (call.name, *args)
-            selector, more, numbers = self._known.get(key) or self._learn(call, key)
+            key = (call.name, tuple(args))
+            selector, more, numbers = known.get(key) or self._learn(*key)
             if selector is None:
                 values = b""
             elif more:
@@ -60,13 +71,13 @@ class CallShapes:
                 failed.append((number, call))
         return tuple(ok), failed
 
-    def _learn(self, call: CallFields, key: tuple[str, ...]) -> _Known:
+    def _learn(self, name: str, names: tuple[str, ...]) -> _Known:
         """The selectors that a call with these arguments has, and room for the numbers of their values."""
         if len(self._known) >= _MOST_REMEMBERED:
             self._known.clear()
-        chosen = self._selectors.get(call.name, DEFAULT_SELECTORS)
-        present = tuple(name for name in chosen if name in key[1:])
-        known = self._known[key] = (present[0], present[1:], {}) if present else (None, (), {})
+        chosen = self._selectors.get(name, DEFAULT_SELECTORS)
+        present = tuple(selector for selector in chosen if selector in names)
+        known = self._known[name, names] = (present[0], present[1:], {}) if present else (None, (), {})
         return known
 
     def _learn_values(self, call: CallFields, values: bytes, numbers: dict[bytes, int]) -> int:
@@ -82,15 +93,11 @@ class CallShapes:
         values = call.selected(chosen)
         selectors = {key: selector_value(value) for key, value in values.items() if value is not None}
         arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
+        what = {"selectors": selectors, "arg_keys": arg_keys}
+        whole = orjson.dumps({"name": call.name, **what}).decode()
         text = step(call.name, values, chosen)
-        part = {"name": call.name, "selectors": selectors, "arg_keys": arg_keys}
-        number = self._numbers.setdefault((text, orjson.dumps(part)), len(self.steps))
+        number = self._numbers.setdefault((text, whole), len(self.steps))
         if number == len(self.steps):
             self.steps.append(text)
-            self.parts.append(part)
+            self.parts.append(Part(call.name, whole, orjson.dumps(what).decode()))
         return number
-
-    def text(self, number: int) -> str:
-        """JSON of a shape's ``{"selectors", "arg_keys"}``."""
-        part = self.parts[number]
-        return orjson.dumps({"selectors": part["selectors"], "arg_keys": part["arg_keys"]}).decode()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ahocorasick_rs import AhoCorasick
 
-from coreloop.mine.decode import CallFields, RecordFields
+from coreloop.mine.decode import CallFields, PlainRecord, RecordFields
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
@@ -102,8 +102,9 @@ def error_class(text: str) -> str:
         ``other``.
     """
     lower = text[:MAX_ERROR_CHARS].lower()
-    for found in sorted({index for index, _, _ in _FIND_WORDS(lower, overlapping=True)}):
-        _, name, pattern = _WORDS[found]
+    found = _FIND_WORDS(lower, overlapping=True)
+    for index, _, _ in found if len(found) < 2 else sorted(found):
+        _, name, pattern = _WORDS[index]
         if pattern is None or pattern.search(lower):
             return name
     return "other"
@@ -132,20 +133,10 @@ def outcome(
         A failed call is no failure of the record when the agent recovered; ending on one is. What failed
         only for a transient reason (network, rate limit) counts neither way.
     """
-    if verdict is None and fields.judgment is not None:
-        verdict = fields.judgment.verdict
-    if verdict is not None and verdict in _BY_VERDICT:
-        return _BY_VERDICT[verdict]
-    if fields.violation is not None or fields.omitted_failure:
-        return Outcome.FAILURE
-    if fields.omitted_failure is None:  # of a record that was cut, it speaks of the whole
-        for call in calls:  # any() with a generator would cost more than the rest of the weighing
-            if call.extreme_flags:
-                if _has_uncleared_flag(fields, calls):
-                    return Outcome.FAILURE
-                break
-    if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
-        return Outcome.FAILURE
+    if verdict is not None or not isinstance(fields, PlainRecord):
+        told = _told(fields, calls, verdict)
+        if told is not None:
+            return told
     if fields.error is not None or fields.tool_calls_omitted or (calls and not calls[-1].ok):
         reasons = _reasons(fields, calls)
         if reasons:
@@ -155,6 +146,22 @@ def outcome(
     if chunk_len >= min_chunk_len:
         return Outcome.SUCCESS
     return Outcome.FAILURE if chunk_len < LOW_CHUNK_LEN else Outcome.NEUTRAL
+
+
+def _told(fields: RecordFields, calls: Sequence[CallFields], verdict: str | None) -> Outcome | None:
+    """What a human's verdict or a mark says of a record; nothing of most."""
+    if verdict is None and fields.judgment is not None:
+        verdict = fields.judgment.verdict
+    if verdict is not None and verdict in _BY_VERDICT:
+        return _BY_VERDICT[verdict]
+    if fields.violation is not None or fields.omitted_failure:
+        return Outcome.FAILURE
+    # omitted_failure, of a record that was cut, speaks of the whole
+    if fields.omitted_failure is None and _has_uncleared_flag(fields, calls):
+        return Outcome.FAILURE
+    if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
+        return Outcome.FAILURE
+    return None
 
 
 def _reasons(fields: RecordFields, calls: Sequence[CallFields]) -> list[Any]:

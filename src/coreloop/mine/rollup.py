@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, BinaryIO, Final
+from itertools import chain, islice
+from typing import BinaryIO, Final
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from coreloop.mine.address import LogFile
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
 from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
-from coreloop.mine.rows import Group, Rows, Way, as_int, to_tables
+from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals
 from coreloop.mine.tables import Tables, merged
 from coreloop.records import UNSPECIFIED, hash_question, is_category
@@ -97,11 +98,14 @@ def count_lines(lines: Iterable[Line | Skipped], settings: MineSettings) -> tupl
     Tables, dict of str to int
         The tables in memory, and the lines that were not mined, by reason.
     """
-    counter = _LineCounter(settings)
+    skipped: Counter[str] = Counter()
+    parts = []
+    rest = iter(lines)
     with _no_garbage_collection():
-        for line in lines:
-            counter.add(line)
-    return counter.tables(), dict(counter.skipped)
+        for line in rest:
+            rows = _rows(chain([line], islice(rest, _ROWS_AT_ONCE - 1)), settings, skipped)
+            parts.append(to_tables(rows))  # which need a tenth of the memory
+        return merged(parts).collected(), dict(skipped)
 
 
 def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
@@ -115,83 +119,49 @@ def question_hash(fields: RecordFields) -> int:
     return as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
-class _LineCounter:
-    """A row per record and per failed call; what can be done for many at once is done in `rows`."""
-
-    def __init__(self, settings: MineSettings) -> None:
-        self._settings = settings
-        self._parts: list[Tables] = []
-        self.skipped: Counter[str] = Counter()
-        self._start()
-
-    def _start(self) -> None:
-        self._shapes = CallShapes(self._settings.selectors)
-        self._ways: dict[Way, int] = {}
-        self._groups: dict[Group, int] = {}
-        self._rows: list[tuple[Any, ...]] = []
-        self._failed: list[tuple[Any, ...]] = []
-        self._replayed: list[str] = []
-        self._labels: set[str] = set()
-
-    def add(self, line: Line | Skipped) -> None:
+def _rows(lines: Iterable[Line | Skipped], settings: MineSettings, skipped: Counter[str]) -> Rows:
+    """A row per record and per failed call; what can be done for many at once is done in `to_tables`."""
+    shapes = CallShapes(settings.selectors)
+    groups: dict[Group, int] = {}
+    rows = Rows(groups, shapes)
+    add_record, add_failed = rows.records.extend, rows.failed.extend
+    labels: set[str] = set()
+    for line in lines:
         if isinstance(line, Skipped):
-            self.skipped[line.reason] += 1
-            return
-        fields, calls, settings = line.fields, line.calls, self._settings
-        request_id = fields.request_id
+            skipped[line.reason] += 1
+            continue
+        fields, calls = line.fields, line.calls
+        request_id, provider, label = fields.request_id, fields.provider, fields.category_hash
         if request_id is not None and request_id in settings.replayed:
-            self.skipped["replay"] += 1
-            self._replayed.append(request_id)
-            return
-        verdict = settings.verdicts.get(request_id) if request_id else None
-        weighed = outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
-        label = fields.category_hash
-        group = (
-            label if label in self._labels else self._category(fields),
-            self._way(line),
-            fields.provider,
-            weighed,
-            signals(fields, calls) if weighed == Outcome.FAILURE else 0,
-        )
-        number = self._groups.get(group)
-        if number is None:
-            number = self._groups[group] = len(self._groups)
-        asked = fields.question_hash or hash_question(fields.question or "")
-        session = fields.session_hash or None
-        self._rows.append((line.ts_us, line.offset, number, fields.chunk_len, asked, session, request_id))
-        if len(self._rows) == _ROWS_AT_ONCE:
-            self._close_part()
-
-    def _way(self, line: Line) -> int:
-        """The number of the calls that were ok; each of the others becomes a row."""
-        ok, failed = self._shapes.numbers(line.calls)
-        fields = line.fields
+            skipped["replay"] += 1
+            rows.replayed.append(request_id)
+            continue
+        if label not in labels:
+            label = _category(fields, settings.categories)
+            if label == fields.category_hash:
+                labels.add(label)
+        ok, failed = shapes.numbers(calls)
         for number, call in failed:
             error = str(call.error)[:MAX_ERROR_CHARS]
-            self._failed.append((line.ts_us, line.offset, number, fields.provider, error, call.duration_ms))
-        way = (ok, (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None)
-        return self._ways.setdefault(way, len(self._ways))
+            add_failed((line.ts_us, line.offset, number, provider, error, call.duration_ms))
+        verdict = settings.verdicts.get(request_id) if request_id else None
+        weighed = outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
+        against = signals(fields, calls) if weighed == Outcome.FAILURE else 0
+        recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
+        group = (label, ok, recorded, provider, weighed, against)
+        number = groups.setdefault(group, len(groups))
+        asked = fields.question_hash or hash_question(fields.question or "")
+        session = fields.session_hash or None
+        add_record((line.ts_us, line.offset, number, fields.chunk_len, asked, session, request_id))
+    return rows
 
-    def tables(self) -> Tables:
-        """All that was added."""
-        self._close_part()
-        return merged(self._parts).collected()
 
-    def _close_part(self) -> None:
-        """Rows -> tables, which need a tenth of the memory."""
-        rows = Rows(
-            self._rows, self._failed, list(self._groups), list(self._ways), self._shapes, self._replayed
-        )
-        self._parts.append(to_tables(rows))
-        self._start()
-
-    def _category(self, fields: RecordFields) -> str:
-        """The recorded label; by today's rules where there is none, so a rule added later counts too."""
-        label = fields.category_hash
-        if label is not None and label != UNSPECIFIED and is_category(label):
-            self._labels.add(label)
-            return label
-        return self._settings.categories.label(fields.question or "")
+def _category(fields: RecordFields, rules: Categories) -> str:
+    """The recorded label; by today's rules where there is none, so a rule added later counts too."""
+    label = fields.category_hash
+    if label is not None and label != UNSPECIFIED and is_category(label):
+        return label
+    return rules.label(fields.question or "")
 
 
 @contextmanager

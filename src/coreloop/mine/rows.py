@@ -1,12 +1,12 @@
 """Rows of records -> a rollup's tables: all that can be done for many rows at once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any, Final
 
-import orjson
 import polars as pl
 
 from coreloop.mine.calls import CallShapes
@@ -42,14 +42,15 @@ GROUP: Final[Mapping[str, Any]] = {
     "outcome": pl.Int8,
     "signals": pl.UInt16,
 }
-Group = tuple[str, int, str | None, int, int]
-"""What records have in common, by `GROUP`: ``way`` is the number of a `Way`."""
+Group = tuple[str, tuple[int, ...], str | None, str | None, int, int]
+"""What records have in common: category, `Way` (two fields), provider, outcome and signals."""
 Way = tuple[tuple[int, ...], str | None]
 """Numbers of the shapes of the calls that were ok; and the recorded hash, where calls were omitted."""
 _Text = tuple[str, int, str]
 _MOST_CHARS: Final = 1 << 31
 _MOST_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
+_digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts come every day
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,50 +64,58 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records and failed calls by `ROW` and `FAILED_CALL`, and what their numbers stand for.
+    """Records and failed calls, and what their numbers stand for.
 
     Attributes
     ----------
-    records, failed : sequence of tuple
-        The rows.
-    groups : sequence of Group
-        By number.
-    ways : sequence of Way
-        By number.
+    groups : dict of Group to int
+        Their numbers, in order from 0.
     shapes : CallShapes
         By number, too.
-    replayed : sequence of str
+    records, failed : list
+        The values of `ROW` and of `FAILED_CALL`, row after row: a list of a million tuples would take twice
+        the memory, and the time to make and to take apart each.
+    replayed : list of str
         Ids of requests that are not mined.
     """
 
-    records: Sequence[tuple[Any, ...]]
-    failed: Sequence[tuple[Any, ...]]
-    groups: Sequence[Group]
-    ways: Sequence[Way]
+    groups: Mapping[Group, int]
     shapes: CallShapes
-    replayed: Sequence[str]
+    records: list[Any] = field(default_factory=list)
+    failed: list[Any] = field(default_factory=list)
+    replayed: list[str] = field(default_factory=list)
 
 
 def to_tables(rows: Rows) -> Tables:
     """Tables of some rows, neither merged nor sorted."""
     records = _frame(rows.records, ROW)
-    done = [_do(way, rows.shapes) for way in rows.ways]
-    groups = _groups(rows.groups, done)
+    ways: dict[Way, int] = {}
+    of_groups = [
+        (category, ways.setdefault((ok, recorded), len(ways)), *others)
+        for category, ok, recorded, *others in rows.groups
+    ]
+    done = [_do(way, rows.shapes) for way in ways]
+    groups = _groups(of_groups, done)
     counted = _counted(records).join(groups, on="group")
     failures, templates = _described(_frame(rows.failed, FAILED_CALL))
     ids = pl.concat([records["request_id"].drop_nulls(), pl.Series(rows.replayed, dtype=pl.String)])
-    texts = [*chain.from_iterable(one.texts for one in done), *_call_texts(rows.shapes), *templates]
+    called = [("call", _digest(part.text), part.text) for part in rows.shapes.parts]
+    texts = [*chain.from_iterable(one.texts for one in done), *called, *templates]
     return Tables(
         groups=counted.select(_typed(GROUPS)).lazy(),
         requests=_requests(records, groups).lazy(),
-        calls=_calls([_ok_calls(counted, rows.ways), failures], rows.shapes).lazy(),
+        calls=_calls([_ok_calls(counted, list(ways)), failures], rows.shapes).lazy(),
         texts=_columns(texts, TEXTS).lazy(),
-        ids=pl.LazyFrame({"id": _numbers(ids, id_hash, plain=_PLAIN_ID)}, schema=IDS),
+        ids=pl.LazyFrame({"id": _numbers(ids, id_hash, marked=False)}, schema=IDS),
     )
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    return _columns(rows, schema).with_columns(day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32))
+def _frame(values: Sequence[Any], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """A frame of the values of rows, and the day of each."""
+    columns = {name: values[place :: len(schema)] for place, name in enumerate(schema)}
+    return pl.DataFrame(columns, schema=schema).with_columns(
+        day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32)
+    )
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
@@ -130,11 +139,11 @@ def _counted(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _groups(groups: Sequence[Group], done: Sequence[_Done]) -> pl.DataFrame:
+def _groups(groups: Sequence[tuple[Any, ...]], done: Sequence[_Done]) -> pl.DataFrame:
     """A row per group: `GROUP`, and its pattern, sequence and shape."""
     frame = _columns(groups, GROUP).with_columns(pl.col("provider").fill_null("")).with_row_index("group")
     patterns = [
-        (category, way, digest64(f"{category}\n{done[way].sequence}"), done[way].sequence, done[way].shape)
+        (category, way, _digest(f"{category}\n{done[way].sequence}"), done[way].sequence, done[way].shape)
         for category, way in frame.select("category", "way").unique().iter_rows()
     ]
     return frame.join(_columns(patterns, _OF_PATTERN), on=["category", "way"], maintain_order="left")
@@ -144,7 +153,7 @@ def _requests(records: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     of_group = groups.select(pl.col("pattern", "sequence", "outcome").gather(records["group"]))
     kept = pl.concat([records, of_group], how="horizontal").filter(pl.col("sequence") != NO_SEQUENCE)
     numbers = {
-        name: _numbers(kept[name], as_int, plain=_PLAIN_HASH).fill_null(0) for name in ("question", "session")
+        name: _numbers(kept[name], as_int, marked=True).fill_null(0) for name in ("question", "session")
     }
     return kept.with_columns(**numbers).select(_typed(REQUESTS))
 
@@ -155,17 +164,11 @@ def _do(way: Way, shapes: CallShapes) -> _Done:
     if recorded is not None:
         return _Done(as_int(recorded), 0)
     steps = shapes.steps
-    sequence = join_steps(steps[number] for number in numbers)
-    firsts = (next(same) for _, same in groupby(numbers, key=steps.__getitem__))
-    shape = orjson.dumps([shapes.parts[number] for number in firsts]).decode()
-    hashes = as_int(hash_sequence(sequence)), digest64(shape)
+    firsts = [next(same) for _, same in groupby(numbers, key=steps.__getitem__)]
+    sequence = join_steps(steps[number] for number in firsts)
+    shape = f"[{','.join(shapes.parts[number].json for number in firsts)}]"
+    hashes = as_int(hash_sequence(sequence)), _digest(shape)
     return _Done(*hashes, [("sequence", hashes[0], sequence), ("shape", hashes[1], shape)])
-
-
-def _call_texts(shapes: CallShapes) -> Iterator[_Text]:
-    for number in range(len(shapes.parts)):
-        text = shapes.text(number)
-        yield "call", digest64(text), text
 
 
 def _ok_calls(counted: pl.DataFrame, ways: Sequence[Way]) -> pl.DataFrame:
@@ -190,7 +193,7 @@ def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
     asked = pl.when(error.str.contains("429", literal=True)).then(error).otherwise(same)
     failed = failed.with_columns(asked=asked)
     told = [(text, error_class(text), template(text)) for text in failed["asked"].unique()]
-    hashes = {general: digest64(general) for general in {general for _, _, general in told}}
+    hashes = {general: _digest(general) for general in {general for _, _, general in told}}
     errors = _columns([(text, name, hashes[general]) for text, name, general in told], _OF_ERRORS)
     wasted_us = (pl.col("duration_ms").fill_null(0) * 1000).clip(0, _MOST_US).round().cast(pl.Int64)
     calls = failed.join(errors, on="asked").with_columns(
@@ -204,19 +207,22 @@ def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
 
 
 def _calls(parts: Sequence[pl.DataFrame], shapes: CallShapes) -> pl.DataFrame:
-    rows = [(number, part["name"], digest64(shapes.text(number))) for number, part in enumerate(shapes.parts)]
+    rows = [(number, part.name, _digest(part.text)) for number, part in enumerate(shapes.parts)]
     named = _columns(rows, {"call": pl.UInt32, "tool": pl.String, "shape": pl.UInt64})
     counted = pl.concat([pl.DataFrame(schema=CALLS), *parts], how="diagonal").drop("tool", "shape")
     return counted.join(named, on="call").select(_typed(CALLS))
 
 
-def _numbers(texts: pl.Series, otherwise: Callable[[str], int], *, plain: str) -> pl.Series:
+def _numbers(texts: pl.Series, otherwise: Callable[[str], int], *, marked: bool) -> pl.Series:
     """Recorded hashes as 64 bits, null where there is none.
 
-    Those of the form ``plain`` are read by polars, all others by ``otherwise``; both give the same.
+    Those that end in 16 hex digits (behind a colon, where ``marked``) are read by polars, all others by
+    ``otherwise``; both give the same.
     """
     numbers = texts.str.tail(16).str.to_integer(base=16, dtype=pl.UInt64, strict=False)
-    is_plain = texts.str.contains(plain)
+    is_plain = numbers.is_not_null()
+    if marked:
+        is_plain &= texts.str.tail(17).str.starts_with(":")
     odd = texts.filter(~is_plain).unique().drop_nulls()
     if odd.is_empty():
         return numbers
@@ -228,10 +234,10 @@ def _numbers(texts: pl.Series, otherwise: Callable[[str], int], *, plain: str) -
 def as_int(recorded: str) -> int:
     """A recorded hash as 64 bits; one that is written otherwise is hashed itself."""
     try:
-        digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else digest64(recorded)
+        digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else _digest(recorded)
         return digits & _64_BITS
     except ValueError:
-        return digest64(recorded)
+        return _digest(recorded)
 
 
 def id_hash(request_id: str) -> int:
@@ -239,7 +245,7 @@ def id_hash(request_id: str) -> int:
     try:
         return int(request_id[-16:], 16) & _64_BITS
     except ValueError:
-        return digest64(request_id)
+        return _digest(request_id)
 
 
 _OF_PATTERN: Final = {
@@ -259,7 +265,5 @@ _OF_CALLS: Final = {
     "wasted_us": pl.Int64,
 }
 _OF_ERRORS: Final = {"asked": pl.String, "error_class": pl.String, "template": pl.UInt64}
-_PLAIN_HASH: Final = r"^[a-z0-9]*:[0-9a-f]{16}$"
-_PLAIN_ID: Final = r"^[a-z0-9]*[:-][0-9a-f]{16}$"
 NO_SEQUENCE: Final = as_int(hash_sequence(""))
 """Records without a successful call: they count for their category, and for no pattern."""

@@ -28,7 +28,7 @@ from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable
 from coreloop.workspace import Lock, locked
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of mining: what changes what is counted, or how it is written, needs the next one."""
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"

@@ -26,7 +26,7 @@ _MAX_TEMPLATE_CHARS: Final = 200
 # A sign without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
 # left of one may look like the next. A quote that nothing closes runs to the end, as logs cut texts anywhere;
 # an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
-_REPLACED: Final = (
+_VALUES: Final = (
     (re.compile(r"@|:/{2}"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
     (re.compile(r"[\\/]"), re.compile(r"\S*[\\/]\S*"), "<path>"),
     (
@@ -38,8 +38,8 @@ _REPLACED: Final = (
         ),
         "<value>",
     ),
-    (re.compile(r"\d"), re.compile(r"[#\w.-]*\d[\w.-]*"), "<n>"),
 )
+_NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
 def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
@@ -90,7 +90,6 @@ def names_of(bits: int, *, among: Sequence[str] = LABELS) -> tuple[str, ...]:
     return tuple(name for name in among if bits & _BITS[name])
 
 
-@lru_cache(maxsize=16_384)  # one cause comes again every day
 def template(text: str) -> str:
     """An error's text without what differs from case to case.
 
@@ -101,17 +100,27 @@ def template(text: str) -> str:
     str
         At most 200 characters, one line; applying it again changes nothing.
     """
-    found, folded = text[:MAX_ERROR_CHARS], None
-    while found != folded:  # what one replacement leaves may be a quote, or melt into another letter
-        found, folded = _replaced(found), found
+    return _settled(_without_values(text[:MAX_ERROR_CHARS]))
+
+
+@lru_cache(maxsize=4096)  # one cause has few texts without values, and comes again every day
+def _settled(text: str) -> str:
+    found, before = _without_numbers(text), None
+    while found != before:  # what one replacement leaves may be a quote, or melt into another letter
+        found, before = _without_numbers(_without_values(found)), found
     return found
 
 
-def _replaced(text: str) -> str:
+def _without_values(text: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", text).split())
-    for sign, pattern, instead in _REPLACED:
+    for sign, pattern, instead in _VALUES:
         if sign.search(folded):
             folded = pattern.sub(instead, folded)
+    return folded
+
+
+def _without_numbers(text: str) -> str:
+    folded = _NUMBER.sub("<n>", text)
     return folded if len(folded) <= _MAX_TEMPLATE_CHARS else _cut(folded)
 
 

@@ -85,7 +85,7 @@ def side_by_side(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl
 
 
 def merged(parts: Iterable[Tables]) -> Tables:
-    """One rollup of the parts of a file, the same whatever the parts were."""
+    """One rollup of the parts of a file, in the file's order; the same whatever the parts were."""
     every = list(parts)
     whole = Tables(*(side_by_side([getattr(one, name) for one in every], SCHEMAS[name]) for name in NAMES))
     earliest = pl.col("offset").filter(pl.col("first_us") == pl.col("first_us").min()).min()
@@ -94,7 +94,7 @@ def merged(parts: Iterable[Tables]) -> Tables:
     calls = whole.calls.group_by(CALL_KEYS).agg(pl.col("n", "wasted_us").sum(), *times, earliest)
     return Tables(
         groups=groups.sort(GROUP_KEYS),
-        requests=whole.requests.sort("pattern", "ts_us", "offset"),
+        requests=whole.requests.sort("pattern", maintain_order=True),  # and so of the lines, as the parts are
         calls=calls.sort(CALL_KEYS),
         texts=whole.texts.unique().sort("kind", "hash"),
         ids=whole.ids.unique().sort("id"),

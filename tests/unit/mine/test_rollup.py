@@ -76,7 +76,7 @@ def test_a_row_counts_the_records_that_share_its_keys():
     assert success["chunk_len"] == 1800
     assert success["first_us"] == _microseconds(9)
     assert success["last_us"] == _microseconds(11)
-    assert rolled.requests["offset"].to_list() == [200, 100, 0, 300]
+    assert rolled.requests["offset"].to_list() == [0, 100, 200, 300]
 
 
 def _microseconds(hour: int) -> int:
