@@ -166,7 +166,17 @@ def read_lines(
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line | Skipped:
     """Decode one line, or say why it is skipped."""
     try:
-        fields, calls, moment = _decode(raw)
+        plain = _decode_plain(raw)
+    except UnicodeDecodeError:
+        return Skipped("not UTF-8", offset)
+    except (msgspec.DecodeError, RecursionError):
+        return _decode_other(raw, offset, replays=replays)
+    return _at(plain.ts, offset, plain, plain.tool_calls or ())
+
+
+def _decode_other(raw: bytes, offset: int, *, replays: bool) -> Line | Skipped:
+    try:
+        fields = _decode_record(raw)
     except UnicodeDecodeError:
         return Skipped("not UTF-8", offset)
     except (msgspec.DecodeError, RecursionError):
@@ -175,22 +185,17 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
         return Skipped(_newer(fields.schema_version), offset)
     if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
-    if moment is not None:
-        passed = moment - _EPOCH
-        ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
-        if _FIRST_US <= ts_us < _BEHIND_US:
-            return Line(fields, calls, offset, ts_us)
+    calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
+    moment = _moment(fields.ts)
+    return Skipped("no valid time", offset) if moment is None else _at(moment, offset, fields, calls)
+
+
+def _at(moment: datetime, offset: int, fields: RecordFields, calls: Sequence[CallFields]) -> Line | Skipped:
+    passed = moment - _EPOCH
+    ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+    if _FIRST_US <= ts_us < _BEHIND_US:
+        return Line(fields, calls, offset, ts_us)
     return Skipped("no valid time", offset)
-
-
-def _decode(raw: bytes) -> tuple[RecordFields, Sequence[CallFields], datetime | None]:
-    try:
-        plain = _decode_plain(raw)
-    except msgspec.ValidationError:
-        fields = _decode_record(raw)
-        calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
-        return fields, calls, _moment(fields.ts)
-    return plain, plain.tool_calls or [], plain.ts
 
 
 def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:

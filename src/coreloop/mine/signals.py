@@ -23,14 +23,14 @@ CLASSES: Final = (
 _BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
 _MAX_TEMPLATE_CHARS: Final = 200
 
-# A sign without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
+# Signs without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
 # left of one may look like the next. A quote that nothing closes runs to the end, as logs cut texts anywhere;
 # an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
 _VALUES: Final = (
-    (re.compile(r"@|:/{2}"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
-    (re.compile(r"[\\/]"), re.compile(r"\S*[\\/]\S*"), "<path>"),
+    (("@", "://"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
+    (("/", "\\"), re.compile(r"\S*[\\/]\S*"), "<path>"),
     (
-        re.compile(r"['\"`“‘「『«]"),
+        tuple("'\"`“‘「『«"),
         re.compile(
             r"(?<![A-Za-z0-9_])[bfruBFRU]{0,2}'(?:[^']|'(?=[A-Za-z0-9_]))*(?:'|$)|"
             r"\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|“[^”]*(?:”|$)|‘[^’]*(?:’|$)|"
@@ -113,9 +113,11 @@ def _settled(text: str) -> str:
 
 def _without_values(text: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", text).split())
-    for sign, pattern, instead in _VALUES:
-        if sign.search(folded):
-            folded = pattern.sub(instead, folded)
+    for signs, pattern, instead in _VALUES:
+        for sign in signs:  # any() with a generator would take longer than to look for all of them
+            if sign in folded:
+                folded = pattern.sub(instead, folded)
+                break
     return folded
 
 
