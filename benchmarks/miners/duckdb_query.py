@@ -1,10 +1,12 @@
-"""The same counts by DuckDB's ``read_ndjson``, two threads."""
+"""The same findings by DuckDB's ``read_ndjson``, two threads."""
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
+from findings import GATE, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, of_groups
 
 from coreloop.mine import outcome
 
@@ -16,12 +18,12 @@ COLUMNS = """{
         duration_ms DOUBLE)[]'}"""
 
 
-def _class() -> str:
-    """`coreloop.mine.outcome.error_class` in SQL."""
+def _class(text: str) -> str:
+    """`coreloop.mine.outcome.error_class` in SQL, of a text in lower case."""
     branches = []
     for name, words in outcome._CLASSES:
         patterns = [pattern.pattern for _, pattern in outcome._PATTERNS.get(name, ())]
-        branches.append(f"WHEN regexp_matches(e, '{'|'.join([*words, *patterns])}') THEN '{name}'")
+        branches.append(f"WHEN regexp_matches({text}, '{'|'.join([*words, *patterns])}') THEN '{name}'")
     return f"CASE {' '.join(branches)} ELSE 'other' END"
 
 
@@ -30,64 +32,125 @@ TEMPLATE = r"""regexp_replace(regexp_replace(regexp_replace(regexp_replace(nfc_n
     '''[^'']*(''|$)|"[^"]*("|$)', '<value>', 'g'), '[#\w.-]*\d[\w.-]*', '<n>', 'g')"""
 
 
+LABELS = f"""list_distinct(list_concat(
+    CASE WHEN chunk_len < 200 THEN ['chunk_len_low'] ELSE [] END,
+    CASE WHEN violation IS NOT NULL THEN ['violation'] ELSE [] END,
+    CASE WHEN error IS NOT NULL THEN ['error'] ELSE [] END,
+    CASE WHEN NOT list_bool_and([o.succeeded FOR o IN override_calls]) THEN ['override_failed'] ELSE [] END,
+    CASE WHEN list_sum([c.flags FOR c IN calls]) > 0 THEN ['extreme_flags'] ELSE [] END,
+    CASE WHEN NOT list_bool_and([c.ok FOR c IN calls]) THEN ['tool_error'] ELSE [] END,
+    [{_class("lower(e)")} FOR e IN list_concat([c.error FOR c IN calls], [error]) IF e IS NOT NULL]))"""
+
+RECORDS = f"""CREATE TEMP TABLE records AS
+    SELECT epoch_us(ts) AS us, category_hash AS category, question_hash, question, session_hash, provider,
+        chunk_len, violation, error, override_calls,
+        [{{'shape': c.name || chr(1) || coalesce(c.args->>'axis', '') || chr(1)
+                || array_to_string(list_sort(json_keys(c.args)), chr(2)),
+            'ok': c.ok, 'error': c.error, 'ms': c.duration_ms, 'flags': len(c.extreme_flags)}}
+            FOR c IN tool_calls] AS calls,
+        array_to_string([c.shape FOR c IN calls IF c.ok], chr(3)) AS way,
+        CASE WHEN judgment.verdict IN ('P', 'T') THEN true
+            WHEN judgment.verdict IS NOT NULL OR violation IS NOT NULL THEN false
+            WHEN NOT list_bool_and([o.succeeded FOR o IN override_calls]) THEN false
+            WHEN list_sum([c.flags FOR c IN calls]) > 0 THEN false
+            WHEN error IS NOT NULL OR NOT tool_calls[-1].ok THEN
+                CASE WHEN {_class("lower(coalesce(tool_calls[-1].error, error))")} IN
+                    ('rate_limit', 'transient_network') THEN NULL ELSE false END
+            WHEN chunk_len < 200 THEN false
+            WHEN chunk_len < 400 THEN NULL
+            ELSE true END AS success
+    FROM read_ndjson(?, columns = {COLUMNS}, ignore_errors = true,
+        maximum_object_size = 67108864) WHERE ts IS NOT NULL"""
+
+WAYS = """CREATE TEMP TABLE ways AS
+    SELECT way, str_split(way, chr(3)) AS shapes,
+        [split_part(s, chr(1), 1) || '(' || CASE WHEN split_part(s, chr(1), 2) = '' THEN ''
+            ELSE 'axis=' || split_part(s, chr(1), 2) END || ')' FOR s IN shapes] AS names,
+        list_filter(shapes, lambda s, i: i = 1 OR names[i] <> names[i - 1]) AS steps,
+        array_to_string(list_filter(names, lambda n, i: i = 1 OR n <> names[i - 1]), '>') AS sequence
+    FROM (SELECT DISTINCT way FROM records WHERE way <> '')"""
+
+
 def main(logs: Path) -> None:
     query = duckdb.connect()
     query.execute("SET threads = 2; SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
-    query.execute(
-        f"""CREATE TEMP TABLE records AS
-        SELECT ts, category_hash, question_hash, question, session_hash, provider, chunk_len,
-            list_filter(tool_calls, lambda c: NOT c.ok) AS failed,
-            [c.name || json_keys(c.args)::VARCHAR || coalesce(c.args->>'axis', '')
-                FOR c IN tool_calls] AS shapes,
-            list_transform(list_filter(tool_calls, lambda c: c.ok), lambda c: c.name || '(' ||
-                coalesce('axis=' || (c.args->>'axis'), '') || ')') AS steps,
-            CASE WHEN judgment.verdict IN ('P', 'T') THEN true
-                WHEN judgment.verdict IS NOT NULL OR violation IS NOT NULL THEN false
-                WHEN len(list_filter(override_calls, lambda o: NOT o.succeeded)) > 0 THEN false
-                WHEN len(list_filter(tool_calls, lambda c: len(c.extreme_flags) > 0)) > 0 THEN false
-                WHEN error IS NOT NULL OR NOT tool_calls[-1].ok THEN
-                    CASE WHEN lower(coalesce(tool_calls[-1].error, error)) SIMILAR TO '.*(429|connection).*'
-                        THEN NULL ELSE false END
-                WHEN chunk_len < 200 THEN false
-                WHEN chunk_len < 400 THEN NULL
-                ELSE true END AS success
-        FROM read_ndjson('{logs}/*.jsonl', columns = {COLUMNS}, ignore_errors = true,
-            maximum_object_size = 67108864) WHERE ts IS NOT NULL"""
-    )
+    query.execute(RECORDS, [f"{logs}/*.jsonl"])
+    query.execute(WAYS)
+    rates = query.execute("SELECT category, avg(success::INT) FROM records GROUP BY ALL").fetchall()
     patterns = query.execute(
-        """WITH collapsed AS (
-            SELECT *, array_to_string(
-                list_filter(steps, lambda s, i: i = 1 OR s <> steps[i - 1]), '>') AS sequence
-            FROM records)
-        SELECT category_hash, sha256(sequence)[:16] AS hashed, count(success) AS n,
-            count(*) FILTER (success) AS successes,
-            count(DISTINCT question_hash) FILTER (success IS NOT NULL),
-            count(DISTINCT session_hash) FILTER (success IS NOT NULL), avg(chunk_len),
-            min(epoch_us(ts)), max(epoch_us(ts)),
-            min_by(question, ts, 5), histogram(provider)
-        FROM collapsed WHERE sequence <> '' GROUP BY ALL HAVING n > 0"""
+        f"""SELECT category, 'seq:' || sha256(sequence)[:16], count(*), count(*) FILTER (success),
+            count(DISTINCT session_hash), count(DISTINCT question_hash), sum(chunk_len), min(us), max(us),
+            histogram(provider), histogram(steps), min_by(steps, us), sequence,
+            min(us) FILTER (NOT success), max(us) FILTER (NOT success),
+            min_by(question, us, {MAX_EXAMPLES}) FILTER (NOT success),
+            histogram(provider) FILTER (NOT success)
+        FROM records JOIN ways USING (way) WHERE success IS NOT NULL GROUP BY category, sequence"""
     ).fetchall()
-    query.execute(
-        """SELECT shape, count(*) FROM (SELECT unnest(shapes) AS shape FROM records) GROUP BY ALL"""
+    enough = [
+        row for row in patterns if row[2] >= GATE.min_repeat and row[3] / row[2] >= GATE.min_success_rate
+    ]
+    asked = _of(
+        query,
+        """SELECT category, sequence, list(question ORDER BY us) FROM (
+            SELECT category, sequence, min(us) AS us, min_by(question, us) AS question
+            FROM records JOIN ways USING (way) JOIN wanted USING (category, sequence)
+            WHERE success IS NOT NULL GROUP BY category, sequence, question_hash) GROUP BY ALL""",
+        enough,
+    )
+    labels = _of(
+        query,
+        f"""SELECT category, sequence, list_distinct(flatten(list({LABELS})))
+        FROM records JOIN ways USING (way) JOIN wanted USING (category, sequence)
+        WHERE NOT success GROUP BY ALL""",
+        [row for row in patterns if 2 * row[3] < row[2]],
+    )
+    calls = query.execute(
+        "SELECT c.shape, count(*) FROM (SELECT unnest(calls) AS c FROM records) GROUP BY ALL"
     ).fetchall()
     failing = query.execute(
-        f"""WITH calls AS (SELECT unnest(failed, recursive := true), ts FROM records),
-        classed AS (SELECT *, lower(error) AS e FROM calls)
-        SELECT name, list_sort(json_keys(args)), args->>'axis', {_class()} AS class, {TEMPLATE} AS template,
-            count(*) AS n, sum(duration_ms), min(epoch_us(ts)), max(epoch_us(ts)) FROM classed GROUP BY ALL"""
+        f"""WITH failed AS (SELECT unnest(calls, recursive := true), us, provider, question FROM records)
+        SELECT shape, {_class("lower(error)")} AS class, {TEMPLATE} AS template, count(*), sum(ms), min(us),
+            max(us), histogram(provider), min_by(question, us) FROM failed WHERE NOT ok GROUP BY ALL"""
     ).fetchall()
-    print(
-        json.dumps(
-            {
-                "records": query.execute("SELECT count(*) FROM records").fetchone()[0],
-                "patterns": len(patterns),
-                "successes": sum(row[3] for row in patterns),
-                "perfect": sum(row[2] == row[3] >= 3 for row in patterns),
-                "failing": len(failing),
-                "failures": sum(row[5] for row in failing),
-            }
-        )
+    found = of_groups(
+        [_pattern(row, asked.get(_key(row), []), labels.get(_key(row), [])) for row in patterns],
+        dict(rates),
+        [Failing(_shape(shape), *rest) for shape, *rest in failing],
+        {_shape(shape): n for shape, n in calls},
     )
+    n_records = query.execute("SELECT count(*) FROM records").fetchone()[0]
+    print(json.dumps({"records": n_records, **found}))
+
+
+def _of(query: duckdb.DuckDBPyConnection, select: str, rows: list[Any]) -> dict[tuple[str, str], list[str]]:
+    """A list by category and sequence, of the patterns of some rows."""
+    query.execute("CREATE OR REPLACE TEMP TABLE wanted (category VARCHAR, sequence VARCHAR)")
+    if rows:
+        query.executemany("INSERT INTO wanted VALUES (?, ?)", [_key(row) for row in rows])
+    return {(category, sequence): texts for category, sequence, texts in query.execute(select).fetchall()}
+
+
+def _key(row: tuple[Any, ...]) -> tuple[str, str]:
+    return row[0], row[12]
+
+
+def _pattern(row: tuple[Any, ...], asked: list[str], labels: list[str]) -> Pattern:
+    counts, earliest = row[10], tuple(map(_shape, row[11]))
+    shapes = {tuple(map(_shape, steps)): n for steps, n in zip(counts["key"], counts["value"], strict=True)}
+    return Pattern(
+        *row[:10],
+        asked[:MAX_QUESTIONS],
+        {shape: (n, 0 if shape == earliest else 1) for shape, n in shapes.items()},
+        (row[13], row[14]),
+        row[15] or [],
+        row[16] or {},
+        frozenset(labels),
+    )
+
+
+def _shape(text: str) -> Shape:
+    tool, axis, names = text.split("\1")
+    return tool, (("axis", axis),) if axis else (), tuple(names.split("\2"))
 
 
 if __name__ == "__main__":

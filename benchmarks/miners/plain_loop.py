@@ -1,16 +1,21 @@
-"""The same counts by ``json.loads`` and dicts, as a script would."""
+"""The same findings by ``json.loads`` and dicts, as a script would."""
 
-import hashlib
 import json
 import sys
-from collections import defaultdict
-from datetime import UTC, datetime
+from bisect import insort
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, of_groups
 
 from coreloop.mine import outcome, signals
 
 error_class = outcome.error_class.__wrapped__  # a script remembers no text
+SELECTORS = ("axis", "sub")
 
 
 def template(text: str) -> str:
@@ -18,80 +23,150 @@ def template(text: str) -> str:
     return signals._settled.__wrapped__(signals._without_values(text))
 
 
-def main(logs: Path) -> None:
-    groups: dict[Any, dict[str, Any]] = {}
-    base: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    calls: dict[Any, list[float]] = defaultdict(lambda: [0, 0.0])
-    shapes: dict[Any, list[int]] = defaultdict(lambda: [0, 0])
-    n_records = 0
-    for path in sorted(logs.glob("*.jsonl")):
+@dataclass(slots=True)
+class Group:
+    """What is summed up of a category and a sequence."""
+
+    n: int = 0
+    n_success: int = 0
+    chunk_len: int = 0
+    first_us: int | None = None
+    last_us: int | None = None
+    questions: dict[str, tuple[int, str]] = field(default_factory=dict)
+    sessions: set[str] = field(default_factory=set)
+    providers: Counter[str] = field(default_factory=Counter)
+    shapes: dict[tuple[Shape, ...], list[int]] = field(default_factory=dict)
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    failed_last_us: int | None = None
+    failed_providers: Counter[str] = field(default_factory=Counter)
+    labels: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Failed:
+    """What is summed up of the failed calls of a shape, class and template."""
+
+    n: int = 0
+    wasted_ms: float = 0.0
+    first: tuple[int, str] | None = None
+    last_us: int | None = None
+    providers: Counter[str] = field(default_factory=Counter)
+
+
+class Loop:
+    def __init__(self) -> None:
+        self.groups: defaultdict[tuple[str, str], Group] = defaultdict(Group)
+        self.base: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.failed: defaultdict[tuple[Shape, str, str], Failed] = defaultdict(Failed)
+        self.calls: Counter[Shape] = Counter()
+        self.n_records = 0
+
+    def read(self, path: Path) -> None:
         with path.open("rb") as lines:
             for line in lines:
                 try:
                     record = json.loads(line)
                 except ValueError:
                     continue
-                n_records += 1
-                count_calls(record, calls, shapes)
-                count_pattern(record, groups, base)
-    counted = [group for group in groups.values() if group["n"]]
-    print(
-        json.dumps(
-            {
-                "records": n_records,
-                "patterns": len(counted),
-                "successes": sum(group["successes"] for group in counted),
-                "perfect": sum(group["successes"] == group["n"] >= 3 for group in counted),
-                "failing": len(calls),
-                "failures": sum(n for n, _ in calls.values()),
-            }
-        )
-    )
+                self.n_records += 1
+                self.count(record)
 
+    def count(self, record: dict[str, Any]) -> None:
+        passed = datetime.fromisoformat(record["ts"]) - EPOCH
+        ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
+        steps: list[str] = []
+        shapes: list[Shape] = []
+        for call in record["tool_calls"]:
+            args = call["args"]
+            selectors = tuple((key, args[key]) for key in SELECTORS if key in args)
+            shape = (call["name"], selectors, tuple(sorted(args)))
+            self.calls[shape] += 1
+            if call["ok"]:
+                step = f"{call['name']}({','.join(f'{key}={value}' for key, value in selectors)})"
+                if not steps or steps[-1] != step:
+                    steps.append(step)
+                    shapes.append(shape)
+            else:
+                self.count_failed(shape, call, record, ts_us)
+        verdict = success(record)
+        if verdict is None:
+            return
+        base = self.base[record["category_hash"]]
+        base[0] += verdict
+        base[1] += 1
+        if steps:
+            group = self.groups[record["category_hash"], ">".join(steps)]
+            self.count_pattern(group, record, tuple(shapes), verdict, ts_us)
 
-def count_pattern(
-    record: dict[str, Any], groups: dict[Any, dict[str, Any]], base: dict[str, list[int]]
-) -> None:
-    steps: list[str] = []
-    for call in record["tool_calls"]:
-        if call["ok"]:
-            selectors = [f"{key}={call['args'][key]}" for key in ("axis", "sub") if key in call["args"]]
-            step = f"{call['name']}({','.join(selectors)})"
-            if not steps or steps[-1] != step:
-                steps.append(step)
-    sequence = hashlib.sha256(">".join(steps).encode()).hexdigest()[:16]
-    verdict = success(record)
-    if verdict is not None:
-        base[record["category_hash"]][0] += verdict
-        base[record["category_hash"]][1] += 1
-    if not steps:
-        return
-    key = (record["category_hash"], sequence)
-    group = groups.get(key)
-    if group is None:
-        group = groups[key] = {
-            "n": 0,
-            "successes": 0,
-            "chunk_len": 0,
-            "questions": {},
-            "sessions": set(),
-            "first": None,
-            "last": None,
-            "providers": defaultdict(int),
-        }
-    if verdict is None:
-        return
-    moment = datetime.fromisoformat(record["ts"]).astimezone(UTC)
-    group["n"] += 1
-    group["successes"] += verdict
-    group["chunk_len"] += record["chunk_len"]
-    group["questions"].setdefault(record["question_hash"], record["question"])
-    group["sessions"].add(record["session_hash"])
-    group["providers"][record["provider"]] += 1
-    if group["first"] is None or moment < group["first"]:
-        group["first"] = moment
-    if group["last"] is None or moment > group["last"]:
-        group["last"] = moment
+    def count_pattern(
+        self, group: Group, record: dict[str, Any], shapes: tuple[Shape, ...], verdict: bool, ts_us: int
+    ) -> None:
+        group.n += 1
+        group.n_success += verdict
+        group.chunk_len += record["chunk_len"]
+        asked = group.questions.get(record["question_hash"])
+        if asked is None or ts_us < asked[0]:
+            group.questions[record["question_hash"]] = (ts_us, record["question"])
+        group.sessions.add(record["session_hash"])
+        group.providers[record["provider"]] += 1
+        if group.first_us is None or ts_us < group.first_us:
+            group.first_us = ts_us
+        if group.last_us is None or ts_us > group.last_us:
+            group.last_us = ts_us
+        shape = group.shapes.setdefault(shapes, [0, ts_us])
+        shape[0] += 1
+        shape[1] = min(shape[1], ts_us)
+        if not verdict:
+            group.labels |= labels(record)
+            group.failed_providers[record["provider"]] += 1
+            if group.failed_last_us is None or ts_us > group.failed_last_us:
+                group.failed_last_us = ts_us
+            if len(group.failed) < MAX_EXAMPLES or ts_us < group.failed[-1][0]:
+                insort(group.failed, (ts_us, record["question"]))
+                del group.failed[MAX_EXAMPLES:]
+
+    def count_failed(self, shape: Shape, call: dict[str, Any], record: dict[str, Any], ts_us: int) -> None:
+        group = self.failed[shape, error_class(call["error"]), template(call["error"])]
+        group.n += 1
+        group.wasted_ms += call["duration_ms"]
+        group.providers[record["provider"]] += 1
+        if group.first is None or ts_us < group.first[0]:
+            group.first = (ts_us, record["question"])
+        if group.last_us is None or ts_us > group.last_us:
+            group.last_us = ts_us
+
+    def patterns(self) -> list[Pattern]:
+        found = []
+        for (category, sequence), group in self.groups.items():
+            asked = sorted(group.questions.values())[:MAX_QUESTIONS]
+            found.append(
+                Pattern(
+                    category=category,
+                    sequence=f"seq:{sha256(sequence.encode()).hexdigest()[:16]}",
+                    n=group.n,
+                    n_success=group.n_success,
+                    n_sessions=len(group.sessions),
+                    n_questions=len(group.questions),
+                    chunk_len=group.chunk_len,
+                    first_us=group.first_us or 0,
+                    last_us=group.last_us or 0,
+                    providers=group.providers,
+                    questions=[text for _, text in asked],
+                    shapes={shape: (n, first_us) for shape, (n, first_us) in group.shapes.items()},
+                    failed_at=(group.failed[0][0] if group.failed else None, group.failed_last_us),
+                    failed_questions=[text for _, text in group.failed],
+                    failed_providers=group.failed_providers,
+                    labels=frozenset(group.labels),
+                )
+            )
+        return found
+
+    def failing(self) -> list[Failing]:
+        return [
+            Failing(*key, one.n, one.wasted_ms, one.first[0], one.last_us, one.providers, one.first[1])
+            for key, one in self.failed.items()
+            if one.first is not None and one.last_us is not None
+        ]
 
 
 def success(record: dict[str, Any]) -> bool | None:
@@ -113,16 +188,30 @@ def success(record: dict[str, Any]) -> bool | None:
     return True if record["chunk_len"] >= 400 else None
 
 
-def count_calls(record: dict[str, Any], calls: dict[Any, list[float]], shapes: dict[Any, list[int]]) -> None:
+def labels(record: dict[str, Any]) -> set[str]:
+    """What went wrong in a record, by the failure taxonomy."""
+    found = {"chunk_len_low"} if record["chunk_len"] < 200 else set()
+    if record["violation"] is not None:
+        found.add("violation")
+    if record["error"] is not None:
+        found |= {"error", error_class(record["error"])}
+    if any(not one["succeeded"] for one in record["override_calls"]):
+        found.add("override_failed")
     for call in record["tool_calls"]:
-        selectors = tuple((key, call["args"][key]) for key in ("axis", "sub") if key in call["args"])
-        shape = (call["name"], selectors, tuple(sorted(call["args"])))
-        shapes[shape][0] += 1
+        if call["extreme_flags"]:
+            found.add("extreme_flags")
         if not call["ok"]:
-            shapes[shape][1] += 1
-            group = calls[(*shape, error_class(call["error"]), template(call["error"]))]
-            group[0] += 1
-            group[1] += call["duration_ms"]
+            found |= {"tool_error", error_class(call["error"])}
+    return found
+
+
+def main(logs: Path) -> None:
+    loop = Loop()
+    for path in sorted(logs.glob("*.jsonl")):
+        loop.read(path)
+    rates = {category: good / n for category, (good, n) in loop.base.items()}
+    found = of_groups(loop.patterns(), rates, loop.failing(), loop.calls)
+    print(json.dumps({"records": loop.n_records, **found}))
 
 
 if __name__ == "__main__":
