@@ -3,7 +3,8 @@
     uv run --group benchmarks python benchmarks/mining.py --megabytes 1000 --days 30
 
 Each is a process of its own. Prints seconds, how many times faster than the loop, and the memory of the
-largest process. All must find the same patterns and failing calls, or it fails.
+largest process. All must find the same candidates and counterexamples, to the last figure and example, or it
+fails.
 """
 
 import argparse
@@ -47,7 +48,7 @@ def _compare(logs: Path, rounds: int) -> None:
         ratio = best["plain_loop.py"][0] / seconds
         print(f"{name:<16} {seconds:7.2f} s {ratio:6.1f} x {megabytes:6} MB  {found[name]}")
     if len({json.dumps(counts, sort_keys=True) for counts in found.values()}) != 1:
-        sys.exit("they did not count the same")
+        sys.exit("they did not find the same")
 
 
 def _run(script: Path, logs: Path) -> tuple[float, int, object]:

@@ -1,4 +1,4 @@
-"""What each miner hands in, so that all can be seen to have found the same: candidates and counterexamples.
+"""What each miner hands in, so that all are seen to find the same: candidates and counterexamples.
 
 The miners count; what is left to do for each of a few hundred groups is done here, for the loop and for DuckDB
 alike, by parts of coreloop that are not measured. Times are microseconds since 1970.
@@ -114,17 +114,21 @@ def of_groups(
 def of_coreloop(candidates: Iterable[Candidate], counterexamples: Iterable[Counterexample]) -> dict[str, Any]:
     """The findings of coreloop."""
     found = [
-        [one.cat_hash, one.seq_hash, [_step(step) for step in one.tool_pattern], one.n_observed]
-        + [one.n_unique_questions, one.n_sessions, round(one.success_rate, 9), round(one.base_rate, 9)]
-        + [round(one.avg_chunk_len, 6), _us(one.first_seen), _us(one.last_seen)]
-        + [one.example_questions, one.providers]
+        [
+            *(one.cat_hash, one.seq_hash, [_step(step) for step in one.tool_pattern], one.n_observed),
+            *(one.n_unique_questions, one.n_sessions, round(one.success_rate, 9), round(one.base_rate, 9)),
+            *(round(one.avg_chunk_len, 6), _us(one.first_seen), _us(one.last_seen)),
+            *(one.example_questions, one.providers),
+        ]
         for one in candidates
     ]
     failing = [
-        [one.tool, one.selectors, one.arg_keys, [_step(step) for step in one.steps], one.cat_hash, one.labels]
-        + [one.error_class, one.error_template, one.n_failures, one.n_calls, one.n_without.n_calls]
-        + [round(100 * one.wasted_ms), _us(one.first_seen), _us(one.last_seen), one.providers]
-        + [[example.question for example in one.examples][: None if one.steps else 1]]
+        [
+            *(one.tool, one.selectors, one.arg_keys, [_step(step) for step in one.steps], one.cat_hash),
+            *(one.labels, one.error_class, one.error_template, one.n_failures, one.n_calls),
+            *(one.n_without.n_calls, round(100 * one.wasted_ms), _us(one.first_seen), _us(one.last_seen)),
+            *(one.providers, [example.question for example in one.examples][: None if one.steps else 1]),
+        ]
         for one in counterexamples
     ]
     return _digest(found, failing)

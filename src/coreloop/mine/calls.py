@@ -1,5 +1,6 @@
 """The shapes of calls, by number: the same call is taken apart once and not a million times."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -39,7 +40,8 @@ class CallShapes:
     def __init__(self, selectors: Mapping[str, Sequence[str]]) -> None:
         self._selectors = selectors
         self._numbers: dict[tuple[str, str], int] = {}
-        self._known: dict[tuple[str, tuple[str, ...]], _Known] = {}
+        self._known: defaultdict[str, dict[tuple[str, ...], _Known]] = defaultdict(dict)
+        self._n_known = 0
         self.steps: list[str] = []
         self.parts: list[Part] = []
 
@@ -54,8 +56,11 @@ class CallShapes:
             args = call.args
             if type(args) is not dict:
                 args = _NO_ARGS
-            key = (call.name, tuple(args))
-            selector, more, numbers = known.get(key) or self._learn(*key)
+            names = tuple(args)
+            try:
+                selector, more, numbers = known[call.name][names]
+            except KeyError:
+                selector, more, numbers = self._learn(call.name, names)
             if selector is None:
                 values = b""
             elif more:
@@ -73,11 +78,13 @@ class CallShapes:
 
     def _learn(self, name: str, names: tuple[str, ...]) -> _Known:
         """The selectors that a call with these arguments has, and room for the numbers of their values."""
-        if len(self._known) >= _MOST_REMEMBERED:
+        self._n_known += 1
+        if self._n_known > _MOST_REMEMBERED:
             self._known.clear()
+            self._n_known = 1
         chosen = self._selectors.get(name, DEFAULT_SELECTORS)
         present = tuple(selector for selector in chosen if selector in names)
-        known = self._known[name, names] = (present[0], present[1:], {}) if present else (None, (), {})
+        known = self._known[name][names] = (present[0], present[1:], {}) if present else (None, (), {})
         return known
 
     def _learn_values(self, call: CallFields, values: bytes, numbers: dict[bytes, int]) -> int:

@@ -126,13 +126,14 @@ def _rows(lines: Iterable[Line | Skipped], settings: MineSettings, skipped: Coun
     rows = Rows(groups, shapes)
     add_record, add_failed = rows.records.extend, rows.failed.extend
     labels: set[str] = set()
+    replayed, verdicts, min_chunk_len = settings.replayed, settings.verdicts, settings.min_chunk_len
     for line in lines:
         if isinstance(line, Skipped):
             skipped[line.reason] += 1
             continue
         fields, calls = line.fields, line.calls
         request_id, provider, label = fields.request_id, fields.provider, fields.category_hash
-        if request_id is not None and request_id in settings.replayed:
+        if replayed and request_id is not None and request_id in replayed:
             skipped["replay"] += 1
             rows.replayed.append(request_id)
             continue
@@ -144,8 +145,8 @@ def _rows(lines: Iterable[Line | Skipped], settings: MineSettings, skipped: Coun
         for number, call in failed:
             error = str(call.error)[:MAX_ERROR_CHARS]
             add_failed((line.ts_us, line.offset, number, provider, error, call.duration_ms))
-        verdict = settings.verdicts.get(request_id) if request_id else None
-        weighed = outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
+        verdict = verdicts.get(request_id) if verdicts and request_id else None
+        weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
         against = signals(fields, calls) if weighed == Outcome.FAILURE else 0
         recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)

@@ -192,7 +192,7 @@ def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
     same = error.str.replace_all("[1-9]", "0")
     asked = pl.when(error.str.contains("429", literal=True)).then(error).otherwise(same)
     failed = failed.with_columns(asked=asked)
-    told = [(text, error_class(text), template(text)) for text in failed["asked"].unique()]
+    told = [(text, *_told(text)) for text in failed["asked"].unique()]
     hashes = {general: _digest(general) for general in {general for _, _, general in told}}
     errors = _columns([(text, name, hashes[general]) for text, name, general in told], _OF_ERRORS)
     wasted_us = (pl.col("duration_ms").fill_null(0) * 1000).clip(0, _MOST_US).round().cast(pl.Int64)
@@ -204,6 +204,11 @@ def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
         n=pl.lit(1, pl.UInt32),
     )
     return calls, [("template", number, general) for general, number in hashes.items()]
+
+
+@lru_cache(maxsize=8192)  # the same causes come every day
+def _told(error: str) -> tuple[str, str]:
+    return error_class(error), template(error)
 
 
 def _calls(parts: Sequence[pl.DataFrame], shapes: CallShapes) -> pl.DataFrame:
