@@ -247,6 +247,17 @@ def test_a_record_that_was_cut_has_the_outcome_of_the_whole(
     assert _weighed(encode_line(cast(Record, whole))) == _weighed(line(whole))
 
 
+@given(
+    _CALLS, _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]), st.sampled_from([None, 0, 300, 900])
+)
+def test_a_record_that_must_be_read_with_more_care_has_the_same_outcome(
+    calls: list[Any], overrides: list[Any], error: str | None, chunk_len: int | None
+):
+    """A verdict that is none is no plain form, and says nothing."""
+    one = record(tool_calls=calls, override_calls=overrides, error=error, chunk_len=chunk_len)
+    assert _weighed(line({**one, **_judged("")})) == _weighed(line(one))
+
+
 def _weighed(raw: bytes) -> Outcome:
     read = decode_line(raw)
     assert isinstance(read, Line)

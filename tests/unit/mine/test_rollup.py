@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
-from coreloop.mine.rows import NO_SEQUENCE
+from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
 from coreloop.records import OTHER, hash_sequence, join_steps, step
 from coreloop.settings import CategoryRule, Settings, ToolSettings
@@ -294,6 +296,25 @@ def test_a_replay_counts_nowhere_but_its_id_is_known():
 def test_a_hash_of_any_form_is_counted(field: str, text: str):
     rolled = _rolled(record(**{field: text}, tool_calls_omitted=1))
     assert (rolled.groups["n"].to_list(), rolled.requests.height) == ([1], 1)
+
+
+HEX = st.text("0123456789abcdefAF", min_size=14, max_size=17)
+HASHES = st.one_of(
+    st.builds(
+        "{}{}{}".format, st.sampled_from(["", ":", "sha256:", "가", "a:b"]), HEX, st.sampled_from(["", "g"])
+    ),
+    st.text("0f:-+_ ٣가", max_size=20),
+)
+
+
+@given(st.lists(HASHES, min_size=1))
+def test_hashes_are_read_one_by_one_or_all_at_once_alike(texts: list[str]):
+    tables, _ = count_lines(
+        [decode_line(line(record(request_id=text or None)), 0) for text in texts], MineSettings()
+    )
+    assert set(tables.ids.collect()["id"]) == {id_hash(text) for text in texts if text}
+    rolled = _rolled(*[record(question_hash=text) for text in texts if text])
+    assert set(rolled.requests["question"]) == {as_int(text) for text in texts if text}
 
 
 @pytest.mark.parametrize("chunk_len", [1e300, 2**63, 401.9, -1e300])
