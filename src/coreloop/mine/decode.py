@@ -1,6 +1,7 @@
 """One JSONL line -> the fields that mining needs; one file -> its lines, read or skipped for a reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -10,6 +11,7 @@ from coreloop.mine.address import LogFile
 from coreloop.records import DEFAULT_SELECTORS, SCHEMA_VERSION, step
 
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_US: Final = (date.min - date(1970, 1, 1)).days * 86_400_000_000
 _BEHIND_US: Final = ((date.max - date(1970, 1, 1)).days + 1) * 86_400_000_000
@@ -45,22 +47,21 @@ class JudgmentFields(msgspec.Struct, gc=False):
     verdict: str | None = None
 
 
-class RecordFields(msgspec.Struct, gc=False, kw_only=True):
-    """A record of version 1 or 2, in the order of its fields, which saves looking for them.
+class CountedFields(msgspec.Struct, gc=False, kw_only=True):
+    """What counts of a record of version 1 or 2, in the order of its fields, which saves looking for them.
 
     What may be absent in version 1 has a default.
     """
 
     schema_version: int = 1
-    ts: str
+    ts: str | datetime
     request_id: str | None = None
     question: str | None = None
     question_hash: str | None = None
     category_hash: str | None = None
     provider: str | None = None
-    tool_calls: list[CallFields | str] | None
-    tool_sequence_hash: str | None = None
-    override_calls: list[OverrideFields] | None = None
+    tool_calls: Sequence[CallFields | str] | None
+    override_calls: Sequence[OverrideFields] | None = None
     chunk_len: float | None = None
     error: Any = None
     violation: Any = None
@@ -72,9 +73,15 @@ class RecordFields(msgspec.Struct, gc=False, kw_only=True):
     origin: str | None = None
 
 
-class _PlainCall(CallFields, gc=False):
-    """A call as the collector writes it, without a flag: few types to tell apart take little time."""
+class RecordFields(CountedFields, gc=False, kw_only=True):
+    """All that is read of a record; see `CountedFields`."""
 
+    ts: str
+    tool_calls: list[CallFields | str] | None
+    tool_sequence_hash: str | None = None
+
+
+class _PlainCall(CallFields, gc=False):
     args: dict[str, msgspec.Raw] | None = None
     error: str | None = None
     extreme_flags: tuple[()] | None = None  # type: ignore[assignment]
@@ -84,15 +91,15 @@ class _NoVerdict(JudgmentFields, gc=False):
     verdict: None = None
 
 
-class PlainRecord(RecordFields, gc=False, kw_only=True):
+class PlainRecord(CountedFields, gc=False, kw_only=True):
     """A record as the collector writes it, which nearly all are; and of which nothing speaks but its error,
-    its calls and the length of its answer.
+    its calls and the length of its answer. So few types to tell apart take half the time.
     """
 
     schema_version: Literal[1, 2] = 1
-    ts: Annotated[datetime, msgspec.Meta(tz=True)]  # type: ignore[assignment]
-    tool_calls: list[_PlainCall] | None  # type: ignore[assignment]
-    override_calls: tuple[()] | None = None  # type: ignore[assignment]
+    ts: _Moment
+    tool_calls: list[_PlainCall] | None
+    override_calls: tuple[()] | None = None
     error: str | None = None
     violation: None = None
     judgment: _NoVerdict | None = None
@@ -124,14 +131,14 @@ class Skipped(msgspec.Struct, gc=False):
     offset: int
 
 
-_decode_plain = msgspec.json.Decoder(PlainRecord).decode
+decode_plain = msgspec.json.Decoder(PlainRecord).decode
+NOT_PLAIN: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What `decode_plain` raises where `decode_line` must look."""
 _decode_record = msgspec.json.Decoder(RecordFields).decode
 _decode_version = msgspec.json.Decoder(VersionField).decode
 
 
-def read_lines(
-    path: LogFile, *, start: int = 0, end: int | None = None, replays: bool = False
-) -> Iterator[Line | Skipped]:
+def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Read a day file line by line, of any length.
 
     Parameters
@@ -140,14 +147,11 @@ def read_lines(
         JSONL; LF or CRLF, with or without a byte order mark.
     start, end : int, optional
         Bytes; where a line begins, and where reading ends. What was appended later is not read.
-    replays : bool
-        Read records of replays too; mining never does.
 
     Yields
     ------
-    Line or Skipped
-        Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record``, ``no valid time``, ``replay`` and
-        ``schema version N is newer than 2``. Blank lines are nothing.
+    int, bytes
+        The offset of a line that is not blank, and the line without the mark.
     """
     offset = start
     with path.open("rb", buffering=1 << 20) as file:
@@ -159,22 +163,34 @@ def read_lines(
                     return
             content = raw if offset else raw.removeprefix(BYTE_ORDER_MARK)
             if content and not content.isspace():
-                yield decode_line(content, offset, replays=replays)
+                yield offset, content
             offset += len(raw)
 
 
+def read_lines(path: LogFile) -> Iterator[Line | Skipped]:
+    """Read a day file's records; see `raw_lines` and `decode_line`."""
+    for offset, raw in raw_lines(path):
+        yield decode_line(raw, offset)
+
+
 def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line | Skipped:
-    """Decode one line, or say why it is skipped."""
-    try:
-        plain = _decode_plain(raw)
-    except UnicodeDecodeError:
-        return Skipped("not UTF-8", offset)
-    except (msgspec.DecodeError, RecursionError):
-        return _decode_other(raw, offset, replays=replays)
-    return _at(plain.ts, offset, plain, plain.tool_calls or ())
+    """Decode one line, or say why it is skipped.
 
+    Parameters
+    ----------
+    raw : bytes
+        The line.
+    offset : int
+        Where it stands, in bytes.
+    replays : bool
+        Read records of replays too; mining never does.
 
-def _decode_other(raw: bytes, offset: int, *, replays: bool) -> Line | Skipped:
+    Returns
+    -------
+    Line or Skipped
+        Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record``, ``no valid time``, ``replay`` and
+        ``schema version N is newer than 2``.
+    """
     try:
         fields = _decode_record(raw)
     except UnicodeDecodeError:
@@ -185,17 +201,19 @@ def _decode_other(raw: bytes, offset: int, *, replays: bool) -> Line | Skipped:
         return Skipped(_newer(fields.schema_version), offset)
     if fields.origin == "replay" and not replays:
         return Skipped("replay", offset)
-    calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
     moment = _moment(fields.ts)
-    return Skipped("no valid time", offset) if moment is None else _at(moment, offset, fields, calls)
+    ts_us = None if moment is None else microseconds(moment)
+    if ts_us is None:
+        return Skipped("no valid time", offset)
+    calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
+    return Line(fields, calls, offset, ts_us)
 
 
-def _at(moment: datetime, offset: int, fields: RecordFields, calls: Sequence[CallFields]) -> Line | Skipped:
+def microseconds(moment: datetime) -> int | None:
+    """Microseconds since 1970; None for one that is not of the years 1 to 9999 in UTC."""
     passed = moment - _EPOCH
     ts_us = (passed.days * 86_400 + passed.seconds) * 1_000_000 + passed.microseconds
-    if _FIRST_US <= ts_us < _BEHIND_US:
-        return Line(fields, calls, offset, ts_us)
-    return Skipped("no valid time", offset)
+    return ts_us if _FIRST_US <= ts_us < _BEHIND_US else None
 
 
 def call_step(call: CallFields, selectors: Mapping[str, Sequence[str]]) -> str:
@@ -228,6 +246,9 @@ def _newer(version: int) -> str:
 
 def _moment(text: str) -> datetime | None:
     """A time in any form of ISO 8601; one without a zone is UTC."""
+    with suppress(msgspec.ValidationError):  # to the same microsecond as a plain record's
+        exact: datetime = msgspec.convert(text, _Moment)
+        return exact
     try:
         moment = datetime.fromisoformat(text)
         return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

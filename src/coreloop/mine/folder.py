@@ -10,7 +10,7 @@ from typing import Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.address import Address, Folder, LogFile, map_files
-from coreloop.mine.decode import read_lines
+from coreloop.mine.decode import raw_lines
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
 from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
 from coreloop.mine.source import Source, cut, look_at
@@ -133,7 +133,7 @@ def _rollup(path: LogFile, kept: Kept, n_bytes_read: int | None) -> Rollup:
 
 def _in_memory(path: LogFile, settings: MineSettings) -> Rollup:
     size = look_at(path).size
-    return roll_up(read_lines(path, end=size), settings, path=path, n_bytes=size)
+    return roll_up(raw_lines(path, end=size), settings, path=path, n_bytes=size)
 
 
 def newest_day(rollups: Iterable[Rollup]) -> date | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ahocorasick_rs import AhoCorasick
 
-from coreloop.mine.decode import CallFields, PlainRecord, RecordFields
+from coreloop.mine.decode import CallFields, CountedFields, PlainRecord
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
@@ -111,13 +111,13 @@ def error_class(text: str) -> str:
 
 
 def outcome(
-    fields: RecordFields, calls: Sequence[CallFields], *, min_chunk_len: int, verdict: str | None = None
+    fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int, verdict: str | None = None
 ) -> Outcome:
     """Weigh a whole record.
 
     Parameters
     ----------
-    fields : RecordFields
+    fields : CountedFields
         A human's verdict in it outweighs the rest: V and C fail, P and T pass.
     calls : sequence of CallFields
         In the order in which they happened.
@@ -148,7 +148,7 @@ def outcome(
     return Outcome.FAILURE if chunk_len < LOW_CHUNK_LEN else Outcome.NEUTRAL
 
 
-def _told(fields: RecordFields, calls: Sequence[CallFields], verdict: str | None) -> Outcome | None:
+def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | None) -> Outcome | None:
     """What a human's verdict or a mark says of a record; nothing of most."""
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
@@ -164,7 +164,7 @@ def _told(fields: RecordFields, calls: Sequence[CallFields], verdict: str | None
     return None
 
 
-def _reasons(fields: RecordFields, calls: Sequence[CallFields]) -> list[Any]:
+def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
     """What the record gives as errors that were not recovered from."""
     reasons = [] if fields.error is None else [fields.error]
     if fields.tool_calls_omitted:
@@ -177,7 +177,7 @@ def is_ok(call: CallFields) -> bool:
     return call.error is None if call.ok is None else call.ok
 
 
-def _has_uncleared_flag(fields: RecordFields, calls: Sequence[CallFields]) -> bool:
+def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
     """`coreloop.records.has_uncleared_flag`."""
     overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
     return has_uncleared_flag(

@@ -14,7 +14,17 @@ import polars as pl
 from coreloop.categories import Categories
 from coreloop.mine.address import LogFile
 from coreloop.mine.calls import CallShapes
-from coreloop.mine.decode import BYTE_ORDER_MARK, Line, RecordFields, Skipped, decode_line
+from coreloop.mine.decode import (
+    BYTE_ORDER_MARK,
+    NOT_PLAIN,
+    CallFields,
+    CountedFields,
+    Line,
+    Skipped,
+    decode_line,
+    decode_plain,
+    microseconds,
+)
 from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals
@@ -77,7 +87,7 @@ class Rollup:
 
 
 def roll_up(
-    lines: Iterable[Line | Skipped], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
+    lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
 ) -> Rollup:
     """Roll up lines in memory."""
     tables, skipped = count_lines(lines, settings)
@@ -90,8 +100,15 @@ def count_days(tables: Tables) -> dict[int, int]:
     return dict(counts.iter_rows())
 
 
-def count_lines(lines: Iterable[Line | Skipped], settings: MineSettings) -> tuple[Tables, dict[str, int]]:
+def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> tuple[Tables, dict[str, int]]:
     """Count lines.
+
+    Parameters
+    ----------
+    lines : iterable of (int, bytes)
+        Each with its offset, in the file's order; see `coreloop.mine.decode.raw_lines`.
+    settings : MineSettings
+        What counts as what.
 
     Returns
     -------
@@ -114,24 +131,35 @@ def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
     return decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
 
 
-def question_hash(fields: RecordFields) -> int:
+def question_hash(fields: CountedFields) -> int:
     """A record's question as 64 bits."""
     return as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
-def _rows(lines: Iterable[Line | Skipped], settings: MineSettings, skipped: Counter[str]) -> Rows:
+def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: Counter[str]) -> Rows:
     """A row per record and per failed call; what can be done for many at once is done in `to_tables`."""
     shapes = CallShapes(settings.selectors)
     groups: dict[Group, int] = {}
     rows = Rows(groups, shapes)
     add_record, add_failed = rows.records.extend, rows.failed.extend
-    labels: set[str] = set()
     replayed, verdicts, min_chunk_len = settings.replayed, settings.verdicts, settings.min_chunk_len
-    for line in lines:
-        if isinstance(line, Skipped):
-            skipped[line.reason] += 1
-            continue
-        fields, calls = line.fields, line.calls
+    labels: set[str] = set()
+    for offset, raw in lines:
+        try:
+            plain = decode_plain(raw)
+            ts_us = microseconds(plain.ts)
+            fields: CountedFields = plain
+            calls: Sequence[CallFields] = plain.tool_calls or ()
+            recorded = None
+        except NOT_PLAIN:
+            ts_us = None
+        if ts_us is None:
+            line = decode_line(raw, offset)
+            if isinstance(line, Skipped):
+                skipped[line.reason] += 1
+                continue
+            fields, calls, ts_us = line.fields, line.calls, line.ts_us
+            recorded = (line.fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         request_id, provider, label = fields.request_id, fields.provider, fields.category_hash
         if replayed and request_id is not None and request_id in replayed:
             skipped["replay"] += 1
@@ -144,20 +172,18 @@ def _rows(lines: Iterable[Line | Skipped], settings: MineSettings, skipped: Coun
         ok, failed = shapes.numbers(calls)
         for number, call in failed:
             error = str(call.error)[:MAX_ERROR_CHARS]
-            add_failed((line.ts_us, line.offset, number, provider, error, call.duration_ms))
+            add_failed((ts_us, offset, number, provider, error, call.duration_ms))
         verdict = verdicts.get(request_id) if verdicts and request_id else None
         weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
         against = signals(fields, calls) if weighed == Outcome.FAILURE else 0
-        recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)
         number = groups.setdefault(group, len(groups))
         asked = fields.question_hash or hash_question(fields.question or "")
-        session = fields.session_hash or None
-        add_record((line.ts_us, line.offset, number, fields.chunk_len, asked, session, request_id))
+        add_record((ts_us, offset, number, fields.chunk_len, asked, fields.session_hash or None, request_id))
     return rows
 
 
-def _category(fields: RecordFields, rules: Categories) -> str:
+def _category(fields: CountedFields, rules: Categories) -> str:
     """The recorded label; by today's rules where there is none, so a rule added later counts too."""
     label = fields.category_hash
     if label is not None and label != UNSPECIFIED and is_category(label):

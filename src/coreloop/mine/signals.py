@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.errors import UsageError
-from coreloop.mine.decode import CallFields, RecordFields
+from coreloop.mine.decode import CallFields, CountedFields
 from coreloop.mine.outcome import LOW_CHUNK_LEN, MAX_ERROR_CHARS, error_class, is_ok
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
@@ -42,7 +42,7 @@ _VALUES: Final = (
 _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
-def signals(fields: RecordFields, calls: Sequence[CallFields]) -> int:
+def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
     """Everything that speaks against a record, as a bit set; `names_of` reads it.
 
     The failure labels of the record, and the classes of its error and of its failed calls' errors.

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 from coreloop.mine.address import LogFile
-from coreloop.mine.decode import read_lines
+from coreloop.mine.decode import raw_lines
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
 from coreloop.mine.tables import Tables
@@ -74,7 +74,7 @@ def count_packed(task: Task, *, version: int) -> tuple[dict[str, bytes], dict[st
 
 
 def _count(task: Task) -> tuple[Tables, dict[str, int]]:
-    return count_lines(read_lines(task.path, start=task.start, end=task.end), task.settings)
+    return count_lines(raw_lines(task.path, start=task.start, end=task.end), task.settings)
 
 
 def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:

@@ -58,18 +58,16 @@ RECORDS = st.lists(
 )
 
 
-def _lines(records: Iterable[dict[str, Any]]) -> list[Line]:
+def _lines(records: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
     """The records as lines of one file, each at its offset."""
     found, offset = [], 0
     for one in records:
-        decoded = decode_line(line(one), offset)
-        assert isinstance(decoded, Line)
-        found.append(decoded)
+        found.append((offset, line(one)))
         offset += len(line(one))
     return found
 
 
-def _roll_up(lines: list[Line]) -> Tables:
+def _roll_up(lines: list[tuple[int, bytes]]) -> Tables:
     return count_lines(lines, SETTINGS)[0]
 
 
@@ -99,7 +97,8 @@ def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
     lists: dict[_Key, list[tuple[int, int, float]]] = {}
     offset = 0
     for one in records:
-        (decoded,) = _lines([one])
+        decoded = decode_line(line(one))
+        assert isinstance(decoded, Line)
         for recorded in one["tool_calls"]:
             made = {"name": recorded} if isinstance(recorded, str) else recorded
             ok = made.get("error") is None if made.get("ok") is None else made["ok"]
@@ -209,7 +208,7 @@ def test_a_count_stands_at_the_earliest_line_whatever_their_order() -> None:
     times = ["2026-04-25T10:00:00Z", "2026-04-25T08:00:00Z", "2026-04-25T09:00:00Z"]
     lines = _lines([record(ts=ts, tool_calls=[failed("a")]) for ts in times])
     (row,) = _roll_up(lines).calls.collect().to_dicts()
-    assert row["offset"] == lines[1].offset > 0
+    assert row["offset"] == lines[1][0] > 0
     assert f"{moment(row['first_us']):%H} {moment(row['last_us']):%H}" == "08 10"
 
 

@@ -1,12 +1,13 @@
 """When a record succeeds, fails, or counts neither way: every clause of the definition, one by one."""
 
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.mine.decode import Line, decode_line
+from coreloop.mine.decode import NOT_PLAIN, Line, decode_line, decode_plain
 from coreloop.mine.outcome import _CLASSES, _PATTERNS, Outcome, error_class, outcome
 from coreloop.records import Record, encode_line
 from logs import call, failed, line, override, record
@@ -17,9 +18,18 @@ OVERRIDDEN = {"overrides_used": ["wacc"]}
 
 
 def _outcome(min_chunk_len: int = 400, **changes: Any) -> Outcome:
-    read = decode_line(line(record(**changes)))
+    return _weighed(line(record(**changes)), min_chunk_len)
+
+
+def _weighed(raw: bytes, min_chunk_len: int = 400) -> Outcome:
+    """However it is read."""
+    read = decode_line(raw)
     assert isinstance(read, Line)
-    return outcome(read.fields, read.calls, min_chunk_len=min_chunk_len)
+    weighed = outcome(read.fields, read.calls, min_chunk_len=min_chunk_len)
+    with suppress(*NOT_PLAIN):
+        plain = decode_plain(raw)
+        assert outcome(plain, plain.tool_calls or (), min_chunk_len=min_chunk_len) is weighed
+    return weighed
 
 
 def _judged(verdict: str | None) -> dict[str, Any]:
@@ -245,23 +255,6 @@ def test_a_record_that_was_cut_has_the_outcome_of_the_whole(
     calls = [*first, *[call("between", {"text": "가" * 80})] * between, *last]
     whole = {**record(tool_calls=calls, override_calls=overrides, error=error), "tool_sequence_hash": "seq:0"}
     assert _weighed(encode_line(cast(Record, whole))) == _weighed(line(whole))
-
-
-@given(
-    _CALLS, _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]), st.sampled_from([None, 0, 300, 900])
-)
-def test_a_record_that_must_be_read_with_more_care_has_the_same_outcome(
-    calls: list[Any], overrides: list[Any], error: str | None, chunk_len: int | None
-):
-    """A verdict that is none is no plain form, and says nothing."""
-    one = record(tool_calls=calls, override_calls=overrides, error=error, chunk_len=chunk_len)
-    assert _weighed(line({**one, **_judged("")})) == _weighed(line(one))
-
-
-def _weighed(raw: bytes) -> Outcome:
-    read = decode_line(raw)
-    assert isinstance(read, Line)
-    return outcome(read.fields, read.calls, min_chunk_len=400)
 
 
 def _plain_class(text: str) -> str:

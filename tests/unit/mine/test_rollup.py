@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.categories import Categories
-from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
+from coreloop.mine.decode import Line, decode_line, raw_lines
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
@@ -42,10 +42,10 @@ class Rolled:
 
 
 def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rolled:
-    return _of([decode_line(line(one), number * 100) for number, one in enumerate(records)], settings)
+    return _of([(number * 100, line(one)) for number, one in enumerate(records)], settings)
 
 
-def _of(lines: Iterable[Line | Skipped], settings: MineSettings | None = None) -> Rolled:
+def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
     tables, skipped = count_lines(lines, settings or MineSettings())
     texts: dict[str, dict[int, str]] = {}
     for kind, hashed, text in tables.texts.collect().iter_rows():
@@ -123,7 +123,7 @@ def test_records_without_a_sequence_are_no_requests_of_a_pattern():
 
 
 def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
-    tables, skipped = count_lines(read_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
+    tables, skipped = count_lines(raw_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
     for name in NAMES:
         frame = getattr(tables, name).collect()
         assert (dict(frame.schema), frame.height) == (dict(SCHEMAS[name]), 0)
@@ -133,7 +133,7 @@ def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
 def test_skipped_lines_are_counted_by_reason(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(line(record()) + b"torn\n" * 3 + line(record(origin="replay")) + b"{}\n")
-    assert _of(read_lines(path)).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
+    assert _of(raw_lines(path)).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_verdict_changes_what_its_request_counts_as():
 
 def test_a_replay_counts_nowhere_but_its_id_is_known():
     records = [record(request_id=f"req-{number}") for number in range(3)]
-    lines = [decode_line(line(one), number) for number, one in enumerate(records)]
+    lines = [(number, line(one)) for number, one in enumerate(records)]
     tables, skipped = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
     heights = {name: getattr(tables, name).collect().height for name in ("requests", "ids")}
     assert (heights, skipped) == ({"requests": 2, "ids": 3}, {"replay": 1})
@@ -298,6 +298,24 @@ def test_a_hash_of_any_form_is_counted(field: str, text: str):
     assert (rolled.groups["n"].to_list(), rolled.requests.height) == ([1], 1)
 
 
+ZONES = [UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-11, minutes=-30)), None]
+MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from(ZONES))
+
+
+def _finer(at: datetime, digits: str) -> str:
+    return at.isoformat(timespec="microseconds").replace(f".{at:%f}", f".{at:%f}{digits}")
+
+
+@given(
+    st.one_of(MOMENTS.map(datetime.isoformat), st.builds(_finer, MOMENTS, st.sampled_from(["4", "5", "999"])))
+)
+def test_a_time_is_the_same_in_a_row_and_in_its_line(text: str):
+    one = record(ts=text)
+    decoded = decode_line(line(one))
+    assert isinstance(decoded, Line)
+    assert _rolled(one).requests["ts_us"].to_list() == [decoded.ts_us]
+
+
 HEX = st.text("0123456789abcdefAF", min_size=14, max_size=17)
 HASHES = st.one_of(
     st.builds(
@@ -309,9 +327,7 @@ HASHES = st.one_of(
 
 @given(st.lists(HASHES, min_size=1))
 def test_hashes_are_read_one_by_one_or_all_at_once_alike(texts: list[str]):
-    tables, _ = count_lines(
-        [decode_line(line(record(request_id=text or None)), 0) for text in texts], MineSettings()
-    )
+    tables, _ = count_lines([(0, line(record(request_id=text or None))) for text in texts], MineSettings())
     assert set(tables.ids.collect()["id"]) == {id_hash(text) for text in texts if text}
     rolled = _rolled(*[record(question_hash=text) for text in texts if text])
     assert set(rolled.requests["question"]) == {as_int(text) for text in texts if text}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.mine.decode import read_lines
+from coreloop.mine.decode import raw_lines
 from coreloop.mine.rollup import MineSettings, Rollup, roll_up
 from coreloop.mine.window import (
     MAX_QUESTIONS,
@@ -24,7 +24,7 @@ APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
 
 def _rollup(path: Path, *records: dict[str, Any]) -> Rollup:
-    return roll_up(read_lines(write_log(path, records)), MineSettings(), path=path)
+    return roll_up(raw_lines(write_log(path, records)), MineSettings(), path=path)
 
 
 def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> Window:
