@@ -1,7 +1,7 @@
 """What each miner hands in, so that all are seen to find the same: candidates and counterexamples.
 
-The miners count; what is left to do for each of a few hundred groups is done here, for the loop and for DuckDB
-alike, by parts of coreloop that are not measured. Times are microseconds since 1970.
+The miners count; what is left to do for each of a few hundred groups is done here, for the loop and for
+DuckDB alike, by parts of coreloop that are not measured. Times are microseconds since 1970.
 """
 
 import json

@@ -3,24 +3,26 @@
 With a second folder, the rollups are kept there.
 """
 
+import json
+import multiprocessing
 import resource
 import sys
 from datetime import date
 from pathlib import Path
 
-import orjson
-from findings import GATE, MIN_FAILURES, of_coreloop
-
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
-from coreloop.mine.window import Days, merge
-from coreloop.mine.workers import Workers
-from coreloop.pattern.candidates import find_candidates
-from coreloop.refine.counterexamples import find_counterexamples
-
 
 def main(logs: Path, kept: Path | None = None) -> None:
+    # Here, as the other processes import this file too and need none of it; so do the commands.
+    from findings import GATE, MIN_FAILURES, of_coreloop
+
+    from coreloop.mine.folder import roll_up_folder
+    from coreloop.mine.rollup import MineSettings
+    from coreloop.mine.shelf import open_shelf
+    from coreloop.mine.window import Days, merge
+    from coreloop.mine.workers import Workers
+    from coreloop.pattern.candidates import find_candidates
+    from coreloop.refine.counterexamples import find_counterexamples
+
     settings = MineSettings()
     with open_shelf(kept, settings) as shelf:
         rollups = roll_up_folder(logs, settings, shelf=shelf, workers=Workers(jobs=2))
@@ -30,11 +32,11 @@ def main(logs: Path, kept: Path | None = None) -> None:
         n_records = window.n_records()
         shelf.sweep(logs)
     counts = {"records": n_records, **of_coreloop(candidates, counterexamples)}
-    used = {
-        "read": sum(rollup.n_bytes_read or 0 for rollup in rollups),
-        "children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
-    }
-    print(orjson.dumps({**counts, **used}).decode())
+    n_bytes_read = sum(rollup.n_bytes_read or 0 for rollup in rollups)
+    for child in multiprocessing.active_children():
+        child.join()  # what a child used is known when it has ended
+    children_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(json.dumps({**counts, "read": n_bytes_read, "children_mb": children_mb}))
 
 
 if __name__ == "__main__":

@@ -83,17 +83,22 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
-    spawn = get_context("spawn")
-    with _one_thread_each(), ProcessPoolExecutor(jobs, spawn, initializer=_end_at_ctrl_c) as pool:
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_end_at_ctrl_c)
+        left = len(tasks)
         try:
             with _ctrl_c_held():
                 counted = pool.map(count, tasks)  # starts the processes
-            yield from counted
+            for skipped in counted:
+                left -= 1
+                yield skipped
         except BrokenProcessPool as error:
             what = "a process that counted it was ended from outside; try --jobs 1"
             raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(
+                wait=left > 0, cancel_futures=True
+            )  # those that are done may end while others go on
 
 
 def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
