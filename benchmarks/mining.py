@@ -2,9 +2,9 @@
 
     uv run --group benchmarks python benchmarks/mining.py --megabytes 1000 --days 30
 
-Each is a process of its own. Prints seconds, how many times faster than the loop, and the memory of the
-largest process. All must find the same candidates and counterexamples, to the last figure and example, or it
-fails.
+Each is a process of its own, and they take turns. Prints seconds and how many times faster than the loop of
+the same round (medians; least and most), and the memory of the largest process. All must find the same
+candidates and counterexamples, to the last figure and example, or it fails.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 from logs import write_logs
 
@@ -38,15 +39,19 @@ def main() -> None:
 def _compare(logs: Path, rounds: int) -> None:
     contenders = ("ours.py", "plain_loop.py", "duckdb_query.py")
     found: dict[str, object] = {}
-    best = dict.fromkeys(contenders, (float("inf"), 0))
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    memory = dict.fromkeys(contenders, 0)
     for _ in range(rounds):
         for name in contenders:
-            seconds, megabytes, counts = _run(HERE / "miners" / name, logs)
-            best[name] = min(best[name], (seconds, megabytes))
-            found[name] = counts
-    for name, (seconds, megabytes) in best.items():
-        ratio = best["plain_loop.py"][0] / seconds
-        print(f"{name:<16} {seconds:7.2f} s {ratio:6.1f} x {megabytes:6} MB  {found[name]}")
+            taken, megabytes, found[name] = _run(HERE / "miners" / name, logs)
+            seconds[name].append(taken)
+            memory[name] = max(memory[name], megabytes)
+    for name in contenders:
+        ratios = [loop / taken for loop, taken in zip(seconds["plain_loop.py"], seconds[name], strict=True)]
+        middle = (
+            f"{median(seconds[name]):7.2f} s {median(ratios):6.1f} x ({min(ratios):.1f}-{max(ratios):.1f})"
+        )
+        print(f"{name:<16} {middle} {memory[name]:6} MB  {found[name]}")
     if len({json.dumps(counts, sort_keys=True) for counts in found.values()}) != 1:
         sys.exit("they did not find the same")
 
