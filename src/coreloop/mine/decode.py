@@ -48,7 +48,7 @@ class JudgmentFields(msgspec.Struct, gc=False):
 
 
 class CountedFields(msgspec.Struct, gc=False, kw_only=True):
-    """What counts of a record of version 1 or 2, in the order of its fields, which saves looking for them.
+    """What is read of a record of version 1 or 2, in the order of its fields, which saves looking for them.
 
     What may be absent in version 1 has a default.
     """
@@ -61,6 +61,7 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
     category_hash: str | None = None
     provider: str | None = None
     tool_calls: Sequence[CallFields | str] | None
+    tool_sequence_hash: str | None = None
     override_calls: Sequence[OverrideFields] | None = None
     chunk_len: float | None = None
     error: Any = None
@@ -74,11 +75,10 @@ class CountedFields(msgspec.Struct, gc=False, kw_only=True):
 
 
 class RecordFields(CountedFields, gc=False, kw_only=True):
-    """All that is read of a record; see `CountedFields`."""
+    """Any record; see `CountedFields`."""
 
     ts: str
     tool_calls: list[CallFields | str] | None
-    tool_sequence_hash: str | None = None
 
 
 class _PlainCall(CallFields, gc=False):
@@ -92,8 +92,9 @@ class _NoVerdict(JudgmentFields, gc=False):
 
 
 class PlainRecord(CountedFields, gc=False, kw_only=True):
-    """A record as the collector writes it, which nearly all are; and of which nothing speaks but its error,
-    its calls and the length of its answer. So few types to tell apart take half the time.
+    """A record as the collector writes nearly all: just its error, calls and length of answer speak of it.
+
+    So few types to tell apart take half the time. All that is read as one is read by `decode_line` alike.
     """
 
     schema_version: Literal[1, 2] = 1

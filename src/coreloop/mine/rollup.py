@@ -150,7 +150,6 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
             ts_us = microseconds(plain.ts)
             fields: CountedFields = plain
             calls: Sequence[CallFields] = plain.tool_calls or ()
-            recorded = None
         except NOT_PLAIN:
             ts_us = None
         if ts_us is None:
@@ -159,7 +158,6 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
                 skipped[line.reason] += 1
                 continue
             fields, calls, ts_us = line.fields, line.calls, line.ts_us
-            recorded = (line.fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         request_id, provider, label = fields.request_id, fields.provider, fields.category_hash
         if replayed and request_id is not None and request_id in replayed:
             skipped["replay"] += 1
@@ -176,6 +174,7 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
         verdict = verdicts.get(request_id) if verdicts and request_id else None
         weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
         against = signals(fields, calls) if weighed == Outcome.FAILURE else 0
+        recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)
         number = groups.setdefault(group, len(groups))
         asked = fields.question_hash or hash_question(fields.question or "")

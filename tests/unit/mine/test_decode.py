@@ -6,12 +6,25 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.mine.decode import Line, Skipped, decode_line, read_lines
+from coreloop.mine.decode import (
+    NOT_PLAIN,
+    CallFields,
+    CountedFields,
+    Line,
+    RecordFields,
+    Skipped,
+    decode_line,
+    decode_plain,
+    microseconds,
+    read_lines,
+)
 from coreloop.mine.window import moment
 from logs import call, line, record
 
@@ -192,6 +205,31 @@ def test_the_first_and_the_last_moment_are_times(ts: str):
     read = decode_line(line(record(ts=ts)))
     assert isinstance(read, Line)
     assert moment(read.ts_us) == datetime.fromisoformat(ts)
+
+
+ODD = st.sampled_from([None, "", "a", 0, 2, 3, 1.5, True, [], ["a"], {}, {"verdict": None}, {"verdict": "P"}])
+KEYS = [*RecordFields.__struct_fields__, "unknown"]
+OF_CALLS = [*CallFields.__struct_fields__, "unknown"]
+
+
+@given(st.dictionaries(st.sampled_from(KEYS), ODD), st.dictionaries(st.sampled_from(OF_CALLS), ODD))
+def test_what_is_read_as_a_plain_record_is_read_alike_as_any(
+    changes: dict[str, Any], of_call: dict[str, Any]
+):
+    raw = line({**record(tool_calls=[{**call("analysis", {"axis": "수익성"}), **of_call}]), **changes})
+    try:
+        plain = decode_plain(raw)
+    except NOT_PLAIN:
+        return
+    read = decode_line(raw, 7)
+    assert isinstance(read, Line)
+    assert read.ts_us == microseconds(plain.ts)
+    assert _as_json(plain) == _as_json(read.fields)
+
+
+def _as_json(fields: CountedFields) -> dict[str, bytes]:
+    keys = set(fields.__struct_fields__) - {"ts"}
+    return {key: msgspec.json.encode(getattr(fields, key)) for key in keys}
 
 
 def test_comparing_a_replay_needs_no_polars():
