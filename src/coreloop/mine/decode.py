@@ -26,7 +26,7 @@ class CallFields(msgspec.Struct, gc=False):
     error: Any = None
     duration_ms: float | None = None
     overrides_used: list[str] | None = None
-    extreme_flags: list[str] | None = None
+    extreme_flags: Sequence[str] | None = None
 
     def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
         """The values of the selector arguments that the call has."""
@@ -84,7 +84,7 @@ class RecordFields(CountedFields, gc=False, kw_only=True):
 class _PlainCall(CallFields, gc=False):
     args: dict[str, msgspec.Raw] | None = None
     error: str | None = None
-    extreme_flags: tuple[()] | None = None  # type: ignore[assignment]
+    extreme_flags: tuple[()] | None = None
 
 
 class _NoVerdict(JudgmentFields, gc=False):
