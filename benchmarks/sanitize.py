@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from coreloop.project.settings import Settings
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir
 from coreloop.sanitize.vocabulary import learn
-from coreloop.settings import Settings
 
 ROUNDS, JOBS = 3, 2
 COMPANIES = ("들찬푸드", "한빛테크", "새론화학", "누리해운", "가온건설", "다솜제약", "미르전기", "바른유통")

@@ -17,9 +17,9 @@ import orjson
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine.decode import Line, read_lines
 from coreloop.pattern.document import read_document
+from coreloop.project.workspace import Workspace, append_private
 from coreloop.records import encodable
 from coreloop.text import printable
-from coreloop.workspace import Workspace, append_private
 
 SCHEMA_VERSION: Final = 1
 

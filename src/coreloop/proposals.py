@@ -9,7 +9,7 @@ from typing import Final, Protocol, TypeVar
 import msgspec
 
 from coreloop.errors import WorkspaceError
-from coreloop.workspace import locked, write_private
+from coreloop.project.workspace import locked, write_private
 
 SCHEMA_VERSION: Final = 1
 MIN_PUBLISHED: Final = 5

@@ -6,9 +6,9 @@ Only what coreloop.yaml or the source declares is named; everything else is a pl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coreloop.settings import Settings
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool, Unresolved
 from coreloop.text import is_tool_name
-from coreloop.tools import Tool, Unresolved
 
 
 @dataclass(frozen=True, slots=True)

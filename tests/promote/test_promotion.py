@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from coreloop.errors import GitError, RefusedError
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import open_workspace
 from coreloop.promote import promotion
 from coreloop.promote.asking import ask_again
 from coreloop.promote.forge import Forge
 from coreloop.promote.promotion import Done, Leave
 from coreloop.promote.proposal import read_proposal
 from coreloop.repository import Repository
-from coreloop.settings import Settings
 from coreloop.trailers import read_trailers
-from coreloop.workspace import open_workspace
 from github_stand_in import GithubStandIn, Reply
 from promoting import (
     BRANCH,

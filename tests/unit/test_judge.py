@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.judge import Judgment, Proposed, Verdict, judge, read_judgments, read_proposed
-from coreloop.settings import Settings
-from coreloop.workspace import Workspace
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
 from logs import record, write_log
 from promoting import KEY, write_candidates
 from promoting import candidate as a_candidate

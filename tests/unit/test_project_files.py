@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from coreloop import __version__
-from coreloop.project_files import DISTRIBUTION, REQUIREMENTS, codeowners, template
-from coreloop.settings import Settings, load_settings
+from coreloop.project.scaffold import DISTRIBUTION, REQUIREMENTS, codeowners, template
+from coreloop.project.settings import Settings, load_settings
 from promoting import Project, run_git
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 from coreloop.errors import SettingsError
-from coreloop.settings import Settings, load_settings
+from coreloop.project.settings import Settings, load_settings
 
 DOCUMENTED = """\
 data_dir: data

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from coreloop.settings import ToolSettings
-from coreloop.tools import Tool, Unresolved, resolve_tools
+from coreloop.project.settings import ToolSettings
+from coreloop.project.tools import Tool, Unresolved, resolve_tools
 
 
 @pytest.fixture

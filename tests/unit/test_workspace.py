@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import SettingsError, WorkspaceError
-from coreloop.settings import Settings
-from coreloop.workspace import Workspace, locked, open_workspace, write_private, write_public
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace, locked, open_workspace, write_private, write_public
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from coreloop.errors import WorkspaceError
-from coreloop.workspace import write_private
+from coreloop.project.workspace import write_private
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 try:
     write_private(Path(sys.argv[1]), b"x" * 1000)
@@ -154,7 +154,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from coreloop.workspace import locked
+from coreloop.project.workspace import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 
 from coreloop.axis.evidence import Evidence, first_merge, known_engines, plain_axis, read_evidence
 from coreloop.errors import UsageError
+from coreloop.project.workspace import Workspace
 from coreloop.repository import Repository, github_repo
 from coreloop.text import is_tool_name
-from coreloop.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from coreloop.history import Promotion, promotions
+from coreloop.project.settings import ToolSettings
 from coreloop.repository import Commit, Repository
-from coreloop.settings import ToolSettings
 from coreloop.trailers import read_trailers
 
 _TARGET: Final = re.compile(r"(?P<file>[^:]+\.py)::(?P<symbol>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::[0-9]+)?")

@@ -8,10 +8,10 @@ from typing import Final
 
 from coreloop.axis.case import Case
 from coreloop.errors import WorkspaceError
-from coreloop.settings import Settings
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace, write_public
 from coreloop.slug import to_slug
 from coreloop.text import escape_markdown, printable
-from coreloop.workspace import Workspace, write_public
 
 FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10

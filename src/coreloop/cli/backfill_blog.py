@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 
 @click.command()

@@ -7,7 +7,7 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.promote.files import FileReport

@@ -10,8 +10,8 @@ import orjson
 
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.errors import ForgeError
+from coreloop.project.workspace import open_workspace, write_private
 from coreloop.text import printable
-from coreloop.workspace import open_workspace, write_private
 
 if TYPE_CHECKING:
     from coreloop.guard.policy import Decision

@@ -12,7 +12,7 @@ import click
 
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.errors import UsageError
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile

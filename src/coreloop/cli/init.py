@@ -8,12 +8,12 @@ import orjson
 
 from coreloop.cli.options import json_option
 from coreloop.errors import UsageError
-from coreloop.settings import FILE_NAME
+from coreloop.project.settings import FILE_NAME
+from coreloop.project.workspace import open_workspace
 from coreloop.text import printable
-from coreloop.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.project_files import ProjectFile
+    from coreloop.project.scaffold import ProjectFile
 
 _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
@@ -28,7 +28,7 @@ def command(owner: str | None, confirm: bool, as_json: bool) -> None:
     coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. What is
     there is never overwritten.
     """
-    from coreloop.project_files import plan_files, write_files
+    from coreloop.project.scaffold import plan_files, write_files
     from coreloop.repository import Repository, github_repo
 
     with Repository(Path.cwd()) as repository:

@@ -12,7 +12,7 @@ import click
 from coreloop.cli.mining import Mining
 from coreloop.cli.options import json_option
 from coreloop.errors import UsageError
-from coreloop.workspace import Workspace, open_workspace
+from coreloop.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
     from coreloop.judge import Judgment, Judgments

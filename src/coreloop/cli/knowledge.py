@@ -8,7 +8,7 @@ import orjson
 
 from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
 from coreloop.errors import UsageError
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 
 @click.group()

@@ -9,7 +9,7 @@ import click
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import days_between, in_dir_option, json_option, window_options
 from coreloop.mine.address import Folder
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.mine.rollup import Rollup

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coreloop.mine.address import Folder
-from coreloop.workspace import Workspace
+from coreloop.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from coreloop.mine.rollup import MineSettings, Rollup

@@ -10,7 +10,7 @@ import click
 
 from coreloop.errors import UsageError
 from coreloop.mine.address import Address, Folder, named_folder
-from coreloop.workspace import Workspace
+from coreloop.project.workspace import Workspace
 
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])

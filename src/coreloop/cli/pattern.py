@@ -9,8 +9,8 @@ import click
 from coreloop.cli.mining import Mining, mining_options
 from coreloop.cli.options import FOLDER, days_between, in_dir_option, json_option, window_options
 from coreloop.mine.address import Address, Folder
+from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.text import printable
-from coreloop.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
     from coreloop.mine.rollup import Rollup

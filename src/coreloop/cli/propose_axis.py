@@ -9,8 +9,8 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
+from coreloop.project.workspace import open_workspace
 from coreloop.text import printable
-from coreloop.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.axis.case import Case, Gate

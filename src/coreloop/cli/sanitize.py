@@ -10,8 +10,8 @@ import orjson
 
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.errors import UsageError
+from coreloop.project.workspace import Workspace, open_workspace, write_private
 from coreloop.text import printable
-from coreloop.workspace import Workspace, open_workspace, write_private
 
 if TYPE_CHECKING:
     from coreloop.sanitize.report import Report

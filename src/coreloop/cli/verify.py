@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 
 @click.command()

@@ -16,12 +16,12 @@ from coreloop.demo.tools import load_tools
 from coreloop.errors import GitError
 from coreloop.mine.decode import Skipped, decode_line
 from coreloop.observe import AuditCollector
+from coreloop.project.workspace import open_workspace
 from coreloop.promote.connect import keep_body
 from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import AnswerFields, Replay, UnusableError, replay
 from coreloop.text import printable
-from coreloop.workspace import open_workspace
 
 _NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
 _IGNORED = "data/\n__pycache__/\n"

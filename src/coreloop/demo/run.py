@@ -18,7 +18,7 @@ from coreloop.observe import AuditCollector
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.pattern.success import Gate
-from coreloop.workspace import open_workspace
+from coreloop.project.workspace import open_workspace
 
 DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
 _START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())

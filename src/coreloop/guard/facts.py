@@ -18,9 +18,9 @@ from coreloop.guard.event import (
     read_reviews,
 )
 from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import open_workspace
 from coreloop.repository import Commit, Repository
-from coreloop.settings import Settings
-from coreloop.workspace import open_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

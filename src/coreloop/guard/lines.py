@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from coreloop.project.settings import Settings
 from coreloop.promote.grammar import Call, Failing, read_calls, read_failing, read_when
 from coreloop.records import is_category
-from coreloop.settings import Settings
 from coreloop.text import printable, refuse_form
 
 _DAYS: Final = r"\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d"

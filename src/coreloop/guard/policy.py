@@ -25,8 +25,8 @@ from coreloop.guard.event import (
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
+from coreloop.project.settings import Settings
 from coreloop.repository import Commit
-from coreloop.settings import Settings
 from coreloop.text import printable
 from coreloop.trailers import LABEL, SECTIONS, branch_start, read_trailers
 

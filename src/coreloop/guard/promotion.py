@@ -7,9 +7,9 @@ from typing import Final
 from coreloop.guard.change import FileChange
 from coreloop.guard.insertion import inserted_lines
 from coreloop.guard.lines import Words, refuse_lines
+from coreloop.project.settings import Settings
 from coreloop.promote.source import UnprovenError, read_source
 from coreloop.repository import Commit
-from coreloop.settings import Settings
 from coreloop.text import printable
 from coreloop.trailers import (
     CANDIDATE_ID,

@@ -12,7 +12,7 @@ from secrets import token_hex
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge.schema import quoted, tables
 from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, empty_wal, translated, use_wal
-from coreloop.workspace import locked
+from coreloop.project.workspace import locked
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:

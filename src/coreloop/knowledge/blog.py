@@ -30,8 +30,8 @@ from coreloop.knowledge.insights import (
     save_by_evidence,
 )
 from coreloop.knowledge.store import transaction, writing
+from coreloop.project.workspace import open_workspace
 from coreloop.records import encodable
-from coreloop.workspace import open_workspace
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")

@@ -9,7 +9,7 @@ import orjson
 
 from coreloop.knowledge.insights import all_insights
 from coreloop.knowledge.playbook import bullets
-from coreloop.workspace import write_private
+from coreloop.project.workspace import write_private
 
 SCHEMA_VERSION: Final = 1
 _OPTIONS: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

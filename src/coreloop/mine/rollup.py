@@ -29,8 +29,8 @@ from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals
 from coreloop.mine.tables import Tables, merged
+from coreloop.project.settings import Settings
 from coreloop.records import UNSPECIFIED, hash_question, is_category
-from coreloop.settings import Settings
 
 EPOCH_DAY: Final = date(1970, 1, 1)
 _ROWS_AT_ONCE: Final = 65_536

@@ -25,8 +25,8 @@ from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
+from coreloop.project.workspace import Lock, locked
 from coreloop.records import encodable
-from coreloop.workspace import Lock, locked
 
 VERSION: Final = 2
 """Of mining: what changes what is counted, or how it is written, needs the next one."""

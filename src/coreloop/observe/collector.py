@@ -434,7 +434,7 @@ def _house(folder: str, named: bool) -> _House:
         return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {})
 
     from coreloop.errors import CoreloopError
-    from coreloop.settings import Settings, load_settings
+    from coreloop.project.settings import Settings, load_settings
 
     try:
         settings = load_settings(root, check_paths=False)

@@ -11,10 +11,10 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import FROM_NOTES, Candidate, Note
+from coreloop.project.tools import Unresolved
 from coreloop.proposals import SCHEMA_VERSION, folded_note
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
-from coreloop.tools import Unresolved
 from coreloop.wording import Vocabulary, unless
 
 

@@ -8,9 +8,9 @@ labels with the keywords of coreloop.yaml, counts and dates.
 from dataclasses import replace
 
 from coreloop.pattern.candidates import SECTION, Candidate, candidate_key
+from coreloop.project.settings import Settings
 from coreloop.proposals import SuggestedAppend
 from coreloop.records import UNSPECIFIED, is_category
-from coreloop.settings import Settings
 from coreloop.text import MAX_LINE_CHARS, refuse_line
 from coreloop.wording import Vocabulary
 

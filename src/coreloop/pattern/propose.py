@@ -13,10 +13,10 @@ from coreloop.pattern.candidates import Found, Note, find_candidates
 from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
+from coreloop.project.tools import resolve_tools
+from coreloop.project.workspace import Workspace
 from coreloop.proposals import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
-from coreloop.tools import resolve_tools
 from coreloop.wording import Vocabulary
-from coreloop.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

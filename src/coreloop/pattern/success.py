@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """Least figures of a candidate; see `coreloop.settings.Gates` for the defaults."""
+    """Least figures of a candidate; see `coreloop.project.settings.Gates` for the defaults."""
 
     min_repeat: int = 3
     min_unique_questions: int = 3

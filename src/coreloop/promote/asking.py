@@ -2,9 +2,9 @@
 
 from functools import partial
 
+from coreloop.project.workspace import Workspace, append_private
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.replay import AuditLog, HttpEndpoint, Replay, Run, Verdict, is_loopback, replay
-from coreloop.workspace import Workspace, append_private
 
 
 def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:

@@ -10,6 +10,7 @@ from typing import Final
 
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
 from coreloop.history import promotions
+from coreloop.project.settings import Settings
 from coreloop.promote.branch import (
     Published,
     find_published,
@@ -25,7 +26,6 @@ from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, Verdict
 from coreloop.promote.source import read_source
 from coreloop.repository import Repository
-from coreloop.settings import Settings
 
 _LOOK_BACK_DAYS: Final = 365
 

@@ -9,9 +9,9 @@ import msgspec
 
 from coreloop.errors import RefusedError, UsageError, WorkspaceError
 from coreloop.mine.signals import CLASSES, LABELS
+from coreloop.project.settings import Settings
 from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequence, is_when
 from coreloop.records import is_category, step
-from coreloop.settings import Settings
 from coreloop.text import is_tool_name, printable, refuse_line
 from coreloop.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.wording import Step

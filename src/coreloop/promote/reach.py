@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import ReachError
+from coreloop.project.settings import ReachSettings
 from coreloop.promote.docstring import Edited
-from coreloop.settings import ReachSettings
 from coreloop.text import printable
 
 TIMEOUT_S: Final = 120

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from coreloop.project.settings import DocstringSettings
 from coreloop.promote.docstring import Refused, docstring_node
 from coreloop.promote.sections import Layout, name_key, scan
 from coreloop.promote.source import (
@@ -18,7 +19,6 @@ from coreloop.promote.source import (
     is_shadowed,
     read_source,
 )
-from coreloop.settings import DocstringSettings
 
 SECTIONS = DocstringSettings().sections
 """What a report asks for unless told otherwise."""

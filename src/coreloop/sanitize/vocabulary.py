@@ -14,7 +14,7 @@ from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED, is_category
 from coreloop.sanitize.find import find_hits
 
 if TYPE_CHECKING:
-    from coreloop.settings import Settings
+    from coreloop.project.settings import Settings
 
 MAX_NAMES: Final = 5_000
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
@@ -97,7 +97,7 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> Vocabulary
     root : Path
         The project's folder.
     """
-    from coreloop.tools import Tool, resolve_tools  # a worker needs only the words
+    from coreloop.project.tools import Tool, resolve_tools  # a worker needs only the words
 
     seen = _answered(files)
     found = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)

@@ -15,10 +15,11 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.outcomes import read_dropped, read_reaches
 from coreloop.pattern.success import Gate
+from coreloop.project.settings import ForgeSettings
+from coreloop.project.workspace import Workspace
 from coreloop.promote.connect import connect_forge
 from coreloop.promote.forge import PullRequest
 from coreloop.repository import Repository
-from coreloop.settings import ForgeSettings
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window
@@ -26,7 +27,6 @@ from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import printable
 from coreloop.trailers import read_trailers
-from coreloop.workspace import Workspace
 
 ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.settings import Settings, load_settings
+from coreloop.project.settings import Settings, load_settings
 
 
 @pytest.fixture

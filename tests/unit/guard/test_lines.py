@@ -3,8 +3,8 @@
 import pytest
 
 from coreloop.guard.lines import Words, refuse_lines
+from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import trailers
-from coreloop.settings import Settings
 from coreloop.trailers import read_trailers
 from guarding import REPLAY, proposal
 from promoting import LINES

@@ -22,7 +22,7 @@ from coreloop.knowledge.blog import (
 from coreloop.knowledge.front_matter import Malformed
 from coreloop.knowledge.insights import Insight, Source
 from coreloop.knowledge.store import reading, writing
-from coreloop.workspace import Workspace, open_workspace
+from coreloop.project.workspace import Workspace, open_workspace
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 EXAMPLES = Path(__file__).parents[3] / "examples" / "knowledge"

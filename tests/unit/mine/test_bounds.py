@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from coreloop.mine.bounds import success_bound
 from coreloop.pattern.success import Gate
-from coreloop.settings import Gates
+from coreloop.project.settings import Gates
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from coreloop.mine.decode import Line, decode_line, raw_lines
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
+from coreloop.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.records import OTHER, hash_sequence, join_steps, step
-from coreloop.settings import CategoryRule, Settings, ToolSettings
 from logs import call, failed, line, record, write_log
 
 

@@ -40,7 +40,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
 def test_the_package_itself_brings_nothing_else():
     foreign, own = loaded("coreloop")
     assert foreign <= {"coreloop", "orjson"}
-    assert not own & {"coreloop.cli", "coreloop.mine", "coreloop.settings"}
+    assert not own & {"coreloop.cli", "coreloop.mine", "coreloop.project.settings"}
 
 
 def test_records_stand_on_the_standard_library_and_orjson():

@@ -21,11 +21,11 @@ from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.pattern.success import Gate
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool, Unresolved
+from coreloop.project.workspace import Workspace
 from coreloop.proposals import assign_ids
-from coreloop.settings import Settings
-from coreloop.tools import Tool, Unresolved
 from coreloop.wording import Vocabulary
-from coreloop.workspace import Workspace
 from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -162,8 +162,8 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.pattern.success import Gate
-from coreloop.settings import Settings
-from coreloop.workspace import Workspace
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
 
 root, name = Path(sys.argv[1]), sys.argv[2]
 rollups = roll_up_folder(root / name, MineSettings())

@@ -16,11 +16,11 @@ from coreloop.pattern.candidates import Candidate, candidate_key
 from coreloop.pattern.draft import draft
 from coreloop.pattern.propose import propose
 from coreloop.pattern.success import Gate
-from coreloop.settings import CategoryRule, Settings
+from coreloop.project.settings import CategoryRule, Settings
+from coreloop.project.tools import Tool, Unresolved
+from coreloop.project.workspace import Workspace
 from coreloop.text import refuse_line
-from coreloop.tools import Tool, Unresolved
 from coreloop.wording import Step, Vocabulary, target_step
-from coreloop.workspace import Workspace
 from logs import call, repeated, write_log
 
 CANARY = "CANARY"

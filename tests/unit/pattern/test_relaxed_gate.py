@@ -15,8 +15,8 @@ from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import Found, Note, _advice, find_candidates
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.pattern.success import Gate
-from coreloop.settings import Settings
-from coreloop.workspace import Workspace
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
 from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

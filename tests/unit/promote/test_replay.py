@@ -12,6 +12,8 @@ import pytest
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
 from coreloop.mine.window import Days, merge
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.promote.asking import ask_again
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.replay import (
@@ -26,8 +28,6 @@ from coreloop.promote.replay import (
     weigh,
 )
 from coreloop.records import hash_sequence
-from coreloop.settings import Settings
-from coreloop.workspace import Workspace, open_workspace
 from github_stand_in import Reply
 from logs import call, record, repeated, write_log
 from promoting import GOOD, ID, OTHER, SLOW, Agent, candidate, write_candidates

@@ -15,13 +15,13 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days
+from coreloop.project.settings import ReachSettings, Settings
+from coreloop.project.tools import Tool
+from coreloop.project.workspace import Workspace
 from coreloop.refine.counterexamples import Counterexample, Without
 from coreloop.refine.document import CounterexamplesFile, redact, to_markdown
 from coreloop.refine.propose import Refined, refine, write_refined
-from coreloop.settings import ReachSettings, Settings
-from coreloop.tools import Tool
 from coreloop.wording import Step, Vocabulary
-from coreloop.workspace import Workspace
 from logs import call, failed, record, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

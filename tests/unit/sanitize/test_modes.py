@@ -16,6 +16,7 @@ from coreloop.mine.signals import template
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import find_candidates
 from coreloop.pattern.success import Gate
+from coreloop.project.settings import Settings, ToolSettings
 from coreloop.records import DEFAULT_SELECTORS
 from coreloop.refine.counterexamples import find_counterexamples
 from coreloop.sanitize import find
@@ -27,7 +28,6 @@ from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import Vocabulary, learn
-from coreloop.settings import Settings, ToolSettings
 from logs import call, failed, override, record, write_log
 
 KEY = b"k" * 32

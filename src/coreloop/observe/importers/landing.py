@@ -15,9 +15,9 @@ from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import ID_PREFIX, Request, Skipped, record_of
 from coreloop.observe.journal import Journal
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import locked
 from coreloop.records import encode_line
-from coreloop.settings import Settings
-from coreloop.workspace import locked
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 

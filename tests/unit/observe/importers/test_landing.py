@@ -18,8 +18,8 @@ from coreloop.mine.outcome import Outcome, outcome
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import Report, land
 from coreloop.observe.importers.trace import Call, Request, Skipped
+from coreloop.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.records import MAX_LINE_BYTES, hash_sequence, hash_session
-from coreloop.settings import CategoryRule, Settings, ToolSettings
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
@@ -164,7 +164,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import Request
-from coreloop.settings import Settings
+from coreloop.project.settings import Settings
 
 def found():
     for number in range(int(sys.argv[2])):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from coreloop.settings import ToolSettings
+from coreloop.project.settings import ToolSettings
 from coreloop.text import is_tool_name
 
 _SKIPPED_FOLDERS: Final = frozenset(

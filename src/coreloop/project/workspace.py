@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from coreloop.errors import WorkspaceError
-from coreloop.settings import FILE_NAME, Settings, load_settings
+from coreloop.project.settings import FILE_NAME, Settings, load_settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""A project on disk: its settings, its folders, its tools, and the files that `init` adds."""
