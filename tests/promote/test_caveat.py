@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.trailers import read_trailers
+from coreloop.history.trailers import read_trailers
 from retail_shop import descriptions, git, run, shop_with_records
 
 TOOL = "get_return_refund_options"

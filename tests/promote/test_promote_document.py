@@ -6,8 +6,8 @@ import click
 import pytest
 
 from coreloop.cli.main import main
+from coreloop.history.trailers import LABEL, NAMES
 from coreloop.promote.replay import Verdict
-from coreloop.trailers import LABEL, NAMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "promote.md").read_text(encoding="utf-8")
 # Shown by --help, or said of every command in docs/commands.md.

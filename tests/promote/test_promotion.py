@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from coreloop.errors import GitError, RefusedError
+from coreloop.history.repository import Repository
+from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.promote import promotion
@@ -13,8 +15,6 @@ from coreloop.promote.asking import ask_again
 from coreloop.promote.forge import Forge
 from coreloop.promote.promotion import Done, Leave
 from coreloop.promote.proposal import read_proposal
-from coreloop.repository import Repository
-from coreloop.trailers import read_trailers
 from github_stand_in import GithubStandIn, Reply
 from promoting import (
     BRANCH,

@@ -6,8 +6,15 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import GitError, NoRepositoryError
-from coreloop.history import Promotion, known_keys, open_keys, project_keys, promotions, read_history
-from coreloop.repository import Repository
+from coreloop.history.promotions import (
+    Promotion,
+    known_keys,
+    open_keys,
+    project_keys,
+    promotions,
+    read_history,
+)
+from coreloop.history.repository import Repository
 from promoting import FILE, KEY, SOURCE, Project, run_git
 
 BRANCH = "skill/docstring-analysis-profitability-20260425"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import GitError
-from coreloop.repository import Repository, user_name
+from coreloop.history.repository import Repository, user_name
 from promoting import BRANCH, FILE, SOURCE, Project, run_git
 
 MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.slug import KOREAN_AXIS_SLUG, to_slug
+from coreloop.history.slug import KOREAN_AXIS_SLUG, to_slug
 
 AXES = {
     "수익성": "profitability",

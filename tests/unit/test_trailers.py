@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.history.trailers import NAMES, REPLAYS, read_trailers, write_trailers
 from coreloop.promote.replay import Verdict
-from coreloop.trailers import NAMES, REPLAYS, read_trailers, write_trailers
 
 BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
 FOUND = [

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Final
 
-from coreloop.history import Promotion, promotions
+from coreloop.history.promotions import Promotion, promotions
+from coreloop.history.repository import Commit, Repository
+from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import ToolSettings
-from coreloop.repository import Commit, Repository
-from coreloop.trailers import read_trailers
 
 _TARGET: Final = re.compile(r"(?P<file>[^:]+\.py)::(?P<symbol>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::[0-9]+)?")
 _CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')

@@ -8,9 +8,9 @@ from typing import Final
 
 from coreloop.axis.case import Case
 from coreloop.errors import WorkspaceError
+from coreloop.history.slug import to_slug
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace, write_public
-from coreloop.slug import to_slug
 from coreloop.text import escape_markdown, printable
 
 FOLDER: Final = PurePosixPath("docs/phase-a-proposals")

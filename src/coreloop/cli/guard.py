@@ -84,7 +84,7 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
     """
     from coreloop.guard.facts import Asked, queued
     from coreloop.guard.github import connect_api, gather
-    from coreloop.repository import Repository
+    from coreloop.history.repository import Repository
 
     asked = Asked(**options)
     numbers, needed = queued(asked)
@@ -115,7 +115,7 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
     """
     from coreloop.guard.facts import Asked, check
     from coreloop.guard.github import carry_out, connect_api
-    from coreloop.repository import Repository
+    from coreloop.history.repository import Repository
 
     asked = Asked(**options)
     decision = check(asked)
@@ -158,7 +158,7 @@ def protect(confirm: bool, as_json: bool) -> None:
     """
     from coreloop.guard.github import connect_api
     from coreloop.guard.protection import FILE, apply, differences, read_current, read_wanted
-    from coreloop.repository import Repository
+    from coreloop.history.repository import Repository
 
     workspace = open_workspace(Path.cwd())
     with Repository(workspace.root) as repository:

@@ -28,8 +28,8 @@ def command(owner: str | None, confirm: bool, as_json: bool) -> None:
     coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. What is
     there is never overwritten.
     """
+    from coreloop.history.repository import Repository, github_repo
     from coreloop.project.scaffold import plan_files, write_files
-    from coreloop.repository import Repository, github_repo
 
     with Repository(Path.cwd()) as repository:
         root, remote = repository.root, github_repo(repository)

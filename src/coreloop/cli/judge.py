@@ -61,7 +61,7 @@ def command(
 
 def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> "list[Waiting]":
     """Mine as ``pattern`` does when it gets no options."""
-    from coreloop.history import project_keys
+    from coreloop.history.promotions import project_keys
     from coreloop.judge import read_proposed
     from coreloop.judge_queue import find_waiting
     from coreloop.mine.rollup import mine_settings
@@ -96,7 +96,7 @@ def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> 
 def _who(by: str | None, folder: Path) -> str:
     import getpass
 
-    from coreloop.repository import user_name
+    from coreloop.history.repository import user_name
 
     named = " ".join((by or "").split()) or user_name(folder)
     try:

@@ -68,7 +68,7 @@ def command(
     records are removed and named; nothing else changes. The defaults of the gates can be set there too.
     """
     from coreloop.cli.show import show_proposals, warn_of_skipped
-    from coreloop.history import project_keys
+    from coreloop.history.promotions import project_keys
     from coreloop.judge import read_judgments
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days

@@ -52,7 +52,7 @@ def command(
     """
     from coreloop.axis.case import Thresholds, make_case
     from coreloop.axis.proposal import write_proposal
-    from coreloop.repository import Repository
+    from coreloop.history.repository import Repository
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

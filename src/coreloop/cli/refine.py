@@ -38,7 +38,7 @@ def command(
     example transient_network,rate_limit.
     """
     from coreloop.cli.show_refine import show_refined
-    from coreloop.history import project_keys
+    from coreloop.history.promotions import project_keys
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.signals import known_types
     from coreloop.mine.window import Days

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 # repository.py comes first: it lets git's import pass where there is no git
-from coreloop.repository import Repository  # isort: skip
+from coreloop.history.repository import Repository  # isort: skip
 import git
 
 from coreloop.demo.agent import answer

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.errors import GitError
-from coreloop.repository import Commit, Difference, Repository
+from coreloop.history.repository import Commit, Difference, Repository
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 

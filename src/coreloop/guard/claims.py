@@ -6,8 +6,8 @@ from typing import Final
 
 from coreloop.guard.event import PullRequest, PullRequestEvent
 from coreloop.guard.letters import plain
-from coreloop.repository import Commit
-from coreloop.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_trailers
+from coreloop.history.repository import Commit
+from coreloop.history.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_trailers
 
 _TITLES: Final = frozenset({"coreloopr", "coreloopf"})
 _SIGNS: Final = frozenset({"Candidate-Id", "Candidate-Key"})

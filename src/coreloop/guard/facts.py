@@ -18,9 +18,9 @@ from coreloop.guard.event import (
     read_reviews,
 )
 from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.history.repository import Commit, Repository
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
-from coreloop.repository import Commit, Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

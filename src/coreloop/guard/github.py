@@ -12,9 +12,9 @@ import msgspec
 
 from coreloop.errors import ForgeNotFoundError, UsageError
 from coreloop.guard.policy import Action
+from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 from coreloop.promote.github_api import Connection, GithubApi, patient
-from coreloop.repository import Repository, github_repo
 
 _MUTATIONS: Final = {
     "disable_auto_merge": "disablePullRequestAutoMerge",

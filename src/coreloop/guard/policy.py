@@ -25,10 +25,10 @@ from coreloop.guard.event import (
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
+from coreloop.history.repository import Commit
+from coreloop.history.trailers import LABEL, SECTIONS, branch_start, read_trailers
 from coreloop.project.settings import Settings
-from coreloop.repository import Commit
 from coreloop.text import printable
-from coreloop.trailers import LABEL, SECTIONS, branch_start, read_trailers
 
 _ACTIONS: Final = frozenset(
     {"assigned", "auto_merge_disabled", "auto_merge_enabled", "closed", "converted_to_draft", "demilestoned"}

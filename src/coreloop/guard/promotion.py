@@ -7,11 +7,8 @@ from typing import Final
 from coreloop.guard.change import FileChange
 from coreloop.guard.insertion import inserted_lines
 from coreloop.guard.lines import Words, refuse_lines
-from coreloop.project.settings import Settings
-from coreloop.promote.source import UnprovenError, read_source
-from coreloop.repository import Commit
-from coreloop.text import printable
-from coreloop.trailers import (
+from coreloop.history.repository import Commit
+from coreloop.history.trailers import (
     CANDIDATE_ID,
     CANDIDATE_KEY,
     NAMES,
@@ -21,6 +18,9 @@ from coreloop.trailers import (
     read_trailers,
     write_title,
 )
+from coreloop.project.settings import Settings
+from coreloop.promote.source import UnprovenError, read_source
+from coreloop.text import printable
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")
 _NUMBER: Final = re.compile(r" \(#[0-9]{1,9}\)$")

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coreloop.errors import GitError, RefusedError
+from coreloop.history.repository import Repository
+from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
 from coreloop.promote.docstring import Edited
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
 from coreloop.promote.replay import Replay, Verdict
-from coreloop.repository import Repository
-from coreloop.trailers import BRANCH_PREFIX, read_trailers
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coreloop.errors import GitError, UsageError, WorkspaceError
+from coreloop.history.repository import Repository
 from coreloop.promote.docstring import Refused
 from coreloop.promote.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
-from coreloop.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from coreloop.trailers import BRANCH_PREFIX, TITLE_MARK, read_trailers
+from coreloop.history.trailers import BRANCH_PREFIX, TITLE_MARK, read_trailers
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import msgspec
 
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError
+from coreloop.history.trailers import LABEL
 from coreloop.promote.forge import (
     PullRequest,
     ReviewNotRequired,
@@ -20,7 +21,6 @@ from coreloop.promote.forge import (
 )
 from coreloop.promote.github_api import Connection, GithubApi
 from coreloop.promote.github_errors import moved, wrong_answer
-from coreloop.trailers import LABEL
 
 
 class _Repo(msgspec.Struct):

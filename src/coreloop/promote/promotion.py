@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
-from coreloop.history import promotions
+from coreloop.history.promotions import promotions
+from coreloop.history.repository import Repository
 from coreloop.project.settings import Settings
 from coreloop.promote.branch import (
     Published,
@@ -25,7 +26,6 @@ from coreloop.promote.pull_request import body, branch_name, commit_message, tit
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, Verdict
 from coreloop.promote.source import read_source
-from coreloop.repository import Repository
 
 _LOOK_BACK_DAYS: Final = 365
 

@@ -8,12 +8,12 @@ from typing import Annotated, Final, Literal
 import msgspec
 
 from coreloop.errors import RefusedError, UsageError, WorkspaceError
+from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.project.settings import Settings
 from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequence, is_when
 from coreloop.records import is_category, step
 from coreloop.text import is_tool_name, printable, refuse_line
-from coreloop.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.wording import Step
 
 Phase = Literal["R", "F"]

@@ -3,11 +3,11 @@
 import difflib
 from collections.abc import Mapping
 
+from coreloop.history.slug import to_slug
+from coreloop.history.trailers import branch_start, write_title, write_trailers
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.replay import Replay
-from coreloop.slug import to_slug
-from coreloop.trailers import branch_start, write_title, write_trailers
 
 _UNDECLARED = "undeclared"
 

@@ -8,7 +8,9 @@ from datetime import UTC, datetime, time
 from typing import Final
 
 from coreloop.errors import ForgeError, GitError, NoRepositoryError
-from coreloop.history import known_keys
+from coreloop.history.promotions import known_keys
+from coreloop.history.repository import Repository
+from coreloop.history.trailers import read_trailers
 from coreloop.judge import Judgments, read_judgments, read_proposed
 from coreloop.mine.address import Folder
 from coreloop.mine.folder import roll_up_folder
@@ -19,14 +21,12 @@ from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import Workspace
 from coreloop.promote.connect import connect_forge
 from coreloop.promote.forge import PullRequest
-from coreloop.repository import Repository
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import printable
-from coreloop.trailers import read_trailers
 
 ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""

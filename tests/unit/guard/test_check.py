@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from coreloop.guard.event import PullRequestEvent
+from coreloop.history.repository import Repository
+from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote import promotion
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.replay import Replay, Verdict
-from coreloop.repository import Repository
-from coreloop.trailers import read_trailers
 from guarding import (
     NUMBER,
     Payload,

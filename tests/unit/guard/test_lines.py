@@ -3,9 +3,9 @@
 import pytest
 
 from coreloop.guard.lines import Words, refuse_lines
+from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import trailers
-from coreloop.trailers import read_trailers
 from guarding import REPLAY, proposal
 from promoting import LINES
 

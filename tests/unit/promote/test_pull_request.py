@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from coreloop.history.trailers import NAMES, read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, title
 from coreloop.promote.reach import Reach, compare_descriptions
 from coreloop.promote.replay import Replay, Run, Verdict
-from coreloop.trailers import NAMES, read_trailers
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
 
 REPRODUCED = Replay(

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from coreloop.errors import ReachError
+from coreloop.history.repository import Repository
 from coreloop.project.settings import ReachSettings
 from coreloop.promote import reach as module
 from coreloop.promote.docstring import Edited, append_to_section
 from coreloop.promote.reach import Reach, command_reach, docstring_reach, find_description
-from coreloop.repository import Repository
 from promoting import FILE, LINES, SOURCE, Project
 
 OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)

@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from coreloop.history import Merge, Promotion, read_history
-from coreloop.repository import Replaced, Repository
+from coreloop.history.promotions import Merge, Promotion, read_history
+from coreloop.history.repository import Replaced, Repository
 from coreloop.status.stability import Stability, read_stability, weigh_merge
 from merging import How, inserted, land, message, open_promotion, promote, revert
 from promoting import FILE, SOURCE, Project

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from coreloop.slug import to_slug
+from coreloop.history.slug import to_slug
 
 BRANCH_PREFIX: Final = "skill/"
 """Every promotion's branch begins so."""

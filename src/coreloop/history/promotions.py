@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coreloop.errors import NoRepositoryError
-from coreloop.repository import Commit, Repository
-from coreloop.trailers import BRANCH_PREFIX, read_trailers
+from coreloop.history.repository import Commit, Repository
+from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
 
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 

@@ -1,0 +1,1 @@
+"""What git knows: commits, their trailers, and the promotions that they tell of."""
