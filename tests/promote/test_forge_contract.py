@@ -7,8 +7,8 @@ import pytest
 import requests
 
 from coreloop.errors import ForgeNotFoundError, ForgeRefusedError, PullRequestExistsError
-from coreloop.promote.forge import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
-from coreloop.promote.github_forge import GithubForge
+from coreloop.forge.github_forge import GithubForge
+from coreloop.forge.protocol import PullRequest, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from github_stand_in import Fault, GithubStandIn, Reply, Request
 from github_stand_in.server import FIRST_DAY, sha_of_name
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
+from coreloop.forge.github_api import Connection, GithubApi
 from coreloop.guard.event import read_authorships, read_pulls, read_reviews
 from coreloop.guard.github import carry_out, gather
 from coreloop.guard.policy import Action
@@ -17,7 +18,6 @@ from coreloop.guard.protection import (
     read_current,
     read_wanted,
 )
-from coreloop.promote.github_api import Connection, GithubApi
 from github_stand_in import GithubStandIn
 
 ROOT = Path(__file__).parents[2]

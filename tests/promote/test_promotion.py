@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from coreloop.errors import GitError, RefusedError
+from coreloop.forge.protocol import Forge
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.promote import promotion
 from coreloop.promote.asking import ask_again
-from coreloop.promote.forge import Forge
 from coreloop.promote.promotion import Done, Leave
 from coreloop.promote.proposal import read_proposal
 from github_stand_in import GithubStandIn, Reply

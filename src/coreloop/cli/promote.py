@@ -39,9 +39,9 @@ def command(
     pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_plan
+    from coreloop.forge.connect import connect_forge, keep_body
     from coreloop.history.repository import Repository
     from coreloop.promote.asking import ask_again
-    from coreloop.promote.connect import connect_forge, keep_body
     from coreloop.promote.promotion import Leave, base_commit, make_plan, promote
     from coreloop.promote.proposal import read_proposal
 

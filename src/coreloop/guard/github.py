@@ -11,10 +11,10 @@ from urllib.parse import quote
 import msgspec
 
 from coreloop.errors import ForgeNotFoundError, UsageError
+from coreloop.forge.github_api import Connection, GithubApi, patient
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
-from coreloop.promote.github_api import Connection, GithubApi, patient
 
 _MUTATIONS: Final = {
     "disable_auto_merge": "disablePullRequestAutoMerge",

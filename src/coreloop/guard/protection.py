@@ -10,7 +10,7 @@ import msgspec
 import yaml
 
 from coreloop.errors import ForgeNotFoundError, WorkspaceError
-from coreloop.promote.github_api import GithubApi
+from coreloop.forge.github_api import GithubApi
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 

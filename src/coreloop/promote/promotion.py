@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
+from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
 from coreloop.history.repository import Repository
 from coreloop.project.settings import Settings
@@ -20,7 +21,6 @@ from coreloop.promote.branch import (
     refuse_other_text,
 )
 from coreloop.promote.docstring import Edited, Refused, append_to_section
-from coreloop.promote.forge import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import OpenBranch, open_branches, read_history
 from coreloop.history.repository import Repository
-from coreloop.promote.forge import PullRequest
 from coreloop.status.stability import Stability, read_stability
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, time
 from typing import Final
 
 from coreloop.errors import ForgeError, GitError, NoRepositoryError
+from coreloop.forge.connect import connect_forge
+from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
@@ -19,8 +21,6 @@ from coreloop.outcomes import read_dropped, read_reaches
 from coreloop.pattern.success import Gate
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import Workspace
-from coreloop.promote.connect import connect_forge
-from coreloop.promote.forge import PullRequest
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window
@@ -56,7 +56,7 @@ def read_status(
     roll_up : callable
         Rolls up a folder of records.
     environ : mapping
-        May hold a token, see `coreloop.promote.connect.connect_forge`.
+        May hold a token, see `coreloop.forge.connect.connect_forge`.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 import pytest
 
+from coreloop.forge.connect import connect_forge
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
-from coreloop.promote.connect import connect_forge
 from promoting import Project
 
 ADDRESSES = [

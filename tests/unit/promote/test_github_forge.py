@@ -23,9 +23,9 @@ from coreloop.errors import (
     PullRequestExistsError,
     UsageError,
 )
-from coreloop.promote.forge import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
-from coreloop.promote.github_api import Connection, patient
-from coreloop.promote.github_forge import GithubForge
+from coreloop.forge.github_api import Connection, patient
+from coreloop.forge.github_forge import GithubForge
+from coreloop.forge.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 
@@ -272,7 +272,7 @@ class TestHumansOnly:
 
 
 def test_importing_the_vocabulary_loads_no_client() -> None:
-    code = "import sys, coreloop.promote.forge; print({'github', 'requests'} & set(sys.modules))"
+    code = "import sys, coreloop.forge.protocol; print({'github', 'requests'} & set(sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "set()\n"
 

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
+from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import OpenBranch
 from coreloop.history.repository import Repository
-from coreloop.promote.forge import PullRequest
 from coreloop.status.promotions import OpenPromotion, Promotions, join_open, read_promotions
 from merging import open_promotion, promote, revert
 from promoting import Project

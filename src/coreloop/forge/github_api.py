@@ -16,7 +16,7 @@ from github import Auth, Github, GithubRetry
 from urllib3.util import Retry
 
 from coreloop.errors import ForgeAuthError, UsageError
-from coreloop.promote.github_errors import quoted, refusal, translated, wrong_answer
+from coreloop.forge.github_errors import quoted, refusal, translated, wrong_answer
 
 _API_VERSION = "2022-11-28"
 _PER_PAGE = "100"

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coreloop.forge.protocol import Forge
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import write_private
-from coreloop.promote.forge import Forge
 
 if TYPE_CHECKING:
     from coreloop.promote.promotion import Plan  # brings an HTTP client, which only a replay needs
@@ -43,8 +43,8 @@ def connect_forge(
     if not token or repo is None:
         yield None
         return
-    from coreloop.promote.github_api import Connection, patient
-    from coreloop.promote.github_forge import GithubForge
+    from coreloop.forge.github_api import Connection, patient
+    from coreloop.forge.github_forge import GithubForge
 
     url = environ.get("GITHUB_API_URL") or Connection().base_url
     connection = Connection(base_url=url, retry=patient() if patiently else None)

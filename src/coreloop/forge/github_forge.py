@@ -11,16 +11,16 @@ from urllib.parse import quote
 import msgspec
 
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError
-from coreloop.history.trailers import LABEL
-from coreloop.promote.forge import (
+from coreloop.forge.github_api import Connection, GithubApi
+from coreloop.forge.github_errors import moved, wrong_answer
+from coreloop.forge.protocol import (
     PullRequest,
     ReviewNotRequired,
     ReviewRequired,
     ReviewRule,
     ReviewUnknown,
 )
-from coreloop.promote.github_api import Connection, GithubApi
-from coreloop.promote.github_errors import moved, wrong_answer
+from coreloop.history.trailers import LABEL
 
 
 class _Repo(msgspec.Struct):
