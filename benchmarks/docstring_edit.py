@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coreloop.promote.docstring import Edited, Refused, append_to_section
-from coreloop.promote.source import definitions, parse
+from coreloop.docstrings.edit import Edited, Refused, append_to_section
+from coreloop.docstrings.source import definitions, parse
 
 PACKAGES = ("polars", "numpy", "click")
 SECTION = "Guide"

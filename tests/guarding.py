@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
 from coreloop.guard.event import Account, PullRequest, PullRequestEvent, Review
 from coreloop.guard.policy import Decision, Facts, decide
 from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
-from coreloop.promote.docstring import Edited, append_to_section
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, title, trailers
 from coreloop.promote.replay import Replay, Verdict

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from coreloop.docstrings.shape import SECTIONS, docstring_sections
 from coreloop.project.settings import load_settings
 from coreloop.project.tools import Tool, resolve_tools
-from coreloop.promote.shape import SECTIONS, docstring_sections
 from retail_shop import SHOP, descriptions, git, output, run, shop_with_records
 
 # Of the many that are mined, the best one for each of these tools.

@@ -1,7 +1,7 @@
 import pytest
 
-from coreloop.promote.docstring import Edited, Refused, append_to_section
-from coreloop.promote.shape import (
+from coreloop.docstrings.edit import Edited, Refused, append_to_section
+from coreloop.docstrings.shape import (
     OTHER_SECTIONS,
     SECTIONS,
     Loss,

@@ -10,7 +10,7 @@ from coreloop.cli.options import json_option
 from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.promote.files import FileReport
+    from coreloop.docstrings.files import FileReport
 
 
 @click.group()
@@ -32,8 +32,8 @@ def append(
 
     FILE::QUALNAME:LINE names one of several definitions of a name. Exits 1 when the edit is refused.
     """
-    from coreloop.promote.docstring import Edited, Refused, append_to_section
-    from coreloop.promote.files import read_source_file, split_target, write_source_file
+    from coreloop.docstrings.edit import Edited, Refused, append_to_section
+    from coreloop.docstrings.files import read_source_file, split_target, write_source_file
     from coreloop.promote.promotion import diff_of
 
     path, qualname, at = split_target(target)
@@ -65,7 +65,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     A heading without text, or with a placeholder under it, counts as missing. With --base it exits 1 when a
     definition lost a section that it had at that revision.
     """
-    from coreloop.promote.files import check_files
+    from coreloop.docstrings.files import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
     reports = check_files(paths, base=base, sections=sections)

@@ -5,10 +5,10 @@ Held against the files alone, not against what `promote` would write, so that a 
 
 from collections.abc import Sequence
 
-from coreloop.promote.docstring import docstring_node
-from coreloop.promote.literal import StringLiteral, read_literal
-from coreloop.promote.sections import scan
-from coreloop.promote.source import Source, UnprovenError, find_definition, read_source
+from coreloop.docstrings.edit import docstring_node
+from coreloop.docstrings.literal import StringLiteral, read_literal
+from coreloop.docstrings.sections import scan
+from coreloop.docstrings.source import Source, UnprovenError, find_definition, read_source
 
 
 def inserted_lines(old: bytes, new: bytes, *, qualname: str, line: int | None, section: str) -> list[str]:

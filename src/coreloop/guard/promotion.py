@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from coreloop.docstrings.source import UnprovenError, read_source
 from coreloop.guard.change import FileChange
 from coreloop.guard.insertion import inserted_lines
 from coreloop.guard.lines import Words, refuse_lines
@@ -19,7 +20,6 @@ from coreloop.history.trailers import (
     write_title,
 )
 from coreloop.project.settings import Settings
-from coreloop.promote.source import UnprovenError, read_source
 from coreloop.text import printable
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coreloop.docstrings.edit import Edited
 from coreloop.errors import GitError, RefusedError
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
-from coreloop.promote.docstring import Edited
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
 from coreloop.promote.replay import Replay, Verdict

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Final
 
+from coreloop.docstrings.edit import Edited, Refused, append_to_section
+from coreloop.docstrings.source import read_source
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
@@ -20,12 +22,10 @@ from coreloop.promote.branch import (
     refuse_other_evidence,
     refuse_other_text,
 )
-from coreloop.promote.docstring import Edited, Refused, append_to_section
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, Verdict
-from coreloop.promote.source import read_source
 
 _LOOK_BACK_DAYS: Final = 365
 

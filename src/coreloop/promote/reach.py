@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from coreloop.docstrings.edit import Edited
 from coreloop.errors import ReachError
 from coreloop.project.settings import ReachSettings
-from coreloop.promote.docstring import Edited
 from coreloop.text import printable
 
 TIMEOUT_S: Final = 120

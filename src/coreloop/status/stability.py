@@ -7,11 +7,11 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Final
 
+from coreloop.docstrings.edit import Refused
+from coreloop.docstrings.insertion import refuse_change
+from coreloop.docstrings.shape import Loss, lost_sections
 from coreloop.history.promotions import History, Merge
 from coreloop.history.repository import Replaced, Repository
-from coreloop.promote.docstring import Refused
-from coreloop.promote.insertion import refuse_change
-from coreloop.promote.shape import Loss, lost_sections
 
 CLEAN_MERGES: Final = 30
 QUIET_DAYS: Final = 90

@@ -12,12 +12,12 @@ import pytest
 from coreloop.axis.case import Case, Thresholds, make_case
 from coreloop.axis.evidence import Call, Target, calls_in, engines_of, read_target
 from coreloop.axis.proposal import proposal_path, write_proposal
+from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.errors import GitError, UsageError, WorkspaceError
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import write_trailers
 from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
-from coreloop.promote.docstring import Edited, append_to_section
 from promoting import FILE, SOURCE, Project, run_git
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

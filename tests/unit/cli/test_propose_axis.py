@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.history.trailers import write_trailers
-from coreloop.promote.docstring import Edited, append_to_section
 from promoting import FILE, Project, run_git
 
 COMMAND = [sys.executable, "-m", "coreloop", "propose-axis"]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.docstrings.edit import Edited, append_to_section
+from coreloop.docstrings.source import UnprovenError
 from coreloop.guard.insertion import inserted_lines
-from coreloop.promote.docstring import Edited, append_to_section
-from coreloop.promote.source import UnprovenError
 
 LINES = ("- When: margin.", "- Call: show().")
 GUIDE = ("Guide", "-----", *LINES)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from coreloop.promote.docstring import Edited, Refused, Unchanged, append_to_section
+from coreloop.docstrings.edit import Edited, Refused, Unchanged, append_to_section
 
 LINES = ("- When: margin.", "- Call: show().")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.promote.insertion import refuse_change
+from coreloop.docstrings.insertion import refuse_change
 from merging import inserted
 from promoting import SOURCE
 

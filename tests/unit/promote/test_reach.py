@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.errors import ReachError
 from coreloop.history.repository import Repository
 from coreloop.project.settings import ReachSettings
 from coreloop.promote import reach as module
-from coreloop.promote.docstring import Edited, append_to_section
 from coreloop.promote.reach import Reach, command_reach, docstring_reach, find_description
 from promoting import FILE, LINES, SOURCE, Project
 

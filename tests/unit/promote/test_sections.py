@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.promote.sections import KNOWN_NAMES, name_key, scan
+from coreloop.docstrings.sections import KNOWN_NAMES, name_key, scan
 
 
 def found(text, asked=()):

@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from coreloop.promote.source import UnprovenError, read_source, same_but
+from coreloop.docstrings.source import UnprovenError, read_source, same_but
 
 
 @pytest.mark.parametrize(

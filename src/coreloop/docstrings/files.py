@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from coreloop.docstrings.edit import Refused
+from coreloop.docstrings.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 from coreloop.errors import GitError, UsageError, WorkspaceError
 from coreloop.history.repository import Repository
-from coreloop.promote.docstring import Refused
-from coreloop.promote.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
 
 
 @dataclass(frozen=True, slots=True)

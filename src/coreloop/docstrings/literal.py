@@ -7,7 +7,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
-from coreloop.promote.source import UnprovenError
+from coreloop.docstrings.source import UnprovenError
 
 # The possessive repeats keep a literal that does not match from being tried in every way it could be cut.
 _LITERAL = re.compile(

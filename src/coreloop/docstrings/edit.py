@@ -10,10 +10,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coreloop.promote.literal import StringLiteral, read_literal
-from coreloop.promote.placement import Placement, new_section, place, prove_placement
-from coreloop.promote.sections import Layout, scan
-from coreloop.promote.source import (
+from coreloop.docstrings.literal import StringLiteral, read_literal
+from coreloop.docstrings.placement import Placement, new_section, place, prove_placement
+from coreloop.docstrings.sections import Layout, scan
+from coreloop.docstrings.source import (
     Definition,
     Source,
     UnprovenError,

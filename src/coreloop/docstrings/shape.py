@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coreloop.project.settings import DocstringSettings
-from coreloop.promote.docstring import Refused, docstring_node
-from coreloop.promote.sections import Layout, name_key, scan
-from coreloop.promote.source import (
+from coreloop.docstrings.edit import Refused, docstring_node
+from coreloop.docstrings.sections import Layout, name_key, scan
+from coreloop.docstrings.source import (
     Definition,
     UnprovenError,
     definitions,
     is_shadowed,
     read_source,
 )
+from coreloop.project.settings import DocstringSettings
 
 SECTIONS = DocstringSettings().sections
 """What a report asks for unless told otherwise."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.promote.sections import Layout, Section, Style, name_key
-from coreloop.promote.source import UnprovenError
+from coreloop.docstrings.sections import Layout, Section, Style, name_key
+from coreloop.docstrings.source import UnprovenError
 
 _BULLET = re.compile(r"[-*+•]\s|\d+[.)]\s")
 

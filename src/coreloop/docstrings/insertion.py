@@ -1,7 +1,7 @@
 """Whether two states of a file differ by one insertion into one docstring: what a promotion may change."""
 
-from coreloop.promote.docstring import docstring_node
-from coreloop.promote.source import UnprovenError, find_definition, read_source, same_but
+from coreloop.docstrings.edit import docstring_node
+from coreloop.docstrings.source import UnprovenError, find_definition, read_source, same_but
 
 
 def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
