@@ -16,8 +16,8 @@ from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.questions import distinct_questions
 from coreloop.pattern.success import Gate
+from coreloop.proposals.vocabulary import Step
 from coreloop.refine.counterexamples import Counterexample
-from coreloop.wording import Step
 
 GATE = Gate()
 MIN_FAILURES = 2

@@ -12,7 +12,7 @@ import orjson
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals
-from coreloop.proposals import MIN_PUBLISHED
+from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.text import fitted, printable
 
 MAX_SHOWN = 10

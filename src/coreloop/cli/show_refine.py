@@ -8,7 +8,7 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
-from coreloop.proposals import MIN_PUBLISHED
+from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.refine.counterexamples import Counterexample
 from coreloop.refine.document import CounterexamplesFile, title
 from coreloop.refine.propose import Refined

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.project.settings import Settings
-from coreloop.promote.grammar import Call, Failing, read_calls, read_failing, read_when
+from coreloop.proposals.grammar import Call, Failing, read_calls, read_failing, read_when
 from coreloop.records import is_category
 from coreloop.text import printable, refuse_form
 

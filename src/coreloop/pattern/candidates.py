@@ -22,9 +22,9 @@ from coreloop.mine.window import (
 )
 from coreloop.pattern.questions import distinct_questions
 from coreloop.pattern.success import Gate
-from coreloop.proposals import SuggestedAppend
+from coreloop.proposals.night import SuggestedAppend
+from coreloop.proposals.vocabulary import Step, target_step
 from coreloop.records import is_category
-from coreloop.wording import Step, target_step
 
 SECTION: Final = "Guide"
 MAX_EXAMPLES: Final = 5

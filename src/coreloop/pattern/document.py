@@ -12,10 +12,10 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.window import Days
 from coreloop.pattern.candidates import FROM_NOTES, Candidate, Note
 from coreloop.project.tools import Unresolved
-from coreloop.proposals import SCHEMA_VERSION, folded_note
+from coreloop.proposals.night import SCHEMA_VERSION, folded_note
+from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
-from coreloop.wording import Vocabulary, unless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

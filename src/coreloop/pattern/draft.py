@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from coreloop.pattern.candidates import SECTION, Candidate, candidate_key
 from coreloop.project.settings import Settings
-from coreloop.proposals import SuggestedAppend
+from coreloop.proposals.night import SuggestedAppend
+from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 from coreloop.text import MAX_LINE_CHARS, refuse_line
-from coreloop.wording import Vocabulary
 
 
 def draft(candidate: Candidate, words: Vocabulary) -> Candidate:

@@ -15,8 +15,8 @@ from coreloop.pattern.draft import draft
 from coreloop.pattern.success import Gate
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
-from coreloop.proposals import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
-from coreloop.wording import Vocabulary
+from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

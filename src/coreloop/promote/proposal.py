@@ -11,10 +11,10 @@ from coreloop.errors import RefusedError, UsageError, WorkspaceError
 from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.project.settings import Settings
-from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequence, is_when
+from coreloop.proposals.grammar import is_call, is_failing_call, is_failing_sequence, is_when
+from coreloop.proposals.vocabulary import Step
 from coreloop.records import is_category, step
 from coreloop.text import is_tool_name, printable, refuse_line
-from coreloop.wording import Step
 
 Phase = Literal["R", "F"]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]

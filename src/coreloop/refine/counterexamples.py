@@ -14,8 +14,8 @@ from coreloop.mine.bounds import success_bound
 from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.signals import CLASSES, LABELS, bits_of, names_of
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
-from coreloop.proposals import SuggestedAppend
-from coreloop.wording import Step, target_step
+from coreloop.proposals.night import SuggestedAppend
+from coreloop.proposals.vocabulary import Step, target_step
 
 SECTION: Final = "Caveats"
 MAX_EXAMPLES: Final = 5

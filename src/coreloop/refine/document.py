@@ -7,10 +7,10 @@ from datetime import datetime
 import orjson
 
 from coreloop.mine.window import Days
-from coreloop.proposals import SCHEMA_VERSION, folded_note
+from coreloop.proposals.night import SCHEMA_VERSION, folded_note
+from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.refine.counterexamples import Counterexample
 from coreloop.text import escape_markdown, indented_block, printable
-from coreloop.wording import Vocabulary, unless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

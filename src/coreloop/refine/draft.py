@@ -6,10 +6,10 @@ Of an error only its class is named; its text stays on this machine.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coreloop.proposals import SuggestedAppend
+from coreloop.proposals.night import SuggestedAppend
+from coreloop.proposals.vocabulary import Step, Vocabulary
 from coreloop.refine.counterexamples import SECTION, Counterexample, counterexample_key
 from coreloop.text import refuse_line
-from coreloop.wording import Step, Vocabulary
 
 
 def draft(one: Counterexample, words: Vocabulary) -> Counterexample:

@@ -9,11 +9,11 @@ from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import Days, merge
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
-from coreloop.proposals import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.counterexamples import Found, find_counterexamples
 from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
 from coreloop.refine.draft import draft
-from coreloop.wording import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, Window, merge
 from coreloop.pattern.candidates import Found, candidate_key, find_candidates
 from coreloop.pattern.success import Gate
+from coreloop.proposals.vocabulary import Step, target_step
 from coreloop.records import hash_sequence
-from coreloop.wording import Step, target_step
 from logs import call, record, repeated, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

@@ -24,8 +24,8 @@ from coreloop.pattern.success import Gate
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
-from coreloop.proposals import assign_ids
-from coreloop.wording import Vocabulary
+from coreloop.proposals.night import assign_ids
+from coreloop.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

@@ -19,8 +19,8 @@ from coreloop.pattern.success import Gate
 from coreloop.project.settings import CategoryRule, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
 from coreloop.text import refuse_line
-from coreloop.wording import Step, Vocabulary, target_step
 from logs import call, repeated, write_log
 
 CANARY = "CANARY"

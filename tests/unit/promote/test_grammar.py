@@ -2,8 +2,8 @@
 
 import pytest
 
-from coreloop.promote.grammar import is_call, is_failing_call, is_failing_sequence, is_when
-from coreloop.wording import Step
+from coreloop.proposals.grammar import is_call, is_failing_call, is_failing_sequence, is_when
+from coreloop.proposals.vocabulary import Step
 
 ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
 SHOW = Step("show", {}, ("company", "topic"))

@@ -20,8 +20,8 @@ from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import CLASSES, LABELS, template
 from coreloop.mine.window import Days, Window, merge
+from coreloop.proposals.vocabulary import Step
 from coreloop.refine.counterexamples import Counterexample, Found, Without, find_counterexamples
-from coreloop.wording import Step
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

@@ -18,10 +18,10 @@ from coreloop.mine.window import Days
 from coreloop.project.settings import ReachSettings, Settings
 from coreloop.project.tools import Tool
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.vocabulary import Step, Vocabulary
 from coreloop.refine.counterexamples import Counterexample, Without
 from coreloop.refine.document import CounterexamplesFile, redact, to_markdown
 from coreloop.refine.propose import Refined, refine, write_refined
-from coreloop.wording import Step, Vocabulary
 from logs import call, failed, record, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)

@@ -19,14 +19,14 @@ from coreloop.mine.window import Days
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
-from coreloop.promote.grammar import is_failing_call, is_failing_sequence
 from coreloop.promote.proposal import read_proposal
+from coreloop.proposals.grammar import is_failing_call, is_failing_sequence
+from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
 from coreloop.refine.counterexamples import Counterexample, Without
 from coreloop.refine.document import CounterexamplesFile, to_json
 from coreloop.refine.draft import draft
 from coreloop.refine.propose import refine
 from coreloop.text import refuse_line
-from coreloop.wording import Step, Vocabulary, target_step
 from logs import call, failed, record, write_log
 
 CANARY = "CANARY"

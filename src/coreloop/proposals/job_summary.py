@@ -1,7 +1,10 @@
 """What a nightly run proposes, as Markdown for the summary of a workflow's job, read on a phone.
 
-python -m coreloop.job_summary FOLDER        the newest files in FOLDER/candidates and FOLDER/counterexamples
-python -m coreloop.job_summary --ids FILE    ids of the candidates with text, best first
+    python -m coreloop.proposals.job_summary FOLDER
+    python -m coreloop.proposals.job_summary --ids FILE
+
+Of a folder: the newest files in its candidates and counterexamples. Of a file: the ids of the candidates with
+text, best first.
 """
 
 import sys
@@ -12,8 +15,8 @@ from typing import Final
 import msgspec
 
 from coreloop.errors import CoreloopError, WorkspaceError
+from coreloop.proposals.vocabulary import Step
 from coreloop.text import escape_markdown
-from coreloop.wording import Step
 
 _SHOWN: Final = 10
 

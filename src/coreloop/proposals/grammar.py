@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.mine.signals import CLASSES
-from coreloop.wording import Step
+from coreloop.proposals.vocabulary import Step
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|…)'

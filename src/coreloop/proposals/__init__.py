@@ -1,0 +1,1 @@
+"""Candidates and counterexamples: their files, their words, the lines that they propose."""
