@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from coreloop.judge import Judgment, Judgments, Proposed, Verdict
-from coreloop.judge_queue import Kind, Waiting, find_waiting
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import SECTION, candidate_key
 from coreloop.pattern.success import Gate
+from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
+from coreloop.verdicts.queue import Kind, Waiting, find_waiting
 from logs import call, failed, record, repeated, write_log
 
 TODAY = date(2026, 4, 26)

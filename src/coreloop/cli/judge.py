@@ -15,8 +15,8 @@ from coreloop.errors import UsageError
 from coreloop.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.judge import Judgment, Judgments
-    from coreloop.judge_queue import Waiting
+    from coreloop.verdicts.judge import Judgment, Judgments
+    from coreloop.verdicts.queue import Waiting
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
 _WINDOW: Final = timedelta(days=30)
@@ -42,7 +42,7 @@ def command(
     V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without
     options: the queue, of the last 30 days' requests and of all candidates.
     """
-    from coreloop.judge import Verdict, judge, read_judgments
+    from coreloop.verdicts.judge import Verdict, judge, read_judgments
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -62,11 +62,11 @@ def command(
 def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> "list[Waiting]":
     """Mine as ``pattern`` does when it gets no options."""
     from coreloop.history.promotions import project_keys
-    from coreloop.judge import read_proposed
-    from coreloop.judge_queue import find_waiting
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days, merge
     from coreloop.pattern.success import Gate
+    from coreloop.verdicts.judge import read_proposed
+    from coreloop.verdicts.queue import find_waiting
 
     gates = workspace.settings.gates
     settings = mine_settings(

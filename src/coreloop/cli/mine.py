@@ -29,9 +29,9 @@ def command(
     Every kept rollup is checked; one that is damaged is made again. --since and --until only say of which
     days records are reported.
     """
-    from coreloop.judge import read_judgments
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days, merge
+    from coreloop.verdicts.judge import read_judgments
 
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))

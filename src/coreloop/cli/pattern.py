@@ -69,11 +69,11 @@ def command(
     """
     from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.history.promotions import project_keys
-    from coreloop.judge import read_judgments
     from coreloop.mine.rollup import mine_settings
     from coreloop.mine.window import Days
     from coreloop.pattern.propose import propose, write_proposals
     from coreloop.pattern.success import Gate
+    from coreloop.verdicts.judge import read_judgments
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())

@@ -13,7 +13,6 @@ from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
-from coreloop.judge import Judgments, read_judgments, read_proposed
 from coreloop.mine.address import Folder
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
@@ -27,6 +26,7 @@ from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import printable
+from coreloop.verdicts.judge import Judgments, read_judgments, read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from coreloop.judge import Judgment, Judgments, Proposed, Verdict
 from coreloop.status.facts import Standing, count_standing
+from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 

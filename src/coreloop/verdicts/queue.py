@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from coreloop.judge import Judgments, Proposed
 from coreloop.mine.decode import Line
 from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns
 from coreloop.pattern.candidates import Candidate, find_candidates
 from coreloop.pattern.success import Gate
 from coreloop.records import hash_question
+from coreloop.verdicts.judge import Judgments, Proposed
 
 MOST_MISSING: Final = 2
 """Successes that a pattern near the gate lacks at most."""

@@ -1,0 +1,1 @@
+"""Human verdicts on requests and proposals, and what waits for one."""
