@@ -13,7 +13,7 @@ from coreloop.project.scaffold import DISTRIBUTION, REQUIREMENTS, codeowners, te
 from coreloop.project.settings import Settings, load_settings
 from promoting import Project, run_git
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 Init = Callable[..., tuple[int, str, str]]
 WRITTEN = {
     "coreloop.yaml",
