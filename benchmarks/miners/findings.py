@@ -15,11 +15,11 @@ from typing import Any
 from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.questions import distinct_questions
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.proposals.vocabulary import Step
 from coreloop.refine.counterexamples import Counterexample
 
-GATE = Gate()
+GATE = Gates()
 MIN_FAILURES = 2
 MAX_EXAMPLES = 5
 MAX_QUESTIONS = 200

@@ -23,7 +23,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class AxisGate:
     """One threshold with the figure that it met."""
 
     name: str
@@ -63,7 +63,7 @@ class Case:
     base: str
     base_sha: str
     evidence: tuple[Evidence, ...]
-    gates: tuple[Gate, ...]
+    gates: tuple[AxisGate, ...]
     first_merge: datetime | None
     axes: Mapping[str, int]
     n_without_axis: int
@@ -144,12 +144,12 @@ def make_case(
 
 def weigh(
     evidence: Iterable[Evidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
-) -> tuple[Gate, ...]:
+) -> tuple[AxisGate, ...]:
     """The gates with their figures; a first merge that lies in the future is 0 days old."""
     phases = Counter(one.promotion.phase for one in evidence if not one.promotion.reverted)
     age_days = max(0, (now - first).days) if first is not None else 0
     return (
-        Gate("Phase R merges", phases["R"], thresholds.phase_r_merges),
-        Gate("Phase F caveats", phases["F"], thresholds.phase_f_caveats),
-        Gate("days since the first merge", age_days, thresholds.age_days),
+        AxisGate("Phase R merges", phases["R"], thresholds.phase_r_merges),
+        AxisGate("Phase F caveats", phases["F"], thresholds.phase_f_caveats),
+        AxisGate("days since the first merge", age_days, thresholds.age_days),
     )

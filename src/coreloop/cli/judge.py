@@ -1,25 +1,23 @@
 """``dartlab-coreloop judge``."""
 
 import shutil
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.cli.mining import Mining
+from coreloop.cli.mining import watched
 from coreloop.cli.options import json_option
 from coreloop.errors import UsageError
-from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.verdicts.judge import Judgment, Judgments
-    from coreloop.verdicts.queue import Waiting
+    from coreloop.verdicts.judge import Judgment
+    from coreloop.verdicts.queue import Queue
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
-_WINDOW: Final = timedelta(days=30)
 _MAX_SHOWN: Final = 10
 
 
@@ -42,55 +40,21 @@ def command(
     V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without
     options: the queue, of the last 30 days' requests and of all candidates.
     """
-    from coreloop.verdicts.judge import Verdict, judge, read_judgments
+    from coreloop.verdicts.judge import Verdict, judge
+    from coreloop.verdicts.queue import read_queue
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     if wanted is None and verdict is None:
         if cause is not None or by is not None:
             raise UsageError("--cause and --by belong to a verdict; add --id and --verdict")
-        judgments = read_judgments(workspace.judgments_dir)
-        _show_queue(_find_queue(workspace, judgments, now), judgments, as_json=as_json)
+        _show_queue(read_queue(workspace, now=now, watch=watched()), as_json=as_json)
         return
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
     who = _who(by, workspace.root)
     judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=who, now=now)
     _show_judgment(judgment, path, as_json=as_json)
-
-
-def _find_queue(workspace: Workspace, judgments: "Judgments", now: datetime) -> "list[Waiting]":
-    """Mine as ``pattern`` does when it gets no options."""
-    from coreloop.history.promotions import project_keys
-    from coreloop.mine.rollup import mine_settings
-    from coreloop.mine.window import Days, merge
-    from coreloop.pattern.success import Gate
-    from coreloop.verdicts.judge import read_proposed
-    from coreloop.verdicts.queue import find_waiting
-
-    gates = workspace.settings.gates
-    settings = mine_settings(
-        workspace.settings,
-        gates.min_chunk_len,
-        replayed=workspace.replayed(),
-        verdicts=judgments.of_requests(),
-    )
-    is_recorded = workspace.records_dir.is_dir()
-    if not is_recorded:
-        click.echo(f"no requests to judge: {workspace.records_dir} is missing", err=True)
-    rollups = Mining().rollups(workspace.records_dir, settings, workspace=workspace) if is_recorded else []
-    return find_waiting(
-        merge(rollups, Days(now.date() - _WINDOW, now.date())),
-        Gate(
-            min_repeat=gates.min_repeat,
-            min_unique_questions=gates.min_unique_questions,
-            min_success_rate=gates.min_success_rate,
-        ),
-        judgments=judgments,
-        proposed=read_proposed(workspace),
-        known=project_keys(workspace.root, base=workspace.settings.forge.base),
-        today=now.date(),
-    )
 
 
 def _who(by: str | None, folder: Path) -> str:
@@ -125,12 +89,15 @@ def _effect(judgment: "Judgment") -> str:
     return "it can be proposed and promoted" if passes else "it is not proposed again"
 
 
-def _show_queue(waiting: "Sequence[Waiting]", judgments: "Judgments", *, as_json: bool) -> None:
+def _show_queue(queue: "Queue", *, as_json: bool) -> None:
     import orjson
 
     from coreloop.cli.show import warn_of_skipped
     from coreloop.text import fitted, printable
 
+    waiting, judgments = queue.waiting, queue.mined.judgments
+    if queue.missing is not None:
+        click.echo(f"no requests to judge: {queue.missing} is missing", err=True)
     warn_of_skipped(judgments.skipped, "judgments")
     if as_json:
         facts = {"queue": waiting, "n_judged": len(judgments.newest()), "skipped": judgments.skipped}

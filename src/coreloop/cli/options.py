@@ -76,12 +76,6 @@ class FolderType(click.ParamType["Folder"]):
         return folder
 
 
-def in_dir_option(command: _Command) -> _Command:
-    """``--in-dir``: where the records lie."""
-    text = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"
-    return click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=text)(command)
-
-
 def json_option(command: _Command) -> _Command:
     """``--json``: the same facts for a program."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)

@@ -13,7 +13,7 @@ from coreloop.project.workspace import open_workspace
 from coreloop.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.axis.case import Case, Gate
+    from coreloop.axis.case import AxisGate, Case
 
 
 @click.command()
@@ -83,7 +83,7 @@ def _show(case: "Case", now: datetime) -> None:
         click.echo(f"No proposal: {failed} of {len(case.gates)} gates say no.")
 
 
-def _verdict(gate: "Gate") -> str:
+def _verdict(gate: "AxisGate") -> str:
     return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 

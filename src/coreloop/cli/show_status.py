@@ -12,7 +12,7 @@ from coreloop.cli.show import counted
 from coreloop.status.alarms import UNMERGED_DAYS, n_stale
 from coreloop.status.facts import Standing, Status
 from coreloop.status.promotions import Promotions
-from coreloop.status.stability import Gate, Stability
+from coreloop.status.stability import Stability, StabilityGate
 from coreloop.text import printable
 
 
@@ -47,7 +47,7 @@ def show_stability(stability: Stability, *, as_json: bool) -> None:
     _print([*gates, *flaws])
 
 
-def _figure(gate: Gate) -> str:
+def _figure(gate: StabilityGate) -> str:
     if gate.needed:
         return f"{gate.figure} of {gate.needed}"
     return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"

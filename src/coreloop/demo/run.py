@@ -17,7 +17,7 @@ from coreloop.mine.window import Days
 from coreloop.observe import AuditCollector
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals, propose, write_proposals
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.project.workspace import open_workspace
 
 DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
@@ -87,6 +87,6 @@ def propose_candidates(folder: Path) -> tuple[Proposals, CandidatesFile, tuple[P
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
     rollups = roll_up_folder(workspace.records_dir, settings)
-    proposals = propose(rollups, DAYS, Gate(), workspace=workspace)
+    proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
     document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
     return proposals, document, paths

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -22,7 +22,12 @@ _CHUNK_BYTES: Final = 64 << 20
 
 
 def roll_up_folder(
-    folder: Folder, settings: MineSettings, *, shelf: Shelf | None = None, workers: Workers | None = None
+    folder: Folder,
+    settings: MineSettings,
+    *,
+    shelf: Shelf | None = None,
+    workers: Workers | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Rollup]:
     """Roll up every ``*.jsonl`` of a folder, in the order of the names.
 
@@ -37,6 +42,8 @@ def roll_up_folder(
         Without one all is counted in memory, by this process.
     workers : Workers, optional
         Who counts.
+    progress : callable, optional
+        Called with the bytes counted so far and the bytes to count, where a shelf is used.
 
     Raises
     ------
@@ -47,7 +54,7 @@ def roll_up_folder(
     try:
         if shelf is None:
             return [_in_memory(path, settings) for path in paths]
-        return _with_shelf(paths, settings, shelf, workers or Workers())
+        return _with_shelf(paths, settings, shelf, workers or Workers(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
@@ -85,7 +92,11 @@ class _Plan:
 
 
 def _with_shelf(
-    paths: Sequence[LogFile], settings: MineSettings, shelf: Shelf, workers: Workers
+    paths: Sequence[LogFile],
+    settings: MineSettings,
+    shelf: Shelf,
+    workers: Workers,
+    progress: Callable[[int, int], None] | None,
 ) -> list[Rollup]:
     sources = dict(zip(paths, map_files(look_at, paths, paths), strict=True))
     kept = shelf.find(sources)
@@ -96,10 +107,24 @@ def _with_shelf(
             for path, source in sources.items()
             if path not in kept
         ]
-        skipped = workers.run([task for plan in plans for task in plan.tasks])
+        tasks = [task for plan in plans for task in plan.tasks]
+        skipped = _watched(workers.run(tasks), tasks, progress)
         for plan in plans:
             rollups[plan.path] = _finish(plan, skipped, shelf, scratch)
     return [rollups[path] for path in paths]
+
+
+def _watched(
+    counted: Iterator[dict[str, int]], tasks: Sequence[Task], progress: Callable[[int, int], None] | None
+) -> Iterator[dict[str, int]]:
+    """The tasks' results, with word of each that is done."""
+    total = sum(task.end - task.start for task in tasks)
+    done = 0
+    for task, skipped in zip(tasks, counted, strict=True):
+        done += task.end - task.start
+        if progress is not None:
+            progress(done, total)
+        yield skipped
 
 
 def _plan(path: LogFile, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:

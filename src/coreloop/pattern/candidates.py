@@ -21,7 +21,7 @@ from coreloop.mine.window import (
     moment,
 )
 from coreloop.pattern.questions import distinct_questions
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.proposals.night import SuggestedAppend
 from coreloop.proposals.vocabulary import Step, target_step
 from coreloop.records import is_category
@@ -89,7 +89,7 @@ class Found:
 
 def find_candidates(
     window: Window,
-    gate: Gate,
+    gate: Gates,
     *,
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
@@ -100,7 +100,7 @@ def find_candidates(
     ----------
     window : Window
         Merged rollups.
-    gate : Gate
+    gate : Gates
         Least figures.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
@@ -157,7 +157,7 @@ def _at_least(count: int, relaxed: list[str]) -> pl.Expr:
     return pl.when(is_relaxed).then(_relax(count, True)).otherwise(count)
 
 
-def _ranked(candidate: Candidate, gate: Gate, bullets: tuple[str, ...]) -> Candidate:
+def _ranked(candidate: Candidate, gate: Gates, bullets: tuple[str, ...]) -> Candidate:
     """The candidate with the bullets without which it would not be one."""
     by_itself = (
         candidate.n_observed >= gate.min_repeat and candidate.n_unique_questions >= gate.min_unique_questions

@@ -1,6 +1,6 @@
 """One run of Phase P: a folder of records in, two files of proposals out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import Found, Note, find_candidates
 from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
@@ -53,9 +53,9 @@ class Proposals:
 
 
 def propose(
-    rollups: list[Rollup],
+    rollups: Sequence[Rollup],
     days: Days,
-    gate: Gate,
+    gate: Gates,
     *,
     workspace: Workspace,
     known: frozenset[str] = frozenset(),

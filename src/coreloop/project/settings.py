@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
@@ -42,6 +42,11 @@ class Gates:
     min_chunk_len: int = field(default=400, metadata={"least": 0})
     min_success_rate: float = field(default=1.0, metadata={"least": 0, "most": 1})
     min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
+
+    def chosen(self, **values: float | None) -> "Gates":
+        """These gates with the values that are not None, from a command line or a request."""
+        changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """One run of Phase F: rollups in, two files of proposals out."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +29,7 @@ class Refined:
 
 
 def refine(
-    rollups: list[Rollup],
+    rollups: Sequence[Rollup],
     days: Days,
     *,
     workspace: Workspace,

@@ -10,7 +10,7 @@ from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import EPOCH_DAY, Rollup
 from coreloop.mine.window import Days, count_patterns, merge
 from coreloop.pattern.candidates import find_candidates
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 
 WINDOW_DAYS: Final = 30
 
@@ -88,14 +88,14 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
     )
 
 
-def sieve(rollups: Sequence[Rollup], gate: Gate, *, known: frozenset[str], today: date) -> Sieved:
+def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
     """Weigh the window's patterns as ``pattern`` does without options.
 
     Parameters
     ----------
     rollups : sequence of Rollup
         Of all files; of patterns that pass, the questions are read.
-    gate : Gate
+    gate : Gates
         What a candidate needs.
     known : frozenset of str
         Keys that are not proposed again.

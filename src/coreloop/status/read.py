@@ -1,7 +1,6 @@
 """A workspace -> its `Status`: reads the log, the proposals, the verdicts, git and the forge."""
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, time
@@ -13,11 +12,8 @@ from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
-from coreloop.mine.address import Folder
-from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
+from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.outcomes import read_dropped, read_reaches
-from coreloop.pattern.success import Gate
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import Workspace
 from coreloop.status.alarms import find_alarms
@@ -26,22 +22,19 @@ from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import printable
-from coreloop.verdicts.judge import Judgments, read_judgments, read_proposed
+from coreloop.verdicts.judge import read_judgments, read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""
-
-
-RollUp = Callable[[Folder, MineSettings], list[Rollup]]
 
 
 def read_status(
     workspace: Workspace,
     *,
     now: datetime,
-    in_dir: Folder | None = None,
-    roll_up: RollUp = roll_up_folder,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str],
+    mining: MiningOptions,
+    watch: Watch = UNWATCHED,
 ) -> Status:
     """Find out where everything stands.
 
@@ -51,12 +44,12 @@ def read_status(
         The project.
     now : datetime
         Aware.
-    in_dir : Path or Address, optional
-        Records, where they are not the project's own.
-    roll_up : callable
-        Rolls up a folder of records.
     environ : mapping
         May hold a token, see `coreloop.forge.connect.connect_forge`.
+    mining : MiningOptions
+        Which records, and how they are mined.
+    watch : Watch, optional
+        Callbacks of the mining.
 
     Raises
     ------
@@ -76,8 +69,10 @@ def read_status(
         count_standing(proposed, judgments, prefix=prefix, known=known, promoted=merged.get(phase, 0))
         for prefix, phase in (("cand-", "R"), ("ce-", "F"))
     )
-    rollups = _roll_up(workspace, judgments, in_dir, roll_up)
-    log, sieved = _read_log(rollups, workspace, judgments, known, now, never=candidates.never)
+    log, sieved = None, None
+    if mining.in_dir is not None or workspace.records_dir.is_dir():
+        with open_mining(workspace, mining, watch=watch) as mined:
+            log, sieved = _read_log(mined, known, now, never=candidates.never)
     status = Status(
         generated_at=now,
         log=log,
@@ -92,7 +87,7 @@ def read_status(
     return replace(status, alarms=find_alarms(status))
 
 
-def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
+def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
     """The stability gates alone: of the base branch as this clone knows it.
 
     Raises
@@ -106,43 +101,16 @@ def read_gates(workspace: Workspace, *, now: datetime) -> Stability:
         return read_promotions(repository, base, (), project=workspace.root, now=now).stability
 
 
-def _roll_up(
-    workspace: Workspace, judgments: Judgments, in_dir: Folder | None, roll_up: RollUp
-) -> list[Rollup] | None:
-    """The rollups of the records; None where nothing was ever recorded."""
-    if in_dir is None and not workspace.records_dir.is_dir():
-        return None
-    settings = mine_settings(
-        workspace.settings,
-        workspace.settings.gates.min_chunk_len,
-        replayed=workspace.replayed(),
-        verdicts=judgments.of_requests(),
-    )
-    return roll_up(in_dir or workspace.records_dir, settings)
-
-
 def _read_log(
-    rollups: list[Rollup] | None,
-    workspace: Workspace,
-    judgments: Judgments,
-    known: frozenset[str],
-    now: datetime,
-    *,
-    never: bool,
-) -> tuple[Log | None, Sieved | None]:
+    mined: Mined, known: frozenset[str], now: datetime, *, never: bool
+) -> tuple[Log, Sieved | None]:
     """The log and, where no candidate ever came although there are enough records, why none did."""
-    if rollups is None:
-        return None, None
-    gates = workspace.settings.gates
-    log = read_log(rollups, today=now.date())
+    gates = mined.workspace.settings.gates
+    log = read_log(mined.rollups, today=now.date())
     if not never or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None
-    gate = Gate(
-        min_repeat=gates.min_repeat,
-        min_unique_questions=gates.min_unique_questions,
-        min_success_rate=gates.min_success_rate,
-    )
-    return log, sieve(rollups, gate, known=known | judgments.rejected(), today=now.date())
+    settled = known | mined.judgments.rejected()
+    return log, sieve(mined.rollups, gates, known=settled, today=now.date())
 
 
 def _read_history(

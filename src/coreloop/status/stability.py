@@ -18,7 +18,7 @@ QUIET_DAYS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class StabilityGate:
     """A threshold and the figure that it met; ``needed`` is the least of merges, the most of the others."""
 
     name: str
@@ -50,7 +50,7 @@ class Weighed:
 class Stability:
     """The gates, and the flaws of the newest `CLEAN_MERGES` merges, the newest first."""
 
-    gates: tuple[Gate, ...]
+    gates: tuple[StabilityGate, ...]
     flaws: tuple[Flaw, ...]
 
     @property
@@ -136,9 +136,9 @@ def weigh(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stab
     reverts = sum(history.moment(place, now=now) >= since for place in history.revert_places)
     losses = sum(len(one.losses) for one in newest)
     gates = (
-        Gate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
-        Gate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
-        Gate("docstrings that lost a section", losses, 0, losses == 0),
+        StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
+        StabilityGate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
+        StabilityGate("docstrings that lost a section", losses, 0, losses == 0),
     )
     return Stability(gates, tuple(_flaws(history, newest, now)))
 

@@ -1,22 +1,27 @@
 """What waits for a verdict, where one would matter most: near the gate, long pending, conflicting."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
 from coreloop.mine.decode import Line
-from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns
+from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Days, Window, count_patterns, merge
 from coreloop.pattern.candidates import Candidate, find_candidates
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
+from coreloop.project.workspace import Workspace
 from coreloop.records import hash_question
-from coreloop.verdicts.judge import Judgments, Proposed
+from coreloop.verdicts.judge import Judgments, Proposed, read_judgments, read_proposed
 
 MOST_MISSING: Final = 2
 """Successes that a pattern near the gate lacks at most."""
+_WINDOW: Final = timedelta(days=30)
 _REQUESTS_SHOWN: Final = 3
 _QUESTION: Final = ("sequence", "question")
 _NO_QUESTION: Final = int(hash_question("").rpartition(":")[2], 16)
@@ -52,9 +57,58 @@ class _Failing:
     ts_us: int
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What waits for a verdict, what it was found in, and the folder of records if it is missing."""
+
+    waiting: Sequence[Waiting]
+    mined: Mined
+    missing: Path | None = None
+
+
+def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED) -> Queue:
+    """List what waits for a verdict among a project's newest requests and all of its proposals.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    now : datetime
+        Aware; the window is the 30 days before it.
+    watch : Watch, optional
+        Callbacks of the mining.
+
+    Raises
+    ------
+    WorkspaceError
+        Records, proposals or verdicts cannot be read.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    days = Days(now.date() - _WINDOW, now.date())
+    with _open(workspace, watch) as mined:
+        waiting = find_waiting(
+            merge(mined.rollups, days),
+            workspace.settings.gates,
+            judgments=mined.judgments,
+            proposed=read_proposed(workspace),
+            known=mined.known_keys(),
+            today=now.date(),
+        )
+    missing = None if workspace.records_dir.is_dir() else workspace.records_dir
+    return Queue(waiting, mined, missing)
+
+
+def _open(workspace: Workspace, watch: Watch) -> AbstractContextManager[Mined]:
+    """The project's records, or nothing where none were ever recorded: proposals may still wait."""
+    if workspace.records_dir.is_dir():
+        return open_mining(workspace, MiningOptions(), watch=watch)
+    return nullcontext(Mined(workspace, (), read_judgments(workspace.judgments_dir)))
+
+
 def find_waiting(
     window: Window,
-    gate: Gate,
+    gate: Gates,
     *,
     judgments: Judgments,
     proposed: Sequence[Proposed],
@@ -67,7 +121,7 @@ def find_waiting(
     ----------
     window : Window
         Mined with the verdicts on requests; the lines of failed requests are read once more.
-    gate : Gate
+    gate : Gates
         What ``pattern`` would ask for.
     judgments : Judgments
         What was judged is not asked for again, but where people disagree.
@@ -117,7 +171,7 @@ def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
     return [_Pending(one, last[key]) for key, one in first.items()]
 
 
-def _nearly_passed(window: Window, gate: Gate, known: frozenset[str]) -> list[Candidate]:
+def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[Candidate]:
     """Patterns that only lack one or two successes, the fewest first."""
     reachable = (pl.col("n_success") + MOST_MISSING) / pl.col("n_observed") >= gate.min_success_rate
     near = count_patterns(window).filter(pl.col("success_rate") < gate.min_success_rate, reachable)
@@ -128,7 +182,7 @@ def _nearly_passed(window: Window, gate: Gate, known: frozenset[str]) -> list[Ca
     return sorted(found.candidates, key=lambda one: (_missing(one, gate), -one.n_observed, one.key))
 
 
-def _missing(candidate: Candidate, gate: Gate) -> int:
+def _missing(candidate: Candidate, gate: Gates) -> int:
     """Least number of failures that must turn into successes."""
     rates = ((_successes(candidate) + more) / candidate.n_observed for more in range(1, MOST_MISSING + 1))
     return 1 + sum(rate < gate.min_success_rate for rate in rates)
@@ -188,7 +242,7 @@ def _where(row: Mapping[str, Any]) -> tuple[str, int, int, int]:
     return row["category"], row["sequence"], row["question"], row["ts_us"]
 
 
-def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: Gate) -> Iterator[Waiting]:
+def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: Gates) -> Iterator[Waiting]:
     for candidate in nearly:
         own = [one for one in failing if (one.category, one.sequence) == _pattern(candidate)]
         missing = _missing(candidate, gate)
@@ -203,7 +257,7 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
 
 
 def _just_passed(
-    candidates: Iterable[Candidate], pending: Iterable[_Pending], gate: Gate, today: date
+    candidates: Iterable[Candidate], pending: Iterable[_Pending], gate: Gates, today: date
 ) -> Iterator[Waiting]:
     """Pending candidates that one request or one question less would keep out."""
     by_key = {one.last.key: one for one in pending}

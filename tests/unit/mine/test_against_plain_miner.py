@@ -18,10 +18,10 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import IS_COUNTED, Days, Window, count_distinct, count_patterns, merge
 from coreloop.pattern.candidates import Candidate, Found, find_candidates
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from logs import line
 
-OPEN_GATE = Gate(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
+OPEN_GATE = Gates(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
 ALWAYS = Days(date(1970, 1, 1), date(2100, 1, 1))
 FIRST_DAY = datetime(2026, 4, 22, 22, tzinfo=UTC)
 
@@ -93,7 +93,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
 
 def _tau_candidates(folder: Path, min_success_rate: float) -> Found:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
-    return find_candidates(window, Gate(min_success_rate=min_success_rate))
+    return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
 
 @pytest.mark.parametrize("min_chunk_len", [0, 400])

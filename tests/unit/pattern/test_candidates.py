@@ -12,13 +12,13 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, Window, merge
 from coreloop.pattern.candidates import Found, candidate_key, find_candidates
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.proposals.vocabulary import Step, target_step
 from coreloop.records import hash_sequence
 from logs import call, record, repeated, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
-GATE = Gate()
+GATE = Gates()
 
 
 def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
@@ -26,7 +26,7 @@ def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gate = GATE, **known: Any) -> Found:
+def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> Found:
     return find_candidates(_window(folder, records), gate, **known)
 
 
@@ -103,7 +103,7 @@ def test_every_group_is_a_candidate_or_fell(tmp_path: Path):
 def test_the_gates_least_figures_pass(tmp_path: Path):
     rows = [*repeated(9), record(error="x")]
     (one,) = _found(
-        tmp_path, rows, Gate(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
+        tmp_path, rows, Gates(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
     ).candidates
     assert (one.success_rate, one.n_unique_questions) == (0.9, 10)
 

@@ -20,8 +20,7 @@ from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
 from coreloop.pattern.propose import Proposals, propose, write_proposals
-from coreloop.pattern.success import Gate
-from coreloop.project.settings import Settings
+from coreloop.project.settings import Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.night import assign_ids
@@ -37,7 +36,7 @@ LOUD = re.compile(r"[A-Za-z]*CANARY\w*")
 def _proposals(folder: Path, *records: dict[str, Any], name: str = "log") -> Proposals:
     write_log(folder / name / "a.jsonl", records)
     rollups = roll_up_folder(folder / name, MineSettings())
-    return propose(rollups, ALWAYS, Gate(), workspace=Workspace(folder, Settings()))
+    return propose(rollups, ALWAYS, Gates(), workspace=Workspace(folder, Settings()))
 
 
 def _write(
@@ -161,14 +160,14 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days
 from coreloop.pattern.propose import propose, write_proposals
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 
 root, name = Path(sys.argv[1]), sys.argv[2]
 rollups = roll_up_folder(root / name, MineSettings())
 days = Days(date(2000, 1, 1), date(2100, 1, 1))
-proposals = propose(rollups, days, Gate(), workspace=Workspace(root, Settings()))
+proposals = propose(rollups, days, Gates(), workspace=Workspace(root, Settings()))
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(20):

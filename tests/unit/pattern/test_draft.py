@@ -15,8 +15,7 @@ from coreloop.mine.window import Days
 from coreloop.pattern.candidates import Candidate, candidate_key
 from coreloop.pattern.draft import draft
 from coreloop.pattern.propose import propose
-from coreloop.pattern.success import Gate
-from coreloop.project.settings import CategoryRule, Settings
+from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
@@ -183,7 +182,7 @@ def _propose(folder: Path, records: list[dict[str, Any]]) -> tuple[Candidate, ..
     rollups = roll_up_folder(folder / "log", MineSettings())
     days = Days(date(2000, 1, 1), date(2100, 1, 1))
     workspace = Workspace(folder, SETTINGS)
-    return propose(rollups, days, Gate(), workspace=workspace).found.candidates
+    return propose(rollups, days, Gates(), workspace=workspace).found.candidates
 
 
 HOSTILE = [

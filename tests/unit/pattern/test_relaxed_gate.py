@@ -14,19 +14,18 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import Found, Note, _advice, find_candidates
 from coreloop.pattern.propose import propose, write_proposals
-from coreloop.pattern.success import Gate
-from coreloop.project.settings import Settings
+from coreloop.project.settings import Gates, Settings
 from coreloop.project.workspace import Workspace
 from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 ADVICE = ("영업이익률은 업종 중앙값과 함께 본다",)
-GATE = Gate()
+GATE = Gates()
 PLAYBOOK = {"profitability": ADVICE}
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gate = GATE, **more: Any) -> Found:
+def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> Found:
     write_log(folder / "a.jsonl", records)
     window = merge(roll_up_folder(folder, MineSettings()), ALWAYS)
     return find_candidates(window, gate, **{"playbook": PLAYBOOK, **more})
@@ -72,7 +71,7 @@ def test_the_rest_of_the_gate_stands(records: list[dict[str, Any]], gate: str, t
 
 
 def test_a_gate_that_asks_for_less_is_not_raised(tmp_path: Path):
-    (one,) = _found(tmp_path, repeated(1), Gate(min_repeat=1, min_unique_questions=1)).candidates
+    (one,) = _found(tmp_path, repeated(1), Gates(min_repeat=1, min_unique_questions=1)).candidates
     assert (one.evidence_rank, one.bullets) == (1, ())
 
 
@@ -108,7 +107,7 @@ def _written(
     ]
     write_log(folder / "log" / "a.jsonl", records)
     rollups = roll_up_folder(folder / "log", MineSettings())
-    proposals = propose(rollups, ALWAYS, Gate(), workspace=Workspace(folder, Settings()), **more)
+    proposals = propose(rollups, ALWAYS, Gates(), workspace=Workspace(folder, Settings()), **more)
     _, (path, draft) = write_proposals(proposals, folder / "out", now=NOW, sanitized=sanitized)
     return json.loads(path.read_bytes()), draft.read_text(encoding="utf-8")
 

@@ -15,8 +15,7 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import template
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import find_candidates
-from coreloop.pattern.success import Gate
-from coreloop.project.settings import Settings, ToolSettings
+from coreloop.project.settings import Gates, Settings, ToolSettings
 from coreloop.records import DEFAULT_SELECTORS
 from coreloop.refine.counterexamples import find_counterexamples
 from coreloop.sanitize import find
@@ -259,7 +258,7 @@ def _mined(folder: Path) -> tuple[Any, ...]:
     window = merge(
         roll_up_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
     )
-    found = find_candidates(window, Gate(min_success_rate=0.9))
+    found = find_candidates(window, Gates(min_success_rate=0.9))
     failing = find_counterexamples(window, min_failures=1).counterexamples
     patterns = sorted((one.n_observed, one.success_rate, one.cat_hash) for one in found.candidates)
     failures = Counter()

@@ -13,16 +13,16 @@ from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import OpenPromotion, Promotions
-from coreloop.status.stability import Flaw, Gate, Stability
+from coreloop.status.stability import Flaw, Stability, StabilityGate
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 TODAY = NOW.date()
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE, COMMANDS = ((DOCS / name).read_text(encoding="utf-8") for name in ("operations.md", "commands.md"))
 GATES = (
-    Gate("clean merges in a row", 2, 30, False),
-    Gate("reverts in 90 days", 0, 0, True),
-    Gate("lost", 0, 0, True),
+    StabilityGate("clean merges in a row", 2, 30, False),
+    StabilityGate("reverts in 90 days", 0, 0, True),
+    StabilityGate("lost", 0, 0, True),
 )
 QUIET = Status(
     generated_at=NOW,
@@ -72,7 +72,7 @@ def waiting(*days: float) -> Status:
 def stability(*figures: int, flaws: tuple[Flaw, ...] = ()) -> Status:
     assert QUIET.promotions is not None
     names = ("clean merges in a row", "reverts in 90 days", "docstrings that lost a section")
-    gates = tuple(Gate(name, n, 0, n == 0) for name, n in zip(names, figures, strict=True))
+    gates = tuple(StabilityGate(name, n, 0, n == 0) for name, n in zip(names, figures, strict=True))
     return replace(QUIET, promotions=replace(QUIET.promotions, stability=Stability(gates, flaws)))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.status.log import Log, read_log, sieve
 from logs import record, repeated, write_log
 
@@ -73,7 +73,7 @@ def test_groups_are_counted_at_the_gate_where_they_fell(tmp_path: Path) -> None:
     lone = at("2026-04-24", category_hash="FIN-growth-KR")
     old = repeated(9, ts="2026-03-25", category_hash="FIN-scale-KR")
     rollups = rollups_of(tmp_path, {"a.jsonl": [*good, *bad, lone, *old]})
-    found = sieve(rollups, Gate(), known=frozenset(), today=TODAY)
+    found = sieve(rollups, Gates(), known=frozenset(), today=TODAY)
     assert found.n_candidates == 1
     assert {gate: n for gate, n in found.fell.items() if n} == {"min_repeat": 1, "min_success_rate": 1}
     assert read_log(rollups, today=TODAY).n_patterns == 3

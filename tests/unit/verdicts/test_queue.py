@@ -10,7 +10,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Days, merge
 from coreloop.pattern.candidates import SECTION, candidate_key
-from coreloop.pattern.success import Gate
+from coreloop.project.settings import Gates
 from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
 from coreloop.verdicts.queue import Kind, Waiting, find_waiting
 from logs import call, failed, record, repeated, write_log
@@ -45,7 +45,7 @@ def waiting(tmp_path: Path) -> Any:
     def waiting(
         records: list[dict[str, Any]],
         *judgments: Judgment,
-        gate: Gate | None = None,
+        gate: Gates | None = None,
         proposed: tuple[Proposed, ...] = (),
         known: frozenset[str] = frozenset(),
     ) -> list[Waiting]:
@@ -54,7 +54,7 @@ def waiting(tmp_path: Path) -> Any:
         settings = MineSettings(verdicts=given.of_requests())
         return find_waiting(
             merge(roll_up_folder(tmp_path, settings), DAYS),
-            gate or Gate(),
+            gate or Gates(),
             judgments=given,
             proposed=proposed,
             known=known,
@@ -81,19 +81,19 @@ def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any)
 @pytest.mark.parametrize(
     ("good", "bad", "gate", "expected"),
     [
-        pytest.param(8, 0, Gate(), 0, id="passed"),
-        pytest.param(8, 1, Gate(), 1, id="one short"),
-        pytest.param(8, 2, Gate(), 2, id="two short"),
-        pytest.param(8, 3, Gate(), 0, id="three short"),
-        pytest.param(1, 1, Gate(), 0, id="too few requests anyhow"),
-        pytest.param(0, 2, Gate(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
-        pytest.param(8, 2, Gate(min_success_rate=0.9), 2, id="one short of 0.9: either would do"),
-        pytest.param(8, 2, Gate(min_success_rate=0.8), 0, id="0.8 is enough"),
-        pytest.param(80, 12, Gate(min_success_rate=0.9), 0, id="three short of 0.9"),
-        pytest.param(80, 11, Gate(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
+        pytest.param(8, 0, Gates(), 0, id="passed"),
+        pytest.param(8, 1, Gates(), 1, id="one short"),
+        pytest.param(8, 2, Gates(), 2, id="two short"),
+        pytest.param(8, 3, Gates(), 0, id="three short"),
+        pytest.param(1, 1, Gates(), 0, id="too few requests anyhow"),
+        pytest.param(0, 2, Gates(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
+        pytest.param(8, 2, Gates(min_success_rate=0.9), 2, id="one short of 0.9: either would do"),
+        pytest.param(8, 2, Gates(min_success_rate=0.8), 0, id="0.8 is enough"),
+        pytest.param(80, 12, Gates(min_success_rate=0.9), 0, id="three short of 0.9"),
+        pytest.param(80, 11, Gates(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
     ],
 )
-def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gate, expected: int, waiting: Any):
+def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gates, expected: int, waiting: Any):
     found = waiting(repeated(good) + failures(bad), gate=gate)
     assert len(found) == expected
     assert {one.kind for one in found} <= {Kind.NEAR}
@@ -263,7 +263,7 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
     settings = MineSettings(min_chunk_len=0)
     found = find_waiting(
         merge(roll_up_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
-        Gate(),
+        Gates(),
         judgments=Judgments(),
         proposed=(),
         known=frozenset(),

@@ -1,0 +1,211 @@
+"""Opening the mining of a project: the one place that knows what decides how a record counts.
+
+Settings, verdicts, replays, the cache and the executor come together here, so that every command and every
+service finds the same rollups, and one does not evict what another has counted.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.errors import NotKeptError
+from coreloop.history.promotions import project_keys
+from coreloop.mine.address import Folder
+from coreloop.mine.folder import day_files, roll_up_folder
+from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
+from coreloop.mine.shelf import open_shelf
+from coreloop.mine.window import Days, merge
+from coreloop.mine.workers import Workers
+from coreloop.project.workspace import Workspace
+from coreloop.verdicts.judge import Judgments, read_judgments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MiningOptions:
+    """Which records to mine, and how; nothing in it changes what is found in them.
+
+    Attributes
+    ----------
+    in_dir : Path or Address, optional
+        The project's own records by default.
+    jobs : int, optional
+        Processes; one per core by default.
+    no_cache : bool
+        Count everything again and keep nothing.
+    scheduler : str, optional
+        Address of a Dask scheduler.
+    """
+
+    in_dir: Folder | None = None
+    jobs: int | None = None
+    no_cache: bool = False
+    scheduler: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """The rollups of a folder of records, and the verdicts with which they were counted.
+
+    Attributes
+    ----------
+    rollups : sequence of Rollup
+        In the order of the files' names; usable until the session is closed.
+    judgments : Judgments
+        All verdicts of the project.
+    not_cached : str
+        Why the rollups could not be cached; empty when they were, or when nobody asked for it.
+    """
+
+    workspace: Workspace
+    rollups: Sequence[Rollup]
+    judgments: Judgments
+    not_cached: str = ""
+
+    @property
+    def n_files(self) -> int:
+        """Files of records."""
+        return len(self.rollups)
+
+    @property
+    def n_reused(self) -> int:
+        """Files that were counted by an earlier run."""
+        return sum(rollup.n_bytes_read is None for rollup in self.rollups)
+
+    @property
+    def n_bytes_read(self) -> int:
+        """Bytes of the files that this run counted."""
+        return sum(rollup.n_bytes_read or 0 for rollup in self.rollups)
+
+    def known_keys(self) -> frozenset[str]:
+        """Keys that are not proposed again: promoted, on an open branch, or rejected by a verdict.
+
+        Raises
+        ------
+        GitError
+            The clone is shallow, or git is missing.
+        """
+        base = self.workspace.settings.forge.base
+        return project_keys(self.workspace.root, base=base) | self.judgments.rejected()
+
+
+def _ignore(*_: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """What a shell wants to know while records are mined.
+
+    Attributes
+    ----------
+    progress : callable
+        Called with the bytes counted so far and the bytes to count.
+    opened : callable
+        Called with the session once all records are counted.
+    """
+
+    progress: Callable[[int, int], None] = _ignore
+    opened: Callable[[Mined], None] = _ignore
+
+
+UNWATCHED: Final = Watch()
+
+
+@contextmanager
+def open_mining(
+    workspace: Workspace,
+    options: MiningOptions,
+    *,
+    min_chunk_len: int | None = None,
+    check: bool = False,
+    watch: Watch = UNWATCHED,
+) -> Iterator[Mined]:
+    """Roll up a project's records; the rollups last as long as the session.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    options : MiningOptions
+        Where and how to mine.
+    min_chunk_len : int, optional
+        Characters of a whole answer; the setting of that name by default.
+    check : bool
+        Read every cached rollup whole, and replace damaged ones.
+    watch : Watch, optional
+        Callbacks.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder, a file in it or a file of verdicts cannot be read. No folder is left behind.
+    """
+    folder = options.in_dir or workspace.records_dir
+    judgments = read_judgments(workspace.judgments_dir)
+    settings = _mine_settings(workspace, judgments, min_chunk_len)
+    day_files(folder)  # an error here must leave no folder behind
+    workers = Workers(options.jobs, options.scheduler)
+    with ExitStack() as held:
+        not_cached = ""
+        try:
+            kept_in = None if options.no_cache else workspace.rollups_dir
+            shelf = held.enter_context(open_shelf(kept_in, settings, check=check))
+            rollups = roll_up_folder(folder, settings, shelf=shelf, workers=workers, progress=watch.progress)
+            held.callback(shelf.sweep, folder)
+        except NotKeptError as error:
+            held.close()
+            rollups, not_cached = roll_up_folder(folder, settings), f"{error}"
+        mined = Mined(workspace, rollups, judgments, not_cached)
+        watch.opened(mined)
+        yield mined
+
+
+def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: int | None) -> MineSettings:
+    gates = workspace.settings.gates.chosen(min_chunk_len=min_chunk_len)
+    return mine_settings(
+        workspace.settings,
+        gates.min_chunk_len,
+        replayed=workspace.replayed(),
+        verdicts=judgments.of_requests(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MineResult:
+    """What ``mine`` counted.
+
+    Attributes
+    ----------
+    n_files, n_reused : int
+        Files, and those of them that an earlier run counted.
+    n_bytes_read : int
+        Bytes of the others.
+    n_records : int
+        Records of the days.
+    skipped : mapping of str to int
+        Unreadable lines by reason, in all of the files.
+    """
+
+    days: Days
+    n_files: int
+    n_reused: int
+    n_bytes_read: int
+    n_records: int
+    skipped: Mapping[str, int]
+
+
+def run_mine(
+    workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
+) -> MineResult:
+    """Build and check the cached rollups of a project's records, and count the records of some days."""
+    with open_mining(workspace, options, check=True, watch=watch) as mined:
+        window = merge(mined.rollups, days)
+        return MineResult(
+            days=days,
+            n_files=mined.n_files,
+            n_reused=mined.n_reused,
+            n_bytes_read=mined.n_bytes_read,
+            n_records=window.n_records(),
+            skipped=window.skipped,
+        )

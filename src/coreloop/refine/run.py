@@ -1,0 +1,92 @@
+"""Phase F as one use case: a project's records in, a night's counterexamples out."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
+from coreloop.mine.signals import known_types
+from coreloop.mine.window import Days
+from coreloop.project.workspace import Workspace
+from coreloop.refine.document import CounterexamplesFile
+from coreloop.refine.propose import Refined, refine, write_refined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefineRequest:
+    """What ``refine`` is asked for.
+
+    Attributes
+    ----------
+    days : Days
+        Whole UTC days to mine.
+    mining : MiningOptions
+        Which records, and how.
+    min_failures : int, optional
+        Failures that a group needs; the project's gate by default.
+    excluded : tuple of str
+        Failure labels and error classes to leave out.
+    out : Path, optional
+        Folder of the two files; the project's own by default.
+    sanitized : bool
+        Write for others to read.
+    """
+
+    days: Days
+    mining: MiningOptions = field(default_factory=MiningOptions)
+    min_failures: int | None = None
+    excluded: tuple[str, ...] = ()
+    out: Path | None = None
+    sanitized: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefineResult:
+    """What ``refine`` found and wrote: ``paths`` are the counterexamples file and the draft."""
+
+    refined: Refined
+    document: CounterexamplesFile
+    paths: tuple[Path, Path]
+    mined: Mined
+
+
+def run_refine(
+    workspace: Workspace, request: RefineRequest, *, now: datetime, watch: Watch = UNWATCHED
+) -> RefineResult:
+    """Find failures that repeat, and write the counterexamples of the day.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    request : RefineRequest
+        What to look for, and where.
+    now : datetime
+        Aware; its day names the files.
+    watch : Watch, optional
+        Callbacks of the mining.
+
+    Raises
+    ------
+    UsageError
+        A name in ``excluded`` is no failure label and no error class.
+    WorkspaceError
+        Records or verdicts cannot be read, or the folder cannot be written.
+    GitError
+        The clone is shallow, so what was promoted is not known.
+    """
+    excluded = known_types(request.excluded)
+    gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
+    with open_mining(workspace, request.mining, watch=watch) as mined:
+        refined = refine(
+            mined.rollups,
+            request.days,
+            workspace=workspace,
+            min_failures=gates.min_failures,
+            excluded=excluded,
+            known=mined.known_keys(),
+        )
+        folder = request.out or workspace.counterexamples_dir
+        workspace.keep_private(folder)
+        document, paths = write_refined(refined, folder, now=now, sanitized=request.sanitized)
+    return RefineResult(refined, document, paths, mined)
