@@ -1,0 +1,111 @@
+"""Opening mining: all commands find the same rollups, and none evicts another's."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from coreloop.mine.session import Mined, MiningOptions, Watch, open_mining, run_mine
+from coreloop.mine.window import Days
+from coreloop.pattern.run import PatternRequest, run_pattern
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
+from coreloop.refine.run import RefineRequest, run_refine
+from coreloop.status.read import read_status
+from coreloop.verdicts.judge import Verdict, judge
+from coreloop.verdicts.queue import read_queue
+from logs import failed, record, write_log
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAYS = Days(date(2026, 4, 1), date(2026, 4, 30))
+OPTIONS = MiningOptions()
+Command = Callable[[Workspace, Watch], object]
+
+COMMANDS: dict[str, Command] = {
+    "pattern": lambda project, watch: run_pattern(project, PatternRequest(days=DAYS), now=NOW, watch=watch),
+    "refine": lambda project, watch: run_refine(project, RefineRequest(days=DAYS), now=NOW, watch=watch),
+    "mine": lambda project, watch: run_mine(project, DAYS, OPTIONS, watch=watch),
+    "judge": lambda project, watch: read_queue(project, now=NOW, watch=watch),
+    "status": lambda project, watch: read_status(project, now=NOW, environ={}, mining=OPTIONS, watch=watch),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Workspace:
+    """Two files of records, a verdict on a request of the first and a replay in the second."""
+    found = Workspace(tmp_path, Settings())
+    for day in (24, 25):
+        asked = [record(request_id=f"req-{day}-{n}", ts=f"2026-04-{day}T09:30:00Z") for n in range(5)]
+        write_log(found.records_dir / f"2026-04-{day}.jsonl", asked)
+    judge(found, "req-24-1", Verdict.VIOLATION, cause="wrong year", by="Ann", now=NOW)
+    found.replays_file.write_text("req-25-2\n")
+    return found
+
+
+@contextmanager
+def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
+    """What to watch with, and then the files that were counted before and all files of each run."""
+    runs: list[tuple[int, int]] = []
+
+    def note(mined: Mined) -> None:
+        runs.append((mined.n_reused, mined.n_files))
+
+    yield Watch(opened=note), runs
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(COMMANDS, repeat=2)))
+def test_what_one_command_counted_no_other_counts_again(project: Workspace, first: str, second: str):
+    with reused() as (watch, runs):
+        for name in (first, second, first, second):
+            COMMANDS[name](project, watch)
+    assert runs == [(0, 2), (2, 2), (2, 2), (2, 2)]
+
+
+def test_a_verdict_counts_in_every_command(project: Workspace):
+    write_log(
+        project.records_dir / "2026-04-23.jsonl",
+        [
+            record(
+                request_id=f"req-23-{n}",
+                ts="2026-04-23T09:30:00Z",
+                tool_calls=[failed()],
+                question=f"질문{n}",
+            )
+            for n in range(3)
+        ],
+    )
+    [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
+    judge(project, before.id, Verdict.VIOLATION, cause=None, by="Ann", now=NOW)
+    after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
+    assert before.key not in {one.key for one in after.document.counterexamples}
+    assert after.refined.found.fell["known"] == 1
+
+
+def test_progress_ends_with_all_bytes_and_only_for_what_is_counted(project: Workspace):
+    seen: list[tuple[int, int]] = []
+    watch = Watch(progress=lambda done, total: seen.append((done, total)))
+    size = sum(path.stat().st_size for path in project.records_dir.iterdir())
+    with open_mining(project, OPTIONS, watch=watch):
+        assert seen[-1] == (size, size)
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    seen.clear()
+    with open_mining(project, OPTIONS, watch=watch):
+        assert not seen
+
+
+def test_without_a_cache_nothing_is_left_and_the_counts_are_the_same(project: Workspace):
+    with open_mining(project, MiningOptions(no_cache=True)) as mined:
+        whole = [rollup.days for rollup in mined.rollups]
+    assert not project.rollups_dir.exists()
+    with open_mining(project, OPTIONS) as mined:
+        assert [rollup.days for rollup in mined.rollups] == whole
+
+
+def test_a_cache_that_cannot_be_written_is_named_and_costs_nothing_else(project: Workspace):
+    project.rollups_dir.write_text("a file where the folder should be")
+    with open_mining(project, OPTIONS) as mined:
+        assert "rollups" in mined.not_cached
+        assert sum(sum(rollup.days.values()) for rollup in mined.rollups) == 9
