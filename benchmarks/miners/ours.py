@@ -15,13 +15,14 @@ def main(logs: Path, kept: Path | None = None) -> None:
     # Here, as the other processes import this file too and need none of it; so do the commands.
     from findings import GATE, MIN_FAILURES, of_coreloop
 
+    from coreloop.days import Days
     from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import MineSettings
     from coreloop.mine.shelf import open_shelf
-    from coreloop.mine.window import Days, merge
+    from coreloop.mine.window import merge
     from coreloop.mine.workers import Workers
-    from coreloop.pattern.candidates import find_candidates
-    from coreloop.refine.counterexamples import find_counterexamples
+    from coreloop.pattern.find import find_candidates
+    from coreloop.refine.find import find_counterexamples
 
     settings = MineSettings()
     with open_shelf(kept, settings) as shelf:

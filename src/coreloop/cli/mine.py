@@ -24,8 +24,8 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     Every kept rollup is checked; one that is damaged is made again. --since and --until only say of which
     days records are reported.
     """
+    from coreloop.days import Days
     from coreloop.mine.session import run_mine
-    from coreloop.mine.window import Days
 
     workspace = open_workspace(Path.cwd())
     days = Days(*days_between(datetime.now(UTC).date(), since, until))

@@ -60,7 +60,7 @@ def command(
     records are removed and named; nothing else changes. The defaults of the gates can be set there too.
     """
     from coreloop.cli.show import show_proposals, warn_of_skipped
-    from coreloop.mine.window import Days
+    from coreloop.days import Days
     from coreloop.pattern.run import PatternRequest, run_pattern
 
     now = datetime.now(UTC)

@@ -40,7 +40,7 @@ def command(
     """
     from coreloop.cli.show import warn_of_skipped
     from coreloop.cli.show_refine import show_refined
-    from coreloop.mine.window import Days
+    from coreloop.days import Days
     from coreloop.refine.run import RefineRequest, run_refine
 
     now = datetime.now(UTC)

@@ -9,8 +9,8 @@ import orjson
 
 from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
 from coreloop.proposals.night import MIN_PUBLISHED
-from coreloop.refine.counterexamples import Counterexample
 from coreloop.refine.document import CounterexamplesFile, title
+from coreloop.refine.find import Counterexample
 from coreloop.refine.propose import Refined
 from coreloop.text import printable
 

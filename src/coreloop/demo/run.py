@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from coreloop.days import Days
 from coreloop.demo.agent import answer
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import copy_project, load_tools
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
-from coreloop.mine.window import Days
 from coreloop.observe import AuditCollector
 from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals, propose, write_proposals

@@ -9,13 +9,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from coreloop.days import Days
 from coreloop.errors import NotKeptError
 from coreloop.history.promotions import project_keys
 from coreloop.mine.address import Folder
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.mine.shelf import open_shelf
-from coreloop.mine.window import Days, merge
+from coreloop.mine.window import merge
 from coreloop.mine.workers import Workers
 from coreloop.project.workspace import Workspace
 from coreloop.verdicts.judge import Judgments, read_judgments

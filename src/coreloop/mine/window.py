@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
 import polars as pl
 
+from coreloop.days import Days
 from coreloop.mine.address import LogFile, map_files
 from coreloop.mine.decode import Line
 from coreloop.mine.outcome import Outcome
@@ -25,14 +26,6 @@ _ROWS_AT_ONCE: Final = 1_000_000
 IS_COUNTED: Final = pl.col("outcome") != int(Outcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(Outcome.SUCCESS)
 IS_FAILURE: Final = pl.col("outcome") == int(Outcome.FAILURE)
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """Whole UTC days, both ends included."""
-
-    since: date
-    until: date
 
 
 @dataclass(frozen=True, slots=True)

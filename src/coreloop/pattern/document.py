@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import orjson
 
+from coreloop.days import Days
 from coreloop.errors import WorkspaceError
-from coreloop.mine.window import Days
-from coreloop.pattern.candidates import FROM_NOTES, Candidate, Note
+from coreloop.pattern.find import FROM_NOTES, Candidate, Note
 from coreloop.project.tools import Unresolved
 from coreloop.proposals.night import SCHEMA_VERSION, folded_note
 from coreloop.proposals.vocabulary import Vocabulary, unless

@@ -7,7 +7,7 @@ labels with the keywords of coreloop.yaml, counts and dates.
 
 from dataclasses import replace
 
-from coreloop.pattern.candidates import SECTION, Candidate, candidate_key
+from coreloop.pattern.find import SECTION, Candidate, candidate_key
 from coreloop.project.settings import Settings
 from coreloop.proposals.night import SuggestedAppend
 from coreloop.proposals.vocabulary import Vocabulary

@@ -6,12 +6,13 @@ from datetime import date, datetime
 from pathlib import Path
 from types import MappingProxyType
 
+from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
-from coreloop.mine.window import Days, merge
-from coreloop.pattern.candidates import Found, Note, find_candidates
+from coreloop.mine.window import merge
 from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
 from coreloop.pattern.draft import draft
+from coreloop.pattern.find import Found, Note, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace

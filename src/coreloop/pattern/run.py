@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from coreloop.days import Days
 from coreloop.knowledge.audit_analysis import read_notes
 from coreloop.knowledge.playbook import good_bullets
 from coreloop.knowledge.store import reading
 from coreloop.mine.folder import expired, remove
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.mine.window import Days
-from coreloop.pattern.candidates import Note
 from coreloop.pattern.document import CandidatesFile
+from coreloop.pattern.find import Note
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.workspace import Workspace
 

@@ -6,10 +6,10 @@ from datetime import datetime
 
 import orjson
 
-from coreloop.mine.window import Days
+from coreloop.days import Days
 from coreloop.proposals.night import SCHEMA_VERSION, folded_note
 from coreloop.proposals.vocabulary import Vocabulary, unless
-from coreloop.refine.counterexamples import Counterexample
+from coreloop.refine.find import Counterexample
 from coreloop.text import escape_markdown, indented_block, printable
 
 

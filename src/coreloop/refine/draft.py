@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coreloop.proposals.night import SuggestedAppend
 from coreloop.proposals.vocabulary import Step, Vocabulary
-from coreloop.refine.counterexamples import SECTION, Counterexample, counterexample_key
+from coreloop.refine.find import SECTION, Counterexample, counterexample_key
 from coreloop.text import refuse_line
 
 

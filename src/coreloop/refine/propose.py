@@ -5,15 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from coreloop.days import Days
 from coreloop.mine.rollup import Rollup
-from coreloop.mine.window import Days, merge
+from coreloop.mine.window import merge
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.counterexamples import Found, find_counterexamples
 from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
 from coreloop.refine.draft import draft
+from coreloop.refine.find import Found, find_counterexamples
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from coreloop.days import Days
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.signals import known_types
-from coreloop.mine.window import Days
 from coreloop.project.workspace import Workspace
 from coreloop.refine.document import CounterexamplesFile
 from coreloop.refine.propose import Refined, refine, write_refined

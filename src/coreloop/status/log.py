@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
 
+from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import EPOCH_DAY, Rollup
-from coreloop.mine.window import Days, count_patterns, merge
-from coreloop.pattern.candidates import find_candidates
+from coreloop.mine.window import count_patterns, merge
+from coreloop.pattern.find import find_candidates
 from coreloop.project.settings import Gates
 
 WINDOW_DAYS: Final = 30

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 import polars as pl
 
+from coreloop.days import Days
 from coreloop.mine.decode import Line
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Days, Window, count_patterns, merge
-from coreloop.pattern.candidates import Candidate, find_candidates
+from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
+from coreloop.pattern.find import Candidate, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.project.workspace import Workspace
 from coreloop.records import hash_question

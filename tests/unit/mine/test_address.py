@@ -10,6 +10,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from coreloop.days import Days
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine.address import Address, RemoteFile, named_folder
 from coreloop.mine.decode import read_lines
@@ -18,7 +19,7 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.source import cut, look_at
 from coreloop.mine.tables import NAMES
-from coreloop.mine.window import Days, merge
+from coreloop.mine.window import merge
 from logs import call, failed, line, record
 
 PLAIN = MineSettings()

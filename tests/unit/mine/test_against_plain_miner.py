@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import plain_miner
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import IS_COUNTED, Days, Window, count_distinct, count_patterns, merge
-from coreloop.pattern.candidates import Candidate, Found, find_candidates
+from coreloop.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
+from coreloop.pattern.find import Candidate, Found, find_candidates
 from coreloop.project.settings import Gates
 from logs import line
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.session import Mined, MiningOptions, Watch, open_mining, run_mine
-from coreloop.mine.window import Days
 from coreloop.pattern.run import PatternRequest, run_pattern
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.decode import raw_lines
 from coreloop.mine.rollup import MineSettings, Rollup, roll_up
 from coreloop.mine.window import (
     MAX_QUESTIONS,
-    Days,
     Window,
     count_distinct,
     count_patterns,

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from coreloop.days import Days
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days
-from coreloop.pattern.candidates import Candidate
 from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
+from coreloop.pattern.find import Candidate
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
@@ -158,7 +158,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days
+from coreloop.days import Days
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.project.settings import Gates
 from coreloop.project.settings import Settings

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days
-from coreloop.pattern.candidates import Candidate, candidate_key
 from coreloop.pattern.draft import draft
+from coreloop.pattern.find import Candidate, candidate_key
 from coreloop.pattern.propose import propose
 from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days, merge
-from coreloop.pattern.candidates import Found, Note, _advice, find_candidates
+from coreloop.mine.window import merge
+from coreloop.pattern.find import Found, Note, _advice, find_candidates
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.workspace import Workspace

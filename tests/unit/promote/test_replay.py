@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
-from coreloop.mine.window import Days, merge
+from coreloop.mine.window import merge
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.promote.asking import ask_again

@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from coreloop.days import Days
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days
 from coreloop.project.settings import ReachSettings, Settings
 from coreloop.project.tools import Tool
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.vocabulary import Step, Vocabulary
-from coreloop.refine.counterexamples import Counterexample, Without
 from coreloop.refine.document import CounterexamplesFile, redact, to_markdown
+from coreloop.refine.find import Counterexample, Without
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, record, write_log
 

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coreloop.days import Days
 from coreloop.errors import RefusedError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import CLASSES
-from coreloop.mine.window import Days
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
 from coreloop.promote.proposal import read_proposal
 from coreloop.proposals.grammar import is_failing_call, is_failing_sequence
 from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
-from coreloop.refine.counterexamples import Counterexample, Without
 from coreloop.refine.document import CounterexamplesFile, to_json
 from coreloop.refine.draft import draft
+from coreloop.refine.find import Counterexample, Without
 from coreloop.refine.propose import refine
 from coreloop.text import refuse_line
 from logs import call, failed, record, write_log

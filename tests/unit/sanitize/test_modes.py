@@ -9,15 +9,16 @@ from typing import Any
 import orjson
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import template
-from coreloop.mine.window import Days, merge
-from coreloop.pattern.candidates import find_candidates
+from coreloop.mine.window import merge
+from coreloop.pattern.find import find_candidates
 from coreloop.project.settings import Gates, Settings, ToolSettings
 from coreloop.records import DEFAULT_SELECTORS
-from coreloop.refine.counterexamples import find_counterexamples
+from coreloop.refine.find import find_counterexamples
 from coreloop.sanitize import find
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.folder import Choices, check_dir, sanitize_dir

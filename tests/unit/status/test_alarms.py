@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.mine.window import Days
+from coreloop.days import Days
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log, Sieved

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days, merge
-from coreloop.pattern.candidates import SECTION, candidate_key
+from coreloop.mine.window import merge
+from coreloop.pattern.find import SECTION, candidate_key
 from coreloop.project.settings import Gates
 from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
 from coreloop.verdicts.queue import Kind, Waiting, find_waiting

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coreloop.days import Days
 from coreloop.mine.bounds import success_bound
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import CLASSES, LABELS, template
-from coreloop.mine.window import Days, Window, merge
+from coreloop.mine.window import Window, merge
 from coreloop.proposals.vocabulary import Step
-from coreloop.refine.counterexamples import Counterexample, Found, Without, find_counterexamples
+from coreloop.refine.find import Counterexample, Found, Without, find_counterexamples
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))

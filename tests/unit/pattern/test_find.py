@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from coreloop.days import Days
 from coreloop.mine.bounds import success_bound
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.window import Days, Window, merge
-from coreloop.pattern.candidates import Found, candidate_key, find_candidates
+from coreloop.mine.window import Window, merge
+from coreloop.pattern.find import Found, candidate_key, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.proposals.vocabulary import Step, target_step
 from coreloop.records import hash_sequence
