@@ -86,6 +86,28 @@ def suggested(**changes: Any) -> dict[str, Any]:
     return {**candidate()["suggested_append"], **changes}
 
 
+def counterexample(**changes: Any) -> dict[str, Any]:
+    """A sound counterexample without text, and what a test changes about it."""
+    sound = {
+        "id": "ce-2026-04-25-001",
+        "key": KEY,
+        "kind": "call",
+        "tool": "analysis",
+        "selectors": {},
+        "arg_keys": ["company"],
+        "labels": ["tool_error"],
+        "error_class": "invalid_argument",
+        "n_failures": 57,
+        "n_calls": 57,
+        "n_without": {"n_failures": 0, "n_calls": 70},
+        "harm_low": 0.93,
+        "wasted_ms": 0.0,
+        "first_seen": "2026-03-26T00:00:00+00:00",
+        "last_seen": "2026-04-25T00:00:00+00:00",
+    }
+    return {**sound, **changes}
+
+
 def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) -> Path:
     """Write a candidates file."""
     document = {

@@ -13,11 +13,11 @@ from hashlib import sha256
 from typing import Any
 
 from coreloop.mine.signals import CLASSES, LABELS
-from coreloop.pattern.find import Candidate
 from coreloop.pattern.questions import distinct_questions
 from coreloop.project.settings import Gates
-from coreloop.proposals.vocabulary import Step
-from coreloop.refine.find import Counterexample
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.counterexamples import Counterexample
+from coreloop.proposals.step import Step
 
 GATE = Gates()
 MIN_FAILURES = 2

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.pattern.document import CandidatesFile
-from coreloop.pattern.find import Candidate
 from coreloop.pattern.propose import Proposals
+from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.text import fitted, printable
 

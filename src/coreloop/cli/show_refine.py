@@ -8,9 +8,9 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED
-from coreloop.refine.document import CounterexamplesFile, title
-from coreloop.refine.find import Counterexample
+from coreloop.refine.document import title
 from coreloop.refine.propose import Refined
 from coreloop.text import printable
 

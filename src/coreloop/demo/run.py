@@ -15,10 +15,10 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
 from coreloop.observe import AuditCollector
-from coreloop.pattern.document import CandidatesFile
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import Gates
 from coreloop.project.workspace import open_workspace
+from coreloop.proposals.candidates import CandidatesFile
 
 DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
 _START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())

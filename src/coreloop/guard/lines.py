@@ -6,21 +6,24 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.project.settings import Settings
-from coreloop.proposals.grammar import Call, Failing, read_calls, read_failing, read_when
+from coreloop.proposals.figures import caveat_figures, guide_figures
+from coreloop.proposals.grammar import (
+    Call,
+    Calls,
+    CaveatEvidence,
+    Fails,
+    FailsApart,
+    FailsCall,
+    FailsSequence,
+    GuideEvidence,
+    Line,
+    When,
+    parse_line,
+)
 from coreloop.records import is_category
 from coreloop.text import printable, refuse_form
 
-_DAYS: Final = r"\d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d"
-_SHARE: Final = r"[01]\.\d\d"
 _WORD: Final = re.compile(r"[\w-]{1,40}")
-_GUIDE_EVIDENCE: Final = re.compile(
-    rf"- Evidence: ((\d{{1,10}}) of (\d{{1,10}}) requests), (\d{{1,10}}) distinct questions, {_DAYS} "
-    rf"\(95 % lower bound ({_SHARE}), category {_SHARE}\)\.",
-    re.ASCII,
-)
-_CAVEAT_EVIDENCE: Final = re.compile(
-    rf"- Evidence: {_DAYS} \(95 % lower bound of the failing share ({_SHARE})\)\.", re.ASCII
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,38 +55,36 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
         if reason := refuse_form(line):
             yield f"line {number} is none that coreloop writes: {reason}"
             return
+    values = tuple(map(parse_line, lines))
     refuse = _refuse_guide if trailers["Phase"] == "R" else _refuse_caveat
-    yield from refuse(lines, trailers, words)
+    yield from refuse(values, trailers, words)
 
 
-def _refuse_guide(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """When, Call, Evidence; the first two may be there already, from an earlier promotion."""
-    kinds = [_guide_kind(line) for line in lines]
-    evidence = _GUIDE_EVIDENCE.fullmatch(lines[-1])
-    if evidence is None or kinds != [one for one in ("when", "call", "evidence") if one in kinds]:
-        yield "the lines are not the When, Call and Evidence of a Guide"
-        return
-    for line in lines:
-        yield from _refuse_when(line, words)
-        yield from _refuse_values(read_calls(line) or (), words)
-    yield from _refuse_guide_figures(evidence, trailers)
+    match values:
+        case [When(), Calls(), GuideEvidence() as evidence]:
+            pass
+        case [When() | Calls(), GuideEvidence() as evidence] | [GuideEvidence() as evidence]:
+            pass
+        case _:
+            yield "the lines are not the When, Call and Evidence of a Guide"
+            return
+    for value in values:
+        if isinstance(value, When):
+            yield from _refuse_when(value, words)
+        elif isinstance(value, Calls):
+            yield from _refuse_values(value.calls, words)
+    yield from _refuse_figures(guide_figures(evidence), trailers)
+    yield from _refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
 
 
-def _guide_kind(line: str) -> str:
-    if read_when(line) is not None:
-        return "when"
-    if read_calls(line) is not None:
-        return "call"
-    return "evidence" if _GUIDE_EVIDENCE.fullmatch(line) else "other"
-
-
-def _refuse_when(line: str, words: Words) -> Iterator[str]:
-    category, keywords = read_when(line) or ("", ())
-    if category and not is_category(category):
-        yield f"{printable(category)} is no label of a category"
-    strange = set(keywords) - set(words.settings.keywords(category))
+def _refuse_when(when: When, words: Words) -> Iterator[str]:
+    if when.category and not is_category(when.category):
+        yield f"{printable(when.category)} is no label of a category"
+    strange = set(when.keywords) - set(words.settings.keywords(when.category))
     if strange:
-        yield f"{printable(min(strange))} is no keyword of {printable(category)} in coreloop.yaml"
+        yield f"{printable(min(strange))} is no keyword of {printable(when.category)} in coreloop.yaml"
 
 
 def _refuse_values(calls: Iterable[Call], words: Words) -> Iterator[str]:
@@ -93,35 +94,27 @@ def _refuse_values(calls: Iterable[Call], words: Words) -> Iterator[str]:
                 yield f"{printable(value)} is no value that coreloop.yaml or the source declares"
 
 
-def _refuse_guide_figures(evidence: re.Match[str], trailers: Mapping[str, str]) -> Iterator[str]:
-    share, succeeded, observed, questions, low = evidence.groups()
-    said = {"Evidence": f"{share}, lower bound {low}", "Observed": observed, "Unique-Questions": questions}
-    yield from _refuse_figures(said, trailers)
-    if not _is_rate(trailers["Success-Rate"], int(succeeded), int(observed)):
-        yield f"the trailer Success-Rate does not fit {share}"
-
-
-def _refuse_caveat(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """What fails, and the evidence."""
-    failing = read_failing(lines[0])
-    evidence = _CAVEAT_EVIDENCE.fullmatch(lines[-1])
-    if failing is None or evidence is None or len(lines) != 2:
-        yield "the lines are not the Fails and Evidence of a caveat"
-        return
-    yield from _refuse_values(failing.calls, words)
-    yield from _refuse_caveat_figures(failing, evidence[1], trailers)
+    match values:
+        case [(FailsApart() | FailsCall() | FailsSequence()) as fails, CaveatEvidence() as evidence]:
+            pass
+        case _:
+            yield "the lines are not the Fails and Evidence of a caveat"
+            return
+    yield from _refuse_values(_calls_of(fails), words)
+    yield from _refuse_figures(caveat_figures(fails, evidence), trailers)
+    counts = fails.counts
+    yield from _refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
 
 
-def _refuse_caveat_figures(failing: Failing, low: str, trailers: Mapping[str, str]) -> Iterator[str]:
-    share = f"{failing.failed} of {failing.of} {failing.unit}"
-    said = {
-        "Evidence": f"{share} failed, lower bound {low}",
-        "Observed": str(failing.of),
-        "Unique-Questions": "not-applicable",
-    }
-    yield from _refuse_figures(said, trailers)
-    if not _is_rate(trailers["Success-Rate"], failing.of - failing.failed, failing.of):
-        yield f"the trailer Success-Rate does not fit {share}"
+def _calls_of(fails: Fails) -> tuple[Call, ...]:
+    match fails:
+        case FailsSequence(calls):
+            return calls
+        case FailsCall(call):
+            return (call,)
+    return ()
 
 
 def _refuse_figures(said: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
@@ -130,8 +123,9 @@ def _refuse_figures(said: Mapping[str, str], trailers: Mapping[str, str]) -> Ite
             yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
 
 
-def _is_rate(written: str, succeeded: int, observed: int) -> bool:
-    """Whether a rate of three decimals, times what was observed, is that count."""
-    if not re.fullmatch(r"[01]\.\d{3}", written, re.ASCII):
-        return False
-    return abs(float(written) * observed - succeeded) <= 0.5 + 0.0005 * observed
+def _refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str, str]) -> Iterator[str]:
+    """A rate of three decimals, times what was observed, is the count that succeeded, or is refused."""
+    written = trailers["Success-Rate"]
+    is_share = re.fullmatch(r"[01]\.\d{3}", written, re.ASCII)
+    if not is_share or abs(float(written) * observed - succeeded) > 0.5 + 0.0005 * observed:
+        yield f"the trailer Success-Rate does not fit {succeeded} of {observed} {unit}"

@@ -1,68 +1,14 @@
-"""The two files of a night: candidates.json for promote, and the draft that a person reads."""
+"""A night's candidates for people: the draft as Markdown, and what others may read of a candidate."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from pathlib import Path
+from dataclasses import replace
 
-import msgspec
-import orjson
-
-from coreloop.days import Days
-from coreloop.errors import WorkspaceError
-from coreloop.pattern.find import FROM_NOTES, Candidate, Note
 from coreloop.project.tools import Unresolved
-from coreloop.proposals.night import SCHEMA_VERSION, folded_note
+from coreloop.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
+from coreloop.proposals.night import folded_note
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidatesFile:
-    """``candidates/{YYYY-MM-DD}-candidates.json``.
-
-    Attributes
-    ----------
-    notes : tuple of Note
-        Only where ``--include-audit-analysis`` asked for them.
-    ids : dict of str to str
-        Candidate key -> id, of every run of the day: a key keeps its id.
-    n_folded : int
-        Candidates of too few requests to be listed in a file that others read; 0 in a local one.
-    """
-
-    schema_version: int = SCHEMA_VERSION
-    generated_at: datetime
-    window: Days
-    candidates: tuple[Candidate, ...]
-    notes: tuple[Note, ...] = ()
-    ids: dict[str, str] = field(default_factory=dict)
-    n_folded: int = 0
-
-
-def read_document(path: Path) -> CandidatesFile:
-    """Read a candidates file.
-
-    Raises
-    ------
-    WorkspaceError
-        It is not there, or not one that this version can read.
-    """
-    try:
-        document = msgspec.json.decode(path.read_bytes(), type=CandidatesFile)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(f"is damaged ({error}); move it away", path=path) from error
-    if document.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    return document
-
-
-def to_json(document: CandidatesFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def redact(candidate: Candidate, words: Vocabulary) -> Candidate:

@@ -7,9 +7,10 @@ labels with the keywords of coreloop.yaml, counts and dates.
 
 from dataclasses import replace
 
-from coreloop.pattern.find import SECTION, Candidate, candidate_key
 from coreloop.project.settings import Settings
-from coreloop.proposals.night import SuggestedAppend
+from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
+from coreloop.proposals.evidence import guide_evidence
+from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 from coreloop.text import MAX_LINE_CHARS, refuse_line
@@ -36,21 +37,20 @@ def draft(candidate: Candidate, words: Vocabulary) -> Candidate:
     refused = words.refuse(candidate.tool_pattern, target=candidate.engine) or _refuse(candidate, lines)
     if refused is not None:
         return replace(candidate, refused=refused)
-    target = words.tool(candidate.engine)
-    file, symbol = (target.file, target.qualname) if target is not None else (None, None)
-    return replace(candidate, suggested_append=SuggestedAppend(file, symbol, SECTION, "\n".join(lines)))
+    return replace(candidate, suggested_append=words.append(candidate.engine, SECTION, lines))
 
 
 def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str, str]:
     """The three bullets of a Guide: when, which calls, on what evidence."""
-    return _when(candidate.cat_hash, words.settings), _call(candidate, words), _evidence(candidate)
+    when = _when(candidate.cat_hash, words.settings)
+    return str(when), str(_calls(candidate, words)), str(guide_evidence(candidate))
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
     """The key, of the text where a value is nobody's: once published, a hash over it could be guessed."""
     if words.tool(candidate.engine) is None or words.declares_all(candidate.tool_pattern):
         return candidate.key
-    return candidate_key(candidate.cat_hash, call, SECTION)
+    return candidate_key(candidate.cat_hash, call)
 
 
 def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
@@ -60,33 +60,19 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
 
 
-def _when(category: str, settings: Settings) -> str:
+def _when(category: str, settings: Settings) -> When:
+    """With as many keywords as a line has room for."""
     if category == UNSPECIFIED:
-        return "- When: questions of no category."
-    keywords = list(dict.fromkeys(settings.keywords(category)))
-    while keywords:
-        line = f"- When: questions on {', '.join(keywords)} (category {category})."
-        if len(line) <= MAX_LINE_CHARS:
-            return line
-        keywords.pop()
-    return f"- When: questions of category {category}."
+        return When("")
+    keywords = tuple(dict.fromkeys(settings.keywords(category)))
+    rows = (When(category, keywords[:count]) for count in range(len(keywords), -1, -1))
+    return next((row for row in rows if len(str(row)) <= MAX_LINE_CHARS), When(category))
 
 
-def _call(candidate: Candidate, words: Vocabulary) -> str:
-    line = ""
-    for with_arguments in (True, False):
-        steps = (words.call(step, with_arguments=with_arguments) for step in candidate.tool_pattern)
-        line = f"- Call: {' -> '.join(steps)}."
-        if len(line) <= MAX_LINE_CHARS:
-            break
-    return line
-
-
-def _evidence(candidate: Candidate) -> str:
-    successes = round(candidate.success_rate * candidate.n_observed)
-    return (
-        f"- Evidence: {successes} of {candidate.n_observed} requests, "
-        f"{candidate.n_unique_questions} distinct questions, "
-        f"{candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d} "
-        f"(95 % lower bound {candidate.success_low:.2f}, category {candidate.base_rate:.2f})."
+def _calls(candidate: Candidate, words: Vocabulary) -> Calls:
+    """With the names of all arguments where a line has room for them, else with the selectors alone."""
+    whole, short = (
+        Calls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
+        for named in (True, False)
     )
+    return whole if len(str(whole)) <= MAX_LINE_CHARS else short

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -22,64 +20,17 @@ from coreloop.mine.window import (
 )
 from coreloop.pattern.questions import distinct_questions
 from coreloop.project.settings import Gates
-from coreloop.proposals.night import SuggestedAppend
-from coreloop.proposals.vocabulary import Step, target_step
+from coreloop.proposals.candidates import FROM_PLAYBOOK, Candidate, candidate_key
+from coreloop.proposals.step import Step, target_step
 from coreloop.records import is_category
 
-SECTION: Final = "Guide"
 MAX_EXAMPLES: Final = 5
-FROM_RECORDS: Final = 1
-"""Evidence rank of the audit log itself, the best there is."""
-FROM_PLAYBOOK: Final = 2
-"""Evidence rank of a pattern that passed because the playbook knows advice for its questions."""
-FROM_NOTES: Final = 3
-"""Evidence rank of what people wrote by hand."""
 RELAXED_COUNT: Final = 2
 """What both counts of the gate come down to where the playbook has a good bullet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A pattern that passed the gate. ``id``, ``suggested_append`` and ``refused`` come with the draft.
-
-    ``bullets`` are those of the playbook that relaxed the gate for it.
-    """
-
-    id: str = ""
-    key: str
-    engine: str
-    axis: str | None
-    cat_hash: str
-    seq_hash: str
-    tool_pattern: tuple[Step, ...]
-    n_observed: int
-    n_unique_questions: int
-    n_sessions: int
-    success_rate: float
-    success_low: float
-    base_rate: float
-    avg_chunk_len: float
-    first_seen: datetime
-    last_seen: datetime
-    example_questions: tuple[str, ...]
-    providers: dict[str, int]
-    evidence_rank: int = FROM_RECORDS
-    bullets: tuple[str, ...] = ()
-    suggested_append: SuggestedAppend | None = None
-    refused: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
-class Note:
-    """What people wrote about a company and wish the engine did better; no text is proposed from it."""
-
-    stock_code: str
-    bullets: tuple[str, ...]
-    evidence_rank: int = FROM_NOTES
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class FoundCandidates:
     """Candidates, best first; of how many groups; and how many fell at which gate."""
 
     candidates: tuple[Candidate, ...]
@@ -93,7 +44,7 @@ def find_candidates(
     *,
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-) -> Found:
+) -> FoundCandidates:
     """Find the patterns of a window that keep succeeding.
 
     Parameters
@@ -110,7 +61,7 @@ def find_candidates(
 
     Returns
     -------
-    Found
+    FoundCandidates
         Candidates by how far the lower bound of their success rate is above their category's base rate, then
         by number of requests. Groups are counted at the first gate that they fail.
     """
@@ -134,12 +85,7 @@ def find_candidates(
             sieve.fell["known"] = sieve.fell.get("known", 0) + 1
         else:
             passed.append(candidate)
-    return Found(tuple(sorted(passed, key=_rank)), patterns.height, sieve.fell)
-
-
-def candidate_key(category: str, sequence: str, section: str) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of category, sequence and section."""
-    return sha256(f"{category}\n{sequence}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
+    return FoundCandidates(tuple(sorted(passed, key=_rank)), patterns.height, sieve.fell)
 
 
 def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -200,7 +146,7 @@ class _Details:
         distinct = self._distinct(pattern)
         sequence = self._sequences[row["sequence"]]
         return Candidate(
-            key=candidate_key(row["category"], sequence, SECTION),
+            key=candidate_key(row["category"], sequence),
             engine=target.name,
             axis=next(iter(target.selectors.values()), None),
             cat_hash=row["category"],

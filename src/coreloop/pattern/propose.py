@@ -1,8 +1,9 @@
 """One run of Phase P: a folder of records in, two files of proposals out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,13 +11,14 @@ from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import merge
-from coreloop.pattern.document import CandidatesFile, redact, redact_note, to_json, to_markdown
+from coreloop.pattern.document import redact, redact_note, to_markdown
 from coreloop.pattern.draft import draft
-from coreloop.pattern.find import Found, Note, find_candidates
+from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals.candidates import Candidate, CandidatesFile, Note
+from coreloop.proposals.night import CANDIDATES, Numbered, new_keys, write_night
 from coreloop.proposals.vocabulary import Vocabulary
 
 
@@ -32,7 +34,7 @@ class Proposals:
         Records in the window, those of them that count neither way, and files that were read.
     newest : date or None
         Day of the newest record of all, in the window or not.
-    found : Found
+    found : FoundCandidates
         Candidates with their texts, best first, and the groups that fell.
     skipped : dict of str to int
         Lines that were not mined, by reason, in all of the files.
@@ -47,7 +49,7 @@ class Proposals:
     n_neutral: int
     n_files: int
     newest: date | None
-    found: Found
+    found: FoundCandidates
     skipped: Mapping[str, int]
     words: Vocabulary
     notes: tuple[Note, ...] = ()
@@ -79,7 +81,7 @@ def propose(
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
-        found=Found(drafted, found.n_groups, {**found.fell, **fell}),
+        found=FoundCandidates(drafted, found.n_groups, {**found.fell, **fell}),
         skipped=window.skipped,
         words=words,
         notes=notes,
@@ -96,34 +98,19 @@ def write_proposals(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. Nothing is half written.
     """
-    written: list[CandidatesFile] = []
+    words, notes = proposals.words, proposals.notes
 
-    def build(known: Mapping[str, str]) -> tuple[bytes, str]:
-        document = _document(proposals, known, now=now, sanitized=sanitized)
-        written.append(document)
-        return to_json(document), to_markdown(document, proposals.words)
-
-    paths = write_night(folder, now.date(), "candidates", build)
-    return written[0], paths
-
-
-def _document(
-    proposals: Proposals, known: Mapping[str, str], *, now: datetime, sanitized: bool
-) -> CandidatesFile:
-    found = proposals.found.candidates
-    ids = assign_ids((one.key for one in found), known, prefix="cand", day=now.date())
-    named = tuple(replace(one, id=ids[one.key]) for one in found)
-    if not sanitized:
-        return CandidatesFile(
-            generated_at=now, window=proposals.days, candidates=named, notes=proposals.notes, ids=ids
+    def build(numbered: Numbered[Candidate]) -> tuple[CandidatesFile, str]:
+        document = CandidatesFile(
+            generated_at=now,
+            window=proposals.days,
+            candidates=numbered.entries,
+            notes=tuple(map(redact_note, notes)) if sanitized else notes,
+            ids=numbered.ids,
+            n_folded=numbered.n_folded,
         )
-    listed = tuple(redact(one, proposals.words) for one in named if one.n_observed >= MIN_PUBLISHED)
-    withheld = set(ids.values()) - {one.id for one in listed if one.key}
-    return CandidatesFile(
-        generated_at=now,
-        window=proposals.days,
-        candidates=listed,
-        notes=tuple(map(redact_note, proposals.notes)),
-        ids=shown_ids(ids, withheld),
-        n_folded=len(named) - len(listed),
-    )
+        return document, to_markdown(document, words)
+
+    redacting = partial(redact, words=words) if sanitized else None
+    found = proposals.found.candidates
+    return write_night(folder, now.date(), found, kind=CANDIDATES, redact=redacting, build=build)

@@ -11,10 +11,9 @@ from coreloop.knowledge.playbook import good_bullets
 from coreloop.knowledge.store import reading
 from coreloop.mine.folder import expired, remove
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.pattern.document import CandidatesFile
-from coreloop.pattern.find import Note
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.candidates import CandidatesFile, Note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

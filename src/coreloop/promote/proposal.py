@@ -1,95 +1,35 @@
 """What a promotion starts from: one entry of a proposals file, read anew and trusted with nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Final, Literal
+from typing import Literal
 
-import msgspec
-
-from coreloop.errors import RefusedError, UsageError, WorkspaceError
+from coreloop.errors import RefusedError, UsageError
 from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.project.settings import Settings
-from coreloop.proposals.grammar import is_call, is_failing_call, is_failing_sequence, is_when
-from coreloop.proposals.vocabulary import Step
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.counterexamples import Counterexample
+from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
+from coreloop.proposals.figures import caveat_figures, guide_figures
+from coreloop.proposals.grammar import (
+    Calls,
+    Fails,
+    FailsApart,
+    FailsCall,
+    FailsSequence,
+    Line,
+    When,
+    calls_fit,
+    parse_line,
+)
+from coreloop.proposals.night import read_proposals
 from coreloop.records import is_category, step
 from coreloop.text import is_tool_name, printable, refuse_line
 
 Phase = Literal["R", "F"]
-_Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
-_Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-_SCHEMA_VERSION: Final = 1
-
-
-class SuggestedFields(msgspec.Struct, frozen=True):
-    """The proposed text."""
-
-    target_file: str | None
-    target_symbol: str | None
-    section: str
-    body: str
-
-
-class CandidateFields(msgspec.Struct, frozen=True):
-    """A candidate, as far as a promotion needs it."""
-
-    id: str
-    key: str
-    engine: str
-    axis: str | None
-    cat_hash: str
-    tool_pattern: tuple[Step, ...]
-    n_observed: _Count
-    n_unique_questions: _Count
-    success_rate: _Share
-    success_low: _Share
-    base_rate: _Share
-    first_seen: datetime
-    last_seen: datetime
-    example_questions: tuple[str, ...]
-    providers: dict[str, int]
-    suggested_append: SuggestedFields | None
-    refused: str | None = None
-    evidence_rank: int = 1
-
-
-class WithoutFields(msgspec.Struct, frozen=True):
-    """The same tool called otherwise."""
-
-    n_failures: _Count
-    n_calls: _Count
-    arg_keys: tuple[str, ...] = ()
-
-
-class CounterexampleFields(msgspec.Struct, frozen=True):
-    """A counterexample, as far as a promotion needs it."""
-
-    id: str
-    key: str
-    kind: Literal["call", "sequence"]
-    tool: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-    steps: tuple[Step, ...]
-    labels: tuple[str, ...]
-    error_class: str | None
-    n_failures: _Count
-    n_calls: _Count
-    n_without: WithoutFields
-    harm_low: _Share
-    first_seen: datetime
-    last_seen: datetime
-    suggested_append: SuggestedFields | None
-    refused: str | None = None
-    providers: dict[str, int] = {}
-
-
-class _File(msgspec.Struct, frozen=True):
-    schema_version: int
-    generated_at: datetime
-    candidates: tuple[CandidateFields, ...] = ()
-    counterexamples: tuple[CounterexampleFields, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +51,8 @@ class Proposal:
         What a replay asks and expects; none for a caveat.
     providers : tuple of str
         Whose caps bind.
-    evidence : str
-        One clause of figures.
-    observed, unique_questions, success_rate : str
-        As the trailers have them.
+    figures : mapping of str to str
+        Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
     rows : tuple of (str, str)
         The evidence as a table.
     """
@@ -132,10 +70,7 @@ class Proposal:
     steps: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
-    evidence: str
-    observed: str
-    unique_questions: str
-    success_rate: str
+    figures: Mapping[str, str]
     rows: tuple[tuple[str, str], ...]
 
 
@@ -160,47 +95,23 @@ def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
     RefusedError
         The proposal has no text or no target, or a text is not of the closed vocabulary.
     """
-    try:
-        document = msgspec.json.decode(path.read_bytes(), type=_File)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(f"is no candidates file ({error})", path=path) from error
-    if document.schema_version > _SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    entries: tuple[CandidateFields | CounterexampleFields, ...] = (
-        *document.candidates,
-        *document.counterexamples,
-    )
-    found = next((one for one in entries if one.id == wanted), None)
+    document = read_proposals(path)
+    found = next((entry for entry in document.entries if entry.id == wanted), None)
     if found is None:
-        ids = ", ".join(printable(one.id) for one in entries[:3]) or "none at all"
+        ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "none at all"
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
-    if isinstance(found, CandidateFields):
+    if isinstance(found, Candidate):
         return _guide(found, day, settings.keywords(found.cat_hash))
     return _caveat(found, day)
 
 
-def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Proposal:
+def _guide(found: Candidate, day: date, keywords: tuple[str, ...]) -> Proposal:
     _check_names(found.id, found.key, found.engine)
     if not is_category(found.cat_hash):
         raise RefusedError(f"{found.id} is refused: its category is no label")
-    file, symbol, lines = _checked_text(
-        found.id, found.engine, found.suggested_append, found.refused, SECTIONS["R"]
-    )
-    succeeded = f"{round(found.success_rate * found.n_observed)} of {found.n_observed}"
-    evidence = (
-        f"- Evidence: {succeeded} requests, {found.n_unique_questions} distinct questions, {_days(found)} "
-        f"(95 % lower bound {found.success_low:.2f}, category {found.base_rate:.2f})."
-    )
-    if not (
-        len(lines) == 3
-        and is_when(lines[0], category=found.cat_hash, keywords=keywords)
-        and is_call(lines[1], found.tool_pattern)
-        and lines[2] == evidence
-        and found.engine in {one.name for one in found.tool_pattern}
-    ):
+    text = _checked_text(found, found.engine, SECTIONS["R"])
+    if not _is_guide(text.values(), found, keywords):
         raise RefusedError(_not_ours(found.id))
     return Proposal(
         phase="R",
@@ -208,43 +119,50 @@ def _guide(found: CandidateFields, day: date, keywords: tuple[str, ...]) -> Prop
         key=found.key,
         engine=found.engine,
         axis=found.axis,
-        file=file,
-        symbol=symbol,
+        file=text.file,
+        symbol=text.symbol,
         section=SECTIONS["R"],
-        lines=lines,
+        lines=text.lines,
         day=day,
         steps=tuple(step(one.name, one.selectors, one.selectors) for one in found.tool_pattern),
         questions=found.example_questions,
         providers=tuple(found.providers),
-        evidence=f"{succeeded} requests, lower bound {found.success_low:.2f}",
-        observed=str(found.n_observed),
-        unique_questions=str(found.n_unique_questions),
-        success_rate=f"{found.success_rate:.3f}",
-        rows=(
-            ("requests", f"{succeeded} succeeded"),
-            ("distinct questions", str(found.n_unique_questions)),
-            *([("gate", "relaxed by the playbook")] if found.evidence_rank > 1 else []),
-            ("success rate, 95 % lower bound", f"{found.success_rate:.2f}, {found.success_low:.2f}"),
-            (f"category {found.cat_hash}", f"{found.base_rate:.2f}"),
-            _seen(found),
-            ("candidate", f"{found.id}, key `{found.key}`"),
-        ),
+        figures={
+            **guide_figures(guide_evidence(found)),
+            "Success-Rate": f"{found.success_rate:.3f}",
+        },
+        rows=_guide_rows(found),
     )
 
 
-def _caveat(found: CounterexampleFields, day: date) -> Proposal:
+def _is_guide(values: tuple[Line | None, ...], found: Candidate, keywords: tuple[str, ...]) -> bool:
+    match values:
+        case [When() as when, Calls(calls), evidence] if evidence == guide_evidence(found):
+            named = found.engine in {one.name for one in found.tool_pattern}
+            return named and when.fits(found.cat_hash, keywords) and calls_fit(calls, found.tool_pattern)
+    return False
+
+
+def _guide_rows(found: Candidate) -> tuple[tuple[str, str], ...]:
+    return (
+        ("requests", f"{found.n_succeeded} of {found.n_observed} succeeded"),
+        ("distinct questions", str(found.n_unique_questions)),
+        *([("gate", "relaxed by the playbook")] if found.evidence_rank > 1 else []),
+        ("success rate, 95 % lower bound", f"{found.success_rate:.2f}, {found.success_low:.2f}"),
+        (f"category {found.cat_hash}", f"{found.base_rate:.2f}"),
+        _seen(found),
+        ("candidate", f"{found.id}, key `{found.key}`"),
+    )
+
+
+def _caveat(found: Counterexample, day: date) -> Proposal:
     _check_names(found.id, found.key, found.tool)
     if not {*found.labels, *filter(None, [found.error_class])} <= {*LABELS, *CLASSES}:
         raise RefusedError(f"{found.id} is refused: its labels are not those of the failure taxonomy")
-    file, symbol, lines = _checked_text(
-        found.id, found.tool, found.suggested_append, found.refused, SECTIONS["F"]
-    )
-    evidence = f"- Evidence: {_days(found)} (95 % lower bound of the failing share {found.harm_low:.2f})."
-    if not (len(lines) == 2 and _is_failure(lines[0], found) and lines[1] == evidence):
+    text = _checked_text(found, found.tool, SECTIONS["F"])
+    fails = _fails(text.values(), found)
+    if fails is None:
         raise RefusedError(_not_ours(found.id))
-    what = "calls" if found.kind == "call" else "requests"
-    failed = f"{found.n_failures} of {found.n_calls} {what}"
-    without = found.n_without
     succeeded = found.n_calls - found.n_failures
     return Proposal(
         phase="F",
@@ -252,38 +170,47 @@ def _caveat(found: CounterexampleFields, day: date) -> Proposal:
         key=found.key,
         engine=found.tool,
         axis=next(iter(found.selectors.values()), None),
-        file=file,
-        symbol=symbol,
+        file=text.file,
+        symbol=text.symbol,
         section=SECTIONS["F"],
-        lines=lines,
+        lines=text.lines,
         day=day,
         providers=tuple(found.providers),
-        evidence=f"{failed} failed, lower bound {found.harm_low:.2f}",
-        observed=str(found.n_calls),
-        unique_questions="not-applicable",
-        success_rate=f"{succeeded / found.n_calls if found.n_calls else 0:.3f}",
-        rows=(
-            (what, f"{failed} failed"),
-            ("failing share, 95 % lower bound", f"{found.harm_low:.2f}"),
-            ("what failed", ", ".join(filter(None, [*found.labels, found.error_class]))),
-            ("called otherwise", f"{without.n_failures} of {without.n_calls} failed"),
-            _seen(found),
-            ("counterexample", f"{found.id}, key `{found.key}`"),
-        ),
+        figures={
+            **caveat_figures(fails, caveat_evidence(found)),
+            "Success-Rate": f"{succeeded / found.n_calls if found.n_calls else 0:.3f}",
+        },
+        rows=_caveat_rows(found),
     )
 
 
-def _is_failure(line: str, found: CounterexampleFields) -> bool:
-    if found.kind == "sequence":
-        succeeded = found.n_calls - found.n_failures
-        return is_failing_sequence(line, found.steps, succeeded=succeeded, requests=found.n_calls)
+def _fails(values: tuple[Line | None, ...], found: Counterexample) -> Fails | None:
+    """The Fails line, where the lines are those of the counterexample."""
     without = found.n_without
-    return is_failing_call(
-        line,
-        Step(found.tool, found.selectors, found.arg_keys),
-        others=without.arg_keys,
-        error_class=found.error_class,
-        counts=(found.n_failures, found.n_calls, without.n_failures, without.n_calls),
+    otherwise = (without.n_failures, without.n_calls)
+    match values:
+        case [FailsSequence() as fails, evidence]:
+            sound = found.kind == "sequence" and calls_fit(fails.calls, found.steps)
+        case [FailsApart() as fails, evidence]:
+            named = {*found.arg_keys, *without.arg_keys}
+            sound = set(fails.names) <= named and fails.otherwise == otherwise
+        case [FailsCall() as fails, evidence]:
+            sound = fails.call.fits(found.call) and fails.otherwise in {None, otherwise}
+        case _:
+            return None
+    figures = fails.counts == failures(found) and evidence == caveat_evidence(found)
+    return fails if sound and figures else None
+
+
+def _caveat_rows(found: Counterexample) -> tuple[tuple[str, str], ...]:
+    without = found.n_without
+    return (
+        (found.unit, f"{found.n_failures} of {found.n_calls} {found.unit} failed"),
+        ("failing share, 95 % lower bound", f"{found.harm_low:.2f}"),
+        ("what failed", ", ".join(filter(None, [*found.labels, found.error_class]))),
+        ("called otherwise", f"{without.n_failures} of {without.n_calls} failed"),
+        _seen(found),
+        ("counterexample", f"{found.id}, key `{found.key}`"),
     )
 
 
@@ -291,12 +218,8 @@ def _not_ours(id: str) -> str:
     return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
 
 
-def _days(found: CandidateFields | CounterexampleFields) -> str:
-    return f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
-
-
-def _seen(found: CandidateFields | CounterexampleFields) -> tuple[str, str]:
-    return "seen", _days(found)
+def _seen(found: Candidate | Counterexample) -> tuple[str, str]:
+    return "seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
 
 
 def _check_names(id: str, key: str, engine: str) -> None:
@@ -306,12 +229,21 @@ def _check_names(id: str, key: str, engine: str) -> None:
         raise RefusedError(f"{id} is refused: its engine is no plain name")
 
 
-def _checked_text(
-    id: str, engine: str, suggested: SuggestedFields | None, refused: str | None, section: str
-) -> tuple[str, str, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    file: str
+    symbol: str
+    lines: tuple[str, ...]
+
+    def values(self) -> tuple[Line | None, ...]:
+        return tuple(map(parse_line, self.lines))
+
+
+def _checked_text(found: Candidate | Counterexample, engine: str, section: str) -> _Text:
     """File, symbol and lines, once nothing is wrong with them."""
+    id, suggested = found.id, found.suggested_append
     if suggested is None:
-        raise RefusedError(f"{id} has no text: {printable(refused or 'none was drafted')}")
+        raise RefusedError(f"{id} has no text: {printable(found.refused or 'none was drafted')}")
     if suggested.target_file is None or suggested.target_symbol is None:
         raise RefusedError(f"{id} has no target: name {engine} under tools: and propose again")
     lines = tuple(suggested.body.splitlines())
@@ -323,4 +255,4 @@ def _checked_text(
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
         raise RefusedError(f"{id} is refused: its target is no path.py::name below the project")
-    return file.as_posix(), suggested.target_symbol, lines
+    return _Text(file.as_posix(), suggested.target_symbol, lines)

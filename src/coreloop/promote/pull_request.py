@@ -38,10 +38,7 @@ def trailers(proposal: Proposal, replay: Replay) -> str:
             "Candidate-Id": proposal.id,
             "Candidate-Key": proposal.key,
             "Target": f"{proposal.file}::{proposal.symbol}",
-            "Evidence": proposal.evidence,
-            "Observed": proposal.observed,
-            "Unique-Questions": proposal.unique_questions,
-            "Success-Rate": proposal.success_rate,
+            **proposal.figures,
             "Replay": replay.verdict.value,
         }
     )

@@ -1,91 +1,235 @@
-"""The form that every proposed line must have, held against the figures of its own entry.
+"""The lines that coreloop proposes, as values: parsed in one place, written in one place, compared by value.
 
-A proposals file lies on a disk between two commands, so what it says is not believed: a line is one that
-coreloop writes, with this entry's tools, arguments, values and counts, or it is refused.
+A proposals file lies on a disk between two commands, and a docstring in a pull request; neither is believed.
+A line counts only if it parses to a value that writes exactly this line, and the value fits its evidence.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from coreloop.mine.signals import CLASSES
-from coreloop.proposals.vocabulary import Step
+from coreloop.proposals.step import Step
 
+ELIDED: Final = "…"
+"""Stands for arguments that are not named."""
 _NAME: Final = r"[^\W\d]\w{0,63}"
-_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|…)'
+_ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company | axis="수익성" | axis=<axis>
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
 _CALLS: Final = rf"{_CALL}(?: -> {_CALL})*"
 _NAMES: Final = rf"{_NAME}(?:(?:, {_NAME})* and {_NAME})?"
-_WHEN: Final = re.compile(
-    r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\."
-)
-_GUIDE_CALL: Final = re.compile(rf"- Call: ({_CALLS})\.")
-_FAILED: Final = rf"(\d+) of (\d+) calls failed \(({'|'.join(CLASSES)})\)"
-_APART: Final = re.compile(
-    rf"- Fails: called with(?:out)? ({_NAMES}): {_FAILED}; with(?:out)? (?:it|them) (\d+) of (\d+)\."
-)
-_THIS_WAY: Final = re.compile(rf"- Fails: ({_CALL}): {_FAILED}(?:; called otherwise (\d+) of (\d+))?\.")
-_WORKING: Final = re.compile(rf"- Fails: ({_CALLS}): (\d+) of (\d+) requests succeeded\.")
+_DAYS: Final = r"([0-9]{4}-[0-9]{2}-[0-9]{2}) to ([0-9]{4}-[0-9]{2}-[0-9]{2})"
+_SHARE: Final = r"[01]\.[0-9]{2}"
+_COUNT: Final = r"[0-9]{1,10}"
+_FAILED: Final = rf"({_COUNT}) of ({_COUNT}) calls failed \(({'|'.join(CLASSES)})\)"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it is written: the tool, and each argument with its value, None where none is written."""
+    """A call as it is written: the tool, and each argument with its value, None where none is written.
+
+    A value stands as it does in the line: ``"수익성"`` with its quotes, or the placeholder ``<axis>``.
+    """
 
     name: str
-    arguments: tuple[tuple[str, str | None], ...]
+    arguments: tuple[tuple[str, str | None], ...] = ()
+
+    def __str__(self) -> str:
+        written = (name if value is None else f"{name}={value}" for name, value in self.arguments)
+        return f"{self.name}({', '.join(written)})"
+
+    def fits(self, step: Step) -> bool:
+        """Whether it names only the tool, the arguments and the values of a recorded step."""
+        return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)
+
+
+def _fits(name: str, value: str | None, step: Step) -> bool:
+    if value is None:
+        return name == ELIDED or name in step.arg_keys
+    return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
+
+
+def calls_fit(calls: Sequence[Call], steps: Sequence[Step]) -> bool:
+    """Whether calls are those of recorded steps, in their order."""
+    return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
-    """What a Fails line says.
+class When:
+    """Which questions a Guide is for; no category is ``""``."""
 
-    Attributes
-    ----------
-    calls : tuple of Call
-        The steps; empty where it is about arguments.
-    unit : str
-        ``calls`` or ``requests``.
-    failed, of : int
-        How many of how many.
-    """
+    category: str
+    keywords: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.category:
+            return "- When: questions of no category."
+        if not self.keywords:
+            return f"- When: questions of category {self.category}."
+        return f"- When: questions on {', '.join(self.keywords)} (category {self.category})."
+
+    def fits(self, category: str, keywords: Collection[str]) -> bool:
+        """Whether it names a category and only keywords that coreloop.yaml has for it."""
+        return self.category in {"", category} and set(self.keywords) <= set(keywords)
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The steps that a Guide recommends."""
 
     calls: tuple[Call, ...]
-    unit: str
+
+    def __str__(self) -> str:
+        return f"- Call: {' -> '.join(map(str, self.calls))}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideEvidence:
+    """How often a Guide's steps succeeded; days are ISO dates, shares have two decimals."""
+
+    succeeded: int
+    requests: int
+    questions: int
+    since: str
+    until: str
+    low: str
+    base: str
+
+    def __str__(self) -> str:
+        return (
+            f"- Evidence: {self.succeeded} of {self.requests} requests, {self.questions} distinct questions, "
+            f"{self.since} to {self.until} (95 % lower bound {self.low}, category {self.base})."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How many of how many calls, or requests, failed; of calls with one class of errors."""
+
     failed: int
     of: int
+    unit: Literal["calls", "requests"]
+    error_class: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.failed} of {self.of} {self.unit} failed ({self.error_class})"
 
 
-def read_when(line: str) -> tuple[str, tuple[str, ...]] | None:
-    """Category, "" for none, and keywords of a When line; None where it is no such line."""
-    found = _WHEN.fullmatch(line)
-    if found is None:
-        return None
-    plain, words, named = found.groups()
-    return plain or named or "", tuple(words.split(", ")) if words else ()
+@dataclass(frozen=True, slots=True)
+class FailsApart:
+    """Calls that fail where arguments are missing, or given; ``otherwise`` counts those of the rest."""
+
+    lacking: bool
+    names: tuple[str, ...]
+    counts: Failures
+    otherwise: tuple[int, int]
+
+    def __str__(self) -> str:
+        here, there = ("without", "with") if self.lacking else ("with", "without")
+        them = "it" if len(self.names) == 1 else "them"
+        failed, of = self.otherwise
+        return (
+            f"- Fails: called {here} {_listed(self.names)}: {self.counts}; {there} {them} {failed} of {of}."
+        )
 
 
-def read_calls(line: str) -> tuple[Call, ...] | None:
-    """The steps of a Call line; None where it is no such line."""
-    found = _GUIDE_CALL.fullmatch(line)
-    return _written(found[1]) if found is not None else None
+@dataclass(frozen=True, slots=True)
+class FailsCall:
+    """One way of calling that fails; ``otherwise`` is None where the tool was called in no other way."""
+
+    call: Call
+    counts: Failures
+    otherwise: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        rest = f"; called otherwise {self.otherwise[0]} of {self.otherwise[1]}" if self.otherwise else ""
+        return f"- Fails: {self.call}: {self.counts}{rest}."
 
 
-def read_failing(line: str) -> Failing | None:
-    """The parts of a Fails line; None where it is no such line."""
-    if working := _WORKING.fullmatch(line):
-        of = int(working[3])
-        return Failing(_written(working[1]), "requests", of - int(working[2]), of)
-    if apart := _APART.fullmatch(line):
-        return Failing((), "calls", int(apart[2]), int(apart[3]))
-    if this_way := _THIS_WAY.fullmatch(line):
-        return Failing(_written(this_way[1]), "calls", int(this_way[2]), int(this_way[3]))
+@dataclass(frozen=True, slots=True)
+class FailsSequence:
+    """Steps after which requests fail."""
+
+    calls: tuple[Call, ...]
+    counts: Failures
+
+    def __str__(self) -> str:
+        steps, counts = " -> ".join(map(str, self.calls)), self.counts
+        return f"- Fails: {steps}: {counts.of - counts.failed} of {counts.of} requests succeeded."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaveatEvidence:
+    """Since when a caveat holds, and how surely; days are ISO dates, the share has two decimals."""
+
+    since: str
+    until: str
+    low: str
+
+    def __str__(self) -> str:
+        return f"- Evidence: {self.since} to {self.until} (95 % lower bound of the failing share {self.low})."
+
+
+Fails = FailsApart | FailsCall | FailsSequence
+Line = When | Calls | GuideEvidence | Fails | CaveatEvidence
+
+
+def parse_line(line: str) -> Line | None:
+    """The value that writes a line; None for a line that coreloop does not write."""
+    for form, read in _COMPILED:
+        found = form.fullmatch(line)
+        if found is not None:
+            value = read(found)
+            return value if str(value) == line else None
     return None
 
 
-def _written(calls: str) -> tuple[Call, ...]:
-    return tuple(map(_call, re.findall(_CALL, calls)))  # a value may hold an arrow or a comma
+def _when(found: re.Match[str]) -> When:
+    plain, keywords, named = found.groups()
+    return When(plain or named or "", tuple(keywords.split(", ")) if keywords else ())
+
+
+def _guide_evidence(found: re.Match[str]) -> GuideEvidence:
+    succeeded, requests, questions, since, until, low, base = found.groups()
+    return GuideEvidence(
+        succeeded=int(succeeded),
+        requests=int(requests),
+        questions=int(questions),
+        since=since,
+        until=until,
+        low=low,
+        base=base,
+    )
+
+
+def _fails_apart(found: re.Match[str]) -> FailsApart:
+    without, names, failed, of, error_class, *otherwise = found.groups()
+    counts = Failures(int(failed), int(of), "calls", error_class)
+    return FailsApart(without == "without", tuple(re.split(r", | and ", names)), counts, _pair(otherwise))
+
+
+def _fails_call(found: re.Match[str]) -> FailsCall:
+    call, failed, of, error_class, *otherwise = found.groups()
+    counts = Failures(int(failed), int(of), "calls", error_class)
+    return FailsCall(_call(call), counts, _pair(otherwise) if otherwise[0] else None)
+
+
+def _fails_sequence(found: re.Match[str]) -> FailsSequence:
+    succeeded, requests = int(found[2]), int(found[3])
+    return FailsSequence(_calls(found[1]), Failures(requests - succeeded, requests, "requests"))
+
+
+def _caveat_evidence(found: re.Match[str]) -> CaveatEvidence:
+    return CaveatEvidence(since=found[1], until=found[2], low=found[3])
+
+
+def _pair(figures: Sequence[str]) -> tuple[int, int]:
+    return int(figures[0]), int(figures[1])
+
+
+def _calls(written: str) -> tuple[Call, ...]:
+    return tuple(map(_call, re.findall(_CALL, written)))  # a value may hold an arrow or a comma
 
 
 def _call(written: str) -> Call:
@@ -94,79 +238,21 @@ def _call(written: str) -> Call:
     return Call(name, tuple((argument, value if sign else None) for argument, sign, value in pairs))
 
 
-def is_when(line: str, *, category: str, keywords: Collection[str]) -> bool:
-    """Whether a line is the When of a category, with keywords that coreloop.yaml has for it."""
-    found = _WHEN.fullmatch(line)
-    if found is None:
-        return False
-    plain, words, named = found.groups()
-    if words is None:
-        return plain in {None, category}
-    return named == category and set(words.split(", ")) <= set(keywords)
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
-def is_call(line: str, steps: Sequence[Step]) -> bool:
-    """Whether a line is the Call of these steps, in their order."""
-    found = _GUIDE_CALL.fullmatch(line)
-    return found is not None and _are_steps(found[1], steps)
-
-
-def is_failing_call(
-    line: str,
-    step: Step,
-    *,
-    others: Iterable[str],
-    error_class: str | None,
-    counts: tuple[int, int, int, int],
-) -> bool:
-    """Whether a line says how one way of calling fails.
-
-    Parameters
-    ----------
-    line : str
-        The bullet.
-    step : Step
-        The tool, its selectors and arguments.
-    others : iterable of str
-        Arguments of the calls that succeed.
-    error_class : str or None
-        Of the failures.
-    counts : tuple of int
-        Failures, calls, failures of the other calls, other calls.
-    """
-    apart, this_way = _APART.fullmatch(line), _THIS_WAY.fullmatch(line)
-    found = apart or this_way
-    if found is None:
-        return False
-    figures = tuple(int(figure) for figure in found.group(2, 3, 5, 6) if figure is not None)
-    if found[4] != error_class or figures != counts[: len(figures)]:
-        return False
-    if apart is not None:
-        return set(re.split(r", | and ", apart[1])) <= {*step.arg_keys, *others}
-    return _are_steps(found[1], (step,))
-
-
-def is_failing_sequence(line: str, steps: Sequence[Step], *, succeeded: int, requests: int) -> bool:
-    """Whether a line says how one way of working fails."""
-    found = _WORKING.fullmatch(line)
-    if found is None or not _are_steps(found[1], steps):
-        return False
-    return (int(found[2]), int(found[3])) == (succeeded, requests)
-
-
-def _are_steps(written: str, steps: Sequence[Step]) -> bool:
-    calls = re.findall(_CALL, written)  # a value may hold an arrow or a comma
-    return len(calls) == len(steps) and all(map(_is_step, calls, steps))
-
-
-def _is_step(written: str, step: Step) -> bool:
-    name, _, rest = written.partition("(")
-    arguments = re.findall(_ARGUMENT, rest.removesuffix(")"))
-    return name == step.name and all(_is_argument(one, step) for one in arguments)
-
-
-def _is_argument(written: str, step: Step) -> bool:
-    name, _, value = written.partition("=")
-    if not value:
-        return written == "…" or name in step.arg_keys
-    return name in step.selectors and value in {f'"{step.selectors[name]}"', f"<{name}>"}
+_FORMS: Final[Mapping[str, Callable[[re.Match[str]], Line]]] = {
+    r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\.": _when,
+    rf"- Call: ({_CALLS})\.": lambda found: Calls(_calls(found[1])),
+    rf"- Evidence: ({_COUNT}) of ({_COUNT}) requests, ({_COUNT}) distinct questions, {_DAYS} "
+    rf"\(95 % lower bound ({_SHARE}), category ({_SHARE})\)\.": _guide_evidence,
+    rf"- Fails: called (with(?:out)?) ({_NAMES}): {_FAILED}; "
+    rf"with(?:out)? (?:it|them) ({_COUNT}) of ({_COUNT})\.": _fails_apart,
+    rf"- Fails: ({_CALL}): {_FAILED}"
+    rf"(?:; called otherwise ({_COUNT}) of ({_COUNT}))?\.": _fails_call,
+    rf"- Fails: ({_CALLS}): ({_COUNT}) of ({_COUNT}) requests succeeded\.": _fails_sequence,
+    rf"- Evidence: {_DAYS} \(95 % lower bound of the failing share ({_SHARE})\)\.": _caveat_evidence,
+}
+_COMPILED: Final = [(re.compile(form), read) for form, read in _FORMS.items()]

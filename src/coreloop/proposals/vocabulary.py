@@ -8,25 +8,10 @@ from dataclasses import dataclass
 
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
+from coreloop.proposals.entry import SuggestedAppend
+from coreloop.proposals.grammar import ELIDED, Call
+from coreloop.proposals.step import Step
 from coreloop.text import is_tool_name
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a pattern, with the argument names of its most common form."""
-
-    name: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-
-    def __str__(self) -> str:
-        chosen = ", ".join(f"{key}={value}" for key, value in self.selectors.items())
-        return f"{self.name}({chosen})" if chosen else self.name
-
-
-def target_step(steps: tuple[Step, ...]) -> Step:
-    """The step whose tool a pattern documents: the last with a selector, else the last."""
-    return next((step for step in reversed(steps) if step.selectors), steps[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +52,27 @@ class Vocabulary:
         known = self.tool(tool)
         return known.parameters if known is not None else ()
 
-    def call(self, step: Step, *, with_arguments: bool = True) -> str:
+    def call(self, step: Step, *, with_arguments: bool = True) -> Call:
         """A call with the arguments that its signature names, in its order; ``…`` for any other."""
         known = [name for name in self.parameters(step.name) if name in {*step.arg_keys, *step.selectors}]
         shown = [name for name in known if with_arguments or name in step.selectors]
         shown += [name for name in step.selectors if name not in shown]
-        written = [self._argument(name, step) for name in shown]
+        arguments = [(name, self._value(name, step)) for name in shown]
         if len(shown) < len({*step.arg_keys, *step.selectors}):
-            written.append("…")
-        return f"{step.name}({', '.join(written)})"
+            arguments.append((ELIDED, None))
+        return Call(step.name, tuple(arguments))
 
-    def _argument(self, name: str, step: Step) -> str:
+    def _value(self, name: str, step: Step) -> str | None:
         value = step.selectors.get(name)
         if value is None:
-            return name
-        return f'{name}="{value}"' if self.declares(value, step.name) else f"{name}=<{name}>"
+            return None
+        return f'"{value}"' if self.declares(value, step.name) else f"<{name}>"
+
+    def append(self, tool: str, section: str, lines: Iterable[str]) -> SuggestedAppend:
+        """The text for a tool's docstring; without a target where the tool's definition is not known."""
+        target = self.tool(tool)
+        file, symbol = (target.file, target.qualname) if target is not None else (None, None)
+        return SuggestedAppend(file, symbol, section, "\n".join(lines))
 
     def redacted_step(self, step: Step) -> Step:
         """The step with ``[REDACTED n]`` for every text from no closed vocabulary."""

@@ -1,33 +1,12 @@
-"""The two files of a night: counterexamples.json for promote, and the draft that a person reads."""
+"""A night's counterexamples for people: the draft as Markdown, and what others may read of one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 
-import orjson
-
-from coreloop.days import Days
-from coreloop.proposals.night import SCHEMA_VERSION, folded_note
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.proposals.night import folded_note
 from coreloop.proposals.vocabulary import Vocabulary, unless
-from coreloop.refine.find import Counterexample
 from coreloop.text import escape_markdown, indented_block, printable
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CounterexamplesFile:
-    """``counterexamples/{YYYY-MM-DD}-counterexamples.json``; the rest as in a candidates file."""
-
-    schema_version: int = SCHEMA_VERSION
-    generated_at: datetime
-    window: Days
-    counterexamples: tuple[Counterexample, ...]
-    ids: dict[str, str] = field(default_factory=dict)
-    n_folded: int = 0
-
-
-def to_json(document: CounterexamplesFile) -> bytes:
-    """The file's bytes: indented JSON, UTF-8."""
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def redact(one: Counterexample, words: Vocabulary) -> Counterexample:

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
@@ -14,10 +12,9 @@ from coreloop.mine.bounds import success_bound
 from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.signals import CLASSES, LABELS, bits_of, names_of
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
-from coreloop.proposals.night import SuggestedAppend
-from coreloop.proposals.vocabulary import Step, target_step
+from coreloop.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
+from coreloop.proposals.step import Step, target_step
 
-SECTION: Final = "Caveats"
 MAX_EXAMPLES: Final = 5
 _TORN_FROM_CHARS: Final = 20
 _SHAPE: Final = ("tool", "shape")
@@ -25,81 +22,7 @@ _Places = list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
-    """The same tool called otherwise: failures of calls, and what sets those calls apart.
-
-    Attributes
-    ----------
-    arg_keys : tuple of str
-        Arguments that all of them have.
-    any_arg_keys : tuple of str
-        Arguments that at least one of them has.
-    """
-
-    n_failures: int
-    n_calls: int
-    arg_keys: tuple[str, ...]
-    any_arg_keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """Where a failing request is recorded, and what it asked: for this machine only."""
-
-    file: str
-    offset: int
-    question: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counterexample:
-    """A failure that repeats. ``id``, ``suggested_append`` and ``refused`` come with the draft.
-
-    Attributes
-    ----------
-    kind : str
-        ``call``: one way of calling a tool. ``sequence``: one way of working; then ``steps`` says which, and
-        the counts are of requests.
-    labels : tuple of str
-        Of the failure taxonomy.
-    n_failures, n_calls : int
-        Failures of this class and template, of all calls of this shape.
-    harm_low : float
-        Lower bound (Wilson, 95 %) of the share of calls that fail.
-    wasted_ms : float
-        Time of the failed calls.
-    providers : dict of str to int
-        Failed calls, of a sequence failed requests, by provider; none for records without one.
-    error_template, examples
-        Local only.
-    """
-
-    id: str = ""
-    key: str
-    kind: str
-    tool: str
-    selectors: dict[str, str]
-    arg_keys: tuple[str, ...]
-    steps: tuple[Step, ...] = ()
-    cat_hash: str | None = None
-    labels: tuple[str, ...]
-    error_class: str | None
-    error_template: str | None
-    n_failures: int
-    n_calls: int
-    n_without: Without
-    harm_low: float
-    wasted_ms: float
-    first_seen: datetime
-    last_seen: datetime
-    providers: dict[str, int]
-    examples: tuple[Example, ...] = ()
-    suggested_append: SuggestedAppend | None = None
-    refused: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
+class FoundCounterexamples:
     """Counterexamples, worst first; of how many failing groups; and how many were left out, and why."""
 
     counterexamples: tuple[Counterexample, ...]
@@ -116,7 +39,7 @@ class _Shape:
 
 def find_counterexamples(
     window: Window, *, min_failures: int, excluded: Collection[str] = (), known: frozenset[str] = frozenset()
-) -> Found:
+) -> FoundCounterexamples:
     """Find the ways of calling and of working that keep failing.
 
     Parameters
@@ -132,7 +55,7 @@ def find_counterexamples(
 
     Returns
     -------
-    Found
+    FoundCounterexamples
         By the lower bound of the share that fails, then by time wasted, then by number of failures. A
         sequence is taken in only where it fails more often than it succeeds.
     """
@@ -143,12 +66,7 @@ def find_counterexamples(
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
     questions = _questions(window, (places for _, places in ranked))
     shown = tuple(replace(one, examples=_examples(places, window, questions)) for one, places in ranked)
-    return Found(shown, len(everything), fell)
-
-
-def counterexample_key(*parts: str) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of what makes the group, and of the section."""
-    return sha256("\n".join((*parts, SECTION)).encode("utf-8", "replace")).hexdigest()[:16]
+    return FoundCounterexamples(shown, len(everything), fell)
 
 
 def _rank(one: Counterexample) -> tuple[float, float, int, str]:

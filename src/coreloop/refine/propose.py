@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from coreloop.days import Days
@@ -10,11 +11,12 @@ from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import merge
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.night import MIN_PUBLISHED, assign_ids, new_keys, shown_ids, write_night
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.document import CounterexamplesFile, redact, to_json, to_markdown
+from coreloop.refine.document import redact, to_markdown
 from coreloop.refine.draft import draft
-from coreloop.refine.find import Found, find_counterexamples
+from coreloop.refine.find import FoundCounterexamples, find_counterexamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Refined:
     days: Days
     n_records: int
     n_files: int
-    found: Found
+    found: FoundCounterexamples
     skipped: Mapping[str, int]
     words: Vocabulary
 
@@ -60,24 +62,17 @@ def write_refined(
     WorkspaceError
         The folder cannot be written, or the day's file is damaged. Nothing is half written.
     """
-    written: list[CounterexamplesFile] = []
 
-    def build(known: Mapping[str, str]) -> tuple[bytes, str]:
-        found = refined.found.counterexamples
-        ids = assign_ids((one.key for one in found), known, prefix="ce", day=now.date())
-        kept = named = tuple(replace(one, id=ids[one.key]) for one in found)
-        if sanitized:
-            kept = tuple(redact(one, refined.words) for one in named if one.n_failures >= MIN_PUBLISHED)
-            ids = shown_ids(ids, set(ids.values()))
+    def build(numbered: Numbered[Counterexample]) -> tuple[CounterexamplesFile, str]:
         document = CounterexamplesFile(
             generated_at=now,
             window=refined.days,
-            counterexamples=kept,
-            ids=ids,
-            n_folded=len(named) - len(kept),
+            counterexamples=numbered.entries,
+            ids=numbered.ids,
+            n_folded=numbered.n_folded,
         )
-        written.append(document)
-        return to_json(document), to_markdown(document)
+        return document, to_markdown(document)
 
-    paths = write_night(folder, now.date(), "counterexamples", build)
-    return written[0], paths
+    redacting = partial(redact, words=refined.words) if sanitized else None
+    found = refined.found.counterexamples
+    return write_night(folder, now.date(), found, kind=COUNTEREXAMPLES, redact=redacting, build=build)

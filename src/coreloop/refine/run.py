@@ -8,7 +8,7 @@ from coreloop.days import Days
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.signals import known_types
 from coreloop.project.workspace import Workspace
-from coreloop.refine.document import CounterexamplesFile
+from coreloop.proposals.counterexamples import CounterexamplesFile
 from coreloop.refine.propose import Refined, refine, write_refined
 
 

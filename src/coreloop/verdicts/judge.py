@@ -4,7 +4,7 @@ They lie over records and candidates, which are never rewritten.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -16,8 +16,9 @@ import orjson
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine.decode import Line, read_lines
-from coreloop.pattern.document import read_document
 from coreloop.project.workspace import Workspace, append_private
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
 from coreloop.records import encodable
 from coreloop.text import printable
 
@@ -176,40 +177,29 @@ def read_proposed(workspace: Workspace) -> list[Proposed]:
     WorkspaceError
         A file is damaged or of a newer version.
     """
-    found = []
-    for path in workspace.candidates_dir.glob("*-candidates.json"):
-        document = read_document(path)
-        texts = {one.key: " > ".join(map(str, one.tool_pattern)) for one in document.candidates}
-        # `ids` also holds what an earlier run of the day proposed: that it was rejected can be taken back.
-        ids = {**document.ids, **{one.key: one.id for one in document.candidates}}
-        day = document.generated_at.date()
-        found += [Proposed(id, key, day, texts.get(key, "")) for key, id in ids.items()]
-    for path in workspace.counterexamples_dir.glob("*-counterexamples.json"):
-        caveats = _read_counterexamples(path)
-        ids = {**caveats.ids, **{one.key: one.id for one in caveats.counterexamples}}
-        found += [Proposed(id, key, caveats.generated_at.date()) for key, id in ids.items()]
-    return sorted(found, key=lambda one: (one.day, one.id))
+    documents: list[ProposalsFile] = [
+        *map(read_candidates, workspace.candidates_dir.glob("*-candidates.json")),
+        *map(read_counterexamples, workspace.counterexamples_dir.glob("*-counterexamples.json")),
+    ]
+    found = [proposed for document in documents for proposed in _proposed(document)]
+    return sorted(found, key=lambda proposed: (proposed.day, proposed.id))
+
+
+def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
+    entries = {entry.key: entry for entry in document.entries}
+    # `ids` also holds what an earlier run of the day proposed: that it was rejected can be taken back.
+    for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
+        entry, day = entries.get(key), document.generated_at.date()
+        steps = entry.tool_pattern if isinstance(entry, Candidate) else ()
+        yield Proposed(id, key, day, " > ".join(map(str, steps)))
 
 
 class _Version(msgspec.Struct):
     schema_version: int
 
 
-class _Counterexample(msgspec.Struct):
-    id: str
-    key: str
-
-
-class _CounterexamplesFile(msgspec.Struct):
-    schema_version: int
-    generated_at: datetime
-    counterexamples: tuple[_Counterexample, ...]
-    ids: dict[str, str] = {}
-
-
 _decode_judgment = msgspec.json.Decoder(Judgment).decode
 _decode_version = msgspec.json.Decoder(_Version).decode
-_decode_counterexamples = msgspec.json.Decoder(_CounterexamplesFile).decode
 
 
 def _read_line(raw: bytes, path: Path, number: int) -> Judgment | str:
@@ -227,16 +217,6 @@ def _read_line(raw: bytes, path: Path, number: int) -> Judgment | str:
         return "torn or not JSON"
     naive = judgment.judged_at.tzinfo is None
     return replace(judgment, judged_at=judgment.judged_at.replace(tzinfo=UTC)) if naive else judgment
-
-
-def _read_counterexamples(path: Path) -> _CounterexamplesFile:
-    try:
-        document = _decode_counterexamples(_read(path))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WorkspaceError(f"is no counterexamples file ({error}); run refine again", path=path) from error
-    if document.schema_version > SCHEMA_VERSION:
-        raise WorkspaceError(f"has schema version {document.schema_version}; upgrade coreloop", path=path)
-    return document
 
 
 def _key_of(wanted: str, workspace: Workspace) -> str | None:

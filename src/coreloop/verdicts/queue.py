@@ -14,9 +14,10 @@ from coreloop.days import Days
 from coreloop.mine.decode import Line
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
-from coreloop.pattern.find import Candidate, find_candidates
+from coreloop.pattern.find import find_candidates
 from coreloop.project.settings import Gates
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
 from coreloop.verdicts.judge import Judgments, Proposed, read_judgments, read_proposed
 

@@ -13,7 +13,7 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.observe.collector import dropped
-from coreloop.pattern.document import CandidatesFile
+from coreloop.proposals.candidates import CandidatesFile
 from coreloop.text import refuse_line
 
 BY_RUN = ("request_id", "duration_total_ms")

@@ -18,8 +18,9 @@ from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
-from coreloop.pattern.find import Candidate, Found, find_candidates
+from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.project.settings import Gates
+from coreloop.proposals.candidates import Candidate
 from logs import line
 
 OPEN_GATE = Gates(min_repeat=1, min_unique_questions=1, min_success_rate=0.0)
@@ -92,7 +93,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> Found:
+def _tau_candidates(folder: Path, min_success_rate: float) -> FoundCandidates:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 

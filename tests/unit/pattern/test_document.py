@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from coreloop.days import Days
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.pattern.document import CandidatesFile, redact, to_json, to_markdown
-from coreloop.pattern.find import Candidate
+from coreloop.pattern.document import redact, to_markdown
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.night import assign_ids
+from coreloop.proposals.candidates import Candidate, CandidatesFile
+from coreloop.proposals.night import assign_ids, to_json
 from coreloop.proposals.vocabulary import Vocabulary
 from logs import call, record, repeated, write_log
 
@@ -75,6 +76,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
         "notes",
         "ids",
         "n_folded",
+        "draft_sha256",
     }
     assert written["schema_version"] == 1
     assert written["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
@@ -346,3 +348,8 @@ def test_the_draft_names_the_target_or_why_there_is_none(tmp_path: Path):
     document, (_, draft_path) = _write(proposals, tmp_path)
     assert document.candidates[0].suggested_append is not None
     assert "- target: not known: no definition of that name" in draft_path.read_text(encoding="utf-8")
+
+
+def test_the_file_names_the_draft_that_was_written_with_it(tmp_path: Path):
+    document, (_, draft) = _write(_proposals(tmp_path, *_ways("a")), tmp_path)
+    assert document.draft_sha256 == sha256(draft.read_bytes()).hexdigest()

@@ -13,12 +13,13 @@ from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.pattern.draft import draft
-from coreloop.pattern.find import Candidate, candidate_key
 from coreloop.pattern.propose import propose
 from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
+from coreloop.proposals.candidates import Candidate, candidate_key
+from coreloop.proposals.step import Step, target_step
+from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.text import refuse_line
 from logs import call, repeated, write_log
 

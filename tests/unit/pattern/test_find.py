@@ -12,9 +12,10 @@ from coreloop.mine.bounds import success_bound
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import Window, merge
-from coreloop.pattern.find import Found, candidate_key, find_candidates
+from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.project.settings import Gates
-from coreloop.proposals.vocabulary import Step, target_step
+from coreloop.proposals.candidates import candidate_key
+from coreloop.proposals.step import Step, target_step
 from coreloop.records import hash_sequence
 from logs import call, record, repeated, write_log
 
@@ -27,7 +28,7 @@ def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> Found:
+def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> FoundCandidates:
     return find_candidates(_window(folder, records), gate, **known)
 
 

@@ -13,10 +13,11 @@ from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import merge
-from coreloop.pattern.find import Found, Note, _advice, find_candidates
+from coreloop.pattern.find import FoundCandidates, _advice, find_candidates
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.candidates import Note
 from logs import call, record, repeated, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -26,7 +27,7 @@ GATE = Gates()
 PLAYBOOK = {"profitability": ADVICE}
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> Found:
+def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> FoundCandidates:
     write_log(folder / "a.jsonl", records)
     window = merge(roll_up_folder(folder, MineSettings()), ALWAYS)
     return find_candidates(window, gate, **{"playbook": PLAYBOOK, **more})

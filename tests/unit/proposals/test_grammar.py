@@ -1,9 +1,26 @@
 """A proposed line is one that coreloop writes for its entry, or it is refused."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from coreloop.proposals.grammar import is_call, is_failing_call, is_failing_sequence, is_when
-from coreloop.proposals.vocabulary import Step
+from coreloop.mine.signals import CLASSES
+from coreloop.proposals.grammar import (
+    ELIDED,
+    Call,
+    Calls,
+    CaveatEvidence,
+    FailsApart,
+    FailsCall,
+    FailsSequence,
+    Failures,
+    GuideEvidence,
+    Line,
+    When,
+    calls_fit,
+    parse_line,
+)
+from coreloop.proposals.step import Step
 
 ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
 SHOW = Step("show", {}, ("company", "topic"))
@@ -22,7 +39,8 @@ SHOW = Step("show", {}, ("company", "topic"))
     ],
 )
 def test_when_names_the_category_and_its_own_keywords(line: str, sound: bool) -> None:
-    assert is_when(line, category="FIN-KR", keywords=("수익성", "margin")) is sound
+    when = parse_line(line)
+    assert (isinstance(when, When) and when.fits("FIN-KR", ("수익성", "margin"))) is sound
 
 
 @pytest.mark.parametrize(
@@ -43,6 +61,11 @@ def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
     assert is_call(line, (ANALYSIS, SHOW)) is sound
 
 
+def is_call(line: str, steps: tuple[Step, ...]) -> bool:
+    value = parse_line(line)
+    return isinstance(value, Calls) and calls_fit(value.calls, steps)
+
+
 @pytest.mark.parametrize(
     ("line", "sound"),
     [
@@ -59,8 +82,13 @@ def test_call_has_the_steps_of_the_entry(line: str, sound: bool) -> None:
     ],
 )
 def test_a_failing_call_has_the_figures_and_names_of_the_entry(line: str, sound: bool) -> None:
-    figures = {"others": ("a", "b"), "error_class": "timeout", "counts": (5, 5, 0, 7)}
-    assert is_failing_call(line, SHOW, **figures) is sound
+    value = parse_line(line)
+    counts = isinstance(value, FailsApart | FailsCall) and value.counts == Failures(5, 5, "calls", "timeout")
+    otherwise = isinstance(value, FailsApart | FailsCall) and value.otherwise in {None, (0, 7)}
+    named = (isinstance(value, FailsCall) and value.call.fits(SHOW)) or (
+        isinstance(value, FailsApart) and set(value.names) <= {*SHOW.arg_keys, "a", "b"}
+    )
+    assert (counts and otherwise and named) is sound
 
 
 @pytest.mark.parametrize(
@@ -72,7 +100,9 @@ def test_a_failing_call_has_the_figures_and_names_of_the_entry(line: str, sound:
     ],
 )
 def test_a_failing_sequence_has_the_steps_and_figures_of_the_entry(line: str, sound: bool) -> None:
-    assert is_failing_sequence(line, (ANALYSIS, SHOW), succeeded=1, requests=18) is sound
+    value = parse_line(line)
+    fits = isinstance(value, FailsSequence) and calls_fit(value.calls, (ANALYSIS, SHOW))
+    assert (fits and value.counts == Failures(17, 18, "requests")) is sound
 
 
 @pytest.mark.parametrize("value", ["", "a, b", "x() -> y()", "=", "a=b, c=d", "…"])
@@ -81,3 +111,41 @@ def test_a_declared_value_may_look_like_syntax(value: str) -> None:
     assert is_call(f'- Call: analysis(company, axis="{value}") -> show(topic).', (step, SHOW))
     assert not is_call(f'- Call: analysis(company, axis="{value}.") -> show(topic).', (step, SHOW))
     assert not is_call(f'- Call: analysis(secret, axis="{value}") -> show(topic).', (step, SHOW))
+
+
+NAMES = st.from_regex(r"[a-z가-힣][a-z_가-힣]{0,8}", fullmatch=True)
+PLACEHOLDERS = NAMES.map("<{}>".format)
+TEXTS = st.text("ab ,()->=…가", max_size=6).map('"{}"'.format)
+VALUES = st.one_of(PLACEHOLDERS, TEXTS)
+_GONE = st.one_of(NAMES.map(lambda name: f"<{name}>"), st.text("ab ,()->=…가", max_size=6).map('"{}"'.format))
+ARGUMENTS = st.one_of(st.tuples(NAMES, st.none() | VALUES), st.just((ELIDED, None)))
+CALLS = st.builds(Call, NAMES, st.lists(ARGUMENTS, max_size=3).map(tuple))
+STEPS = st.lists(CALLS, min_size=1, max_size=3).map(tuple)
+COUNTS = st.integers(0, 10**9)
+PAIRS = st.tuples(COUNTS, COUNTS)
+SHARES = st.decimals(0, 1, places=2).map("{:.2f}".format)
+SPAN = {"since": st.dates().map(str), "until": st.dates().map(str), "low": SHARES}
+OF_CALLS = st.builds(Failures, COUNTS, COUNTS, st.just("calls"), st.sampled_from(CLASSES))
+LINES = st.one_of(
+    st.just(When("")),
+    st.builds(When, st.just("FIN-KR"), st.lists(NAMES, max_size=3).map(tuple)),
+    st.builds(Calls, STEPS),
+    st.builds(GuideEvidence, succeeded=COUNTS, requests=COUNTS, questions=COUNTS, base=SHARES, **SPAN),
+    st.builds(FailsApart, st.booleans(), st.lists(NAMES, min_size=1, max_size=3).map(tuple), OF_CALLS, PAIRS),
+    st.builds(FailsCall, CALLS, OF_CALLS, st.none() | PAIRS),
+    st.builds(FailsSequence, STEPS, PAIRS.map(lambda pair: Failures(min(pair), max(pair), "requests"))),
+    st.builds(CaveatEvidence, **SPAN),
+)
+
+
+@given(LINES)
+def test_a_line_parses_to_the_value_that_wrote_it(value: Line) -> None:
+    assert parse_line(str(value)) == value
+
+
+@given(LINES, st.text(max_size=3), st.integers(0, 200))
+def test_a_line_that_parses_is_written_so_by_its_value(value: Line, text: str, at: int) -> None:
+    line = str(value)
+    changed = line[:at] + text + line[at:]
+    parsed = parse_line(changed)
+    assert parsed is None or str(parsed) == changed

@@ -9,23 +9,17 @@ import pytest
 
 from coreloop.errors import WorkspaceError
 from coreloop.proposals.job_summary import job_summary, main, promotable
-from promoting import ID, candidate, suggested, write_candidates
+from promoting import ID, candidate, counterexample, suggested, write_candidates
 
 WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
-COUNTEREXAMPLE = {
-    "id": "ce-2026-04-25-001",
-    "tool": "get_order",
-    "kind": "call",
-    "n_failures": 57,
-    "n_calls": 57,
-    "error_class": "invalid_argument",
-}
+COUNTEREXAMPLE = counterexample(tool="get_order")
 
 
 def counterexamples(folder: Path, *found: dict[str, object]) -> Path:
     path = folder / "counterexamples" / "2026-04-25-counterexamples.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"window": WINDOW, "counterexamples": found}))
+    at = {"schema_version": 1, "generated_at": "2026-04-25T03:00:00+00:00"}
+    path.write_text(json.dumps({**at, "window": WINDOW, "counterexamples": found}))
     return path
 
 
@@ -67,7 +61,7 @@ def test_ids_are_those_with_text_that_has_a_place(folder: Path):
 def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes):
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(WorkspaceError, match=r"x\.json: is no file of proposals"):
+    with pytest.raises(WorkspaceError, match=r"x\.json: is damaged"):
         promotable(path)
 
 

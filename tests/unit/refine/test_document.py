@@ -18,9 +18,10 @@ from coreloop.mine.rollup import MineSettings
 from coreloop.project.settings import ReachSettings, Settings
 from coreloop.project.tools import Tool
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.vocabulary import Step, Vocabulary
-from coreloop.refine.document import CounterexamplesFile, redact, to_markdown
-from coreloop.refine.find import Counterexample, Without
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
+from coreloop.proposals.step import Step
+from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.refine.document import redact, to_markdown
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, record, write_log
 
@@ -67,6 +68,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
         "counterexamples",
         "ids",
         "n_folded",
+        "draft_sha256",
     }
     (one,) = written["counterexamples"]
     promised = "id key tool selectors arg_keys kind labels error_class error_template n_failures n_calls "

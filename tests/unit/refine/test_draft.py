@@ -20,11 +20,13 @@ from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
 from coreloop.promote.proposal import read_proposal
-from coreloop.proposals.grammar import is_failing_call, is_failing_sequence
-from coreloop.proposals.vocabulary import Step, Vocabulary, target_step
-from coreloop.refine.document import CounterexamplesFile, to_json
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
+from coreloop.proposals.evidence import caveat_evidence, failures
+from coreloop.proposals.grammar import FailsApart, FailsCall, FailsSequence, parse_line
+from coreloop.proposals.night import to_json
+from coreloop.proposals.step import Step, target_step
+from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.draft import draft
-from coreloop.refine.find import Counterexample, Without
 from coreloop.refine.propose import refine
 from coreloop.text import refuse_line
 from logs import call, failed, record, write_log
@@ -233,19 +235,9 @@ def test_every_drafted_text_is_one_that_promote_accepts_word_for_word(one: Count
     first, second = drafted.suggested_append.body.splitlines()
     assert refuse_line(first) is refuse_line(second) is None
     assert set(re.findall(r"[^\W\d]\w*", f"{first} {second}")) <= CLOSED
-    if one.kind == "sequence":
-        assert is_failing_sequence(
-            first, one.steps, succeeded=one.n_calls - one.n_failures, requests=one.n_calls
-        )
-    else:
-        without = one.n_without
-        assert is_failing_call(
-            first,
-            Step(one.tool, one.selectors, one.arg_keys),
-            others=without.arg_keys,
-            error_class=one.error_class,
-            counts=(one.n_failures, one.n_calls, without.n_failures, without.n_calls),
-        )
+    fails, evidence = parse_line(first), parse_line(second)
+    assert isinstance(fails, FailsSequence if one.kind == "sequence" else FailsApart | FailsCall)
+    assert (fails.counts, evidence) == (failures(one), caveat_evidence(one))
 
 
 @settings(max_examples=40)

@@ -21,8 +21,9 @@ from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import CLASSES, LABELS, template
 from coreloop.mine.window import Window, merge
-from coreloop.proposals.vocabulary import Step
-from coreloop.refine.find import Counterexample, Found, Without, find_counterexamples
+from coreloop.proposals.counterexamples import Counterexample, Without
+from coreloop.proposals.step import Step
+from coreloop.refine.find import FoundCounterexamples, find_counterexamples
 from logs import call, failed, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -35,11 +36,13 @@ def _window(folder: Path, *days: Iterable[dict[str, Any]], within: Days = ALWAYS
     return merge(roll_up_folder(folder, MineSettings()), within)
 
 
-def _found(folder: Path, records: Iterable[dict[str, Any]], min_failures: int = 1, **choices: Any) -> Found:
+def _found(
+    folder: Path, records: Iterable[dict[str, Any]], min_failures: int = 1, **choices: Any
+) -> FoundCounterexamples:
     return find_counterexamples(_window(folder, records), min_failures=min_failures, **choices)
 
 
-def _of_kind(found: Found, kind: str) -> list[Counterexample]:
+def _of_kind(found: FoundCounterexamples, kind: str) -> list[Counterexample]:
     return [one for one in found.counterexamples if one.kind == kind]
 
 

@@ -17,7 +17,7 @@ from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.verdicts.judge import Judgment, Proposed, Verdict, judge, read_judgments, read_proposed
 from logs import record, write_log
-from promoting import KEY, write_candidates
+from promoting import KEY, counterexample, write_candidates
 from promoting import candidate as a_candidate
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -30,7 +30,7 @@ def workspace(tmp_path: Path) -> Workspace:
     found = Workspace(tmp_path, Settings())
     write_log(found.records_dir / "a.jsonl", [record(request_id="req-1"), record(request_id="imported/7")])
     write_candidates(found.candidates_dir / "2026-04-25-candidates.json", a_candidate())
-    write_counterexamples(found, {"id": "ce-2026-04-25-001", "key": CE_KEY, "tool": "analysis"})
+    write_counterexamples(found, {"key": CE_KEY})
     return found
 
 
@@ -38,7 +38,8 @@ def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **chan
     document = {
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
-        "counterexamples": entries,
+        "window": {"since": "2026-03-26", "until": "2026-04-25"},
+        "counterexamples": [counterexample(**entry) for entry in entries],
         **changes,
     }
     path = workspace.counterexamples_dir / "2026-04-25-counterexamples.json"

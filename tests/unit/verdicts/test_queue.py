@@ -10,8 +10,8 @@ from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import merge
-from coreloop.pattern.find import SECTION, candidate_key
 from coreloop.project.settings import Gates
+from coreloop.proposals.candidates import SECTION, candidate_key
 from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
 from coreloop.verdicts.queue import Kind, Waiting, find_waiting
 from logs import call, failed, record, repeated, write_log

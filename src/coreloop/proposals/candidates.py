@@ -1,0 +1,107 @@
+"""``{day}-candidates.json``: what a candidate is, and the file that holds a night's candidates."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Final
+
+from coreloop.days import Days
+from coreloop.history.trailers import SECTIONS
+from coreloop.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
+from coreloop.proposals.step import Step
+
+SECTION: Final = SECTIONS["R"]
+"""The section that candidates go to."""
+FROM_RECORDS: Final = 1
+"""Evidence rank of the audit log itself, the best there is."""
+FROM_PLAYBOOK: Final = 2
+"""Evidence rank of a pattern that passed because the playbook knows advice for its questions."""
+FROM_NOTES: Final = 3
+"""Evidence rank of what people wrote by hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A sequence of tools that passed the gates.
+
+    ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
+    that relaxed the gate for it.
+    """
+
+    id: str = ""
+    key: str
+    engine: str
+    axis: str | None
+    cat_hash: str
+    seq_hash: str
+    tool_pattern: tuple[Step, ...]
+    n_observed: Count
+    n_unique_questions: Count
+    n_sessions: Count
+    success_rate: Share
+    success_low: Share
+    base_rate: Share
+    avg_chunk_len: float
+    first_seen: datetime
+    last_seen: datetime
+    example_questions: tuple[str, ...]
+    providers: dict[str, int]
+    evidence_rank: int = FROM_RECORDS
+    bullets: tuple[str, ...] = ()
+    suggested_append: SuggestedAppend | None = None
+    refused: str | None = None
+
+    @property
+    def n_succeeded(self) -> int:
+        """Requests that succeeded."""
+        return round(self.success_rate * self.n_observed)
+
+    @property
+    def n_behind(self) -> int:
+        """Requests behind it: few are not listed for others to read."""
+        return self.n_observed
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What people wrote about a company and wish the engine did better; no text is proposed from it."""
+
+    stock_code: str
+    bullets: tuple[str, ...]
+    evidence_rank: int = FROM_NOTES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatesFile:
+    """``candidates/{YYYY-MM-DD}-candidates.json``.
+
+    Attributes
+    ----------
+    notes : tuple of Note
+        Only where ``--include-audit-analysis`` asked for them.
+    ids : dict of str to str
+        Candidate key -> id, of every run of the day: a key keeps its id.
+    n_folded : int
+        Candidates of too few requests to be listed in a file that others read; 0 in a local one.
+    draft_sha256 : str
+        Digest of the draft that was written with it, 64 hex digits; empty in files of older versions.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    generated_at: datetime
+    window: Days
+    candidates: tuple[Candidate, ...]
+    notes: tuple[Note, ...] = ()
+    ids: dict[str, str] = field(default_factory=dict)
+    n_folded: int = 0
+    draft_sha256: str = ""
+
+    @property
+    def entries(self) -> tuple[Candidate, ...]:
+        """The candidates, best first."""
+        return self.candidates
+
+
+def candidate_key(category: str, sequence: str, section: str = SECTION) -> str:
+    """The same on every night: 16 hex digits of SHA-256 of category, sequence and section."""
+    return sha256(f"{category}\n{sequence}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
