@@ -9,7 +9,7 @@ import click
 from coreloop.cli.options import FolderType
 
 if TYPE_CHECKING:
-    from coreloop.mine.address import Folder
+    from coreloop.mine.remote import Folder
     from coreloop.mine.session import Mined, Watch
 
 _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audit/ai-ask]"

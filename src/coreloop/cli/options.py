@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from coreloop.errors import UsageError
-from coreloop.mine.address import Address, Folder, named_folder
+from coreloop.mine.remote import Address, Folder, named_folder
 from coreloop.project.workspace import Workspace
 
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)

@@ -8,7 +8,7 @@ import click
 
 from coreloop.cli.mining import mining_options, watched
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
-from coreloop.mine.address import Address
+from coreloop.mine.remote import Address
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.text import printable
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
-from coreloop.mine.address import Address, Folder, LogFile, map_files
 from coreloop.mine.decode import raw_lines
+from coreloop.mine.executors import Executor, Task
+from coreloop.mine.remote import Address, Folder, LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
 from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
 from coreloop.mine.source import Source, cut, look_at
 from coreloop.mine.tables import merged
-from coreloop.mine.workers import Task, Workers
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20
@@ -26,7 +26,7 @@ def roll_up_folder(
     settings: MineSettings,
     *,
     shelf: Shelf | None = None,
-    workers: Workers | None = None,
+    executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Rollup]:
     """Roll up every ``*.jsonl`` of a folder, in the order of the names.
@@ -40,8 +40,8 @@ def roll_up_folder(
     shelf : Shelf, optional
         Opened with the same settings. What is on it is not counted again, what is counted goes on it.
         Without one all is counted in memory, by this process.
-    workers : Workers, optional
-        Who counts.
+    executor : Executor, optional
+        Counts what must be counted; processes of this machine by default.
     progress : callable, optional
         Called with the bytes counted so far and the bytes to count, where a shelf is used.
 
@@ -54,7 +54,7 @@ def roll_up_folder(
     try:
         if shelf is None:
             return [_in_memory(path, settings) for path in paths]
-        return _with_shelf(paths, settings, shelf, workers or Workers(), progress)
+        return _with_shelf(paths, settings, shelf, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
@@ -95,7 +95,7 @@ def _with_shelf(
     paths: Sequence[LogFile],
     settings: MineSettings,
     shelf: Shelf,
-    workers: Workers,
+    executor: Executor,
     progress: Callable[[int, int], None] | None,
 ) -> list[Rollup]:
     sources = dict(zip(paths, map_files(look_at, paths, paths), strict=True))
@@ -108,7 +108,7 @@ def _with_shelf(
             if path not in kept
         ]
         tasks = [task for plan in plans for task in plan.tasks]
-        skipped = _watched(workers.run(tasks), tasks, progress)
+        skipped = _watched(executor.run(tasks), tasks, progress)
         for plan in plans:
             rollups[plan.path] = _finish(plan, skipped, shelf, scratch)
     return [rollups[path] for path in paths]

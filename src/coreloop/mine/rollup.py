@@ -12,7 +12,6 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from coreloop.categories import Categories
-from coreloop.mine.address import LogFile
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import (
     BYTE_ORDER_MARK,
@@ -26,6 +25,7 @@ from coreloop.mine.decode import (
     microseconds,
 )
 from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
+from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals
 from coreloop.mine.tables import Tables, merged

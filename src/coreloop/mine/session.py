@@ -12,12 +12,12 @@ from typing import Final
 from coreloop.days import Days
 from coreloop.errors import NotKeptError
 from coreloop.history.promotions import project_keys
-from coreloop.mine.address import Folder
+from coreloop.mine.executors import Executor
 from coreloop.mine.folder import day_files, roll_up_folder
+from coreloop.mine.remote import Folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.window import merge
-from coreloop.mine.workers import Workers
 from coreloop.project.workspace import Workspace
 from coreloop.verdicts.judge import Judgments, read_judgments
 
@@ -146,13 +146,15 @@ def open_mining(
     judgments = read_judgments(workspace.judgments_dir)
     settings = _mine_settings(workspace, judgments, min_chunk_len)
     day_files(folder)  # an error here must leave no folder behind
-    workers = Workers(options.jobs, options.scheduler)
+    executor = Executor(options.jobs, options.scheduler)
     with ExitStack() as held:
         not_cached = ""
         try:
             kept_in = None if options.no_cache else workspace.rollups_dir
             shelf = held.enter_context(open_shelf(kept_in, settings, check=check))
-            rollups = roll_up_folder(folder, settings, shelf=shelf, workers=workers, progress=watch.progress)
+            rollups = roll_up_folder(
+                folder, settings, shelf=shelf, executor=executor, progress=watch.progress
+            )
             held.callback(shelf.sweep, folder)
         except NotKeptError as error:
             held.close()

@@ -20,7 +20,7 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
-from coreloop.mine.address import Folder, LogFile
+from coreloop.mine.remote import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source

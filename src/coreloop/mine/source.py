@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from coreloop.mine.address import LogFile
+from coreloop.mine.remote import LogFile
 
 _EDGE_BYTES: Final = 4096
 _LOOK_BACK_BYTES: Final = 1 << 16

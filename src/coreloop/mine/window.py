@@ -12,9 +12,9 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.days import Days
-from coreloop.mine.address import LogFile, map_files
 from coreloop.mine.decode import Line
 from coreloop.mine.outcome import Outcome
+from coreloop.mine.remote import LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.mine.rows import DAY_US, NO_SEQUENCE
 from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, TEXTS, side_by_side

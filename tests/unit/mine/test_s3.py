@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from coreloop.cli.main import main
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
-from coreloop.mine.address import Address, Folder, RemoteFile
+from coreloop.mine.executors import Executor, Task
 from coreloop.mine.folder import day_files, roll_up_folder
+from coreloop.mine.remote import Address, Folder, RemoteFile
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
-from coreloop.mine.workers import Task, Workers
 from logs import call, failed, line, record
 from s3_stand_in import S3, running_s3
 
@@ -66,13 +66,13 @@ def logs(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coreloop.mine.workers._WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr("coreloop.mine.executors._WORTH_A_PROCESS_BYTES", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
-def _content(logs: Folder, kept: Path, workers: Workers | None = None) -> dict[tuple[str, str], bytes]:
+def _content(logs: Folder, kept: Path, executor: Executor | None = None) -> dict[tuple[str, str], bytes]:
     with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, workers=workers)
+        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
         assert [one.n_bytes_read for one in rollups] == [len(content) for content in CONTENT.values()]
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
@@ -87,11 +87,11 @@ def _read(logs: Address, kept: Path) -> list[int | None]:
         return [one.n_bytes_read for one in roll_up_folder(logs, SETTINGS, shelf=shelf)]
 
 
-def _is_said(workers: Workers, path: RemoteFile, error: type[Exception], says: str) -> None:
+def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says: str) -> None:
     """What a worker cannot read."""
     task = Task(path, 0, 10, SETTINGS, Path("out"))
     with pytest.raises(error, match=says):
-        list(workers.run([task]))
+        list(executor.run([task]))
 
 
 @pytest.mark.usefixtures("every_byte_is_worth_a_process")
@@ -100,27 +100,27 @@ def test_a_cluster_counts_a_bucket_as_one_process_counts_a_folder(s3: S3, logs: 
 
     expected = _content(logs, tmp_path / "folder")
     assert len(expected) == 5 * len(NAMES)
-    assert _content(LOGS, tmp_path / "one", Workers(jobs=1)) == expected
+    assert _content(LOGS, tmp_path / "one", Executor(jobs=1)) == expected
     made: Any = LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     )
     with made:
-        workers = Workers(scheduler=made.scheduler_address)
-        assert _content(LOGS, tmp_path / "cluster", workers) == expected
+        executor = Executor(scheduler=made.scheduler_address)
+        assert _content(LOGS, tmp_path / "cluster", executor) == expected
         _is_said(
-            workers,
+            executor,
             RemoteFile(LOGS, "gone.jsonl", 9, ""),
             FileNotFoundError,
             "s3://records/ai-ask/gone.jsonl",
         )
         _is_said(
-            workers,
+            executor,
             RemoteFile(Address("gs://b"), "a.jsonl", 9, ""),
             UsageError,
             "a worker of .*: pip install gcsfs",
         )
         with s3.locked():
-            _is_said(workers, RemoteFile(LOGS, "2026-04-21.jsonl", 9, ""), PermissionError, "no permission")
+            _is_said(executor, RemoteFile(LOGS, "2026-04-21.jsonl", 9, ""), PermissionError, "no permission")
 
 
 def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):

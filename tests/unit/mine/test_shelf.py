@@ -21,11 +21,11 @@ from polars.testing import assert_frame_equal
 from coreloop.errors import NotKeptError
 from coreloop.mine import folder as folder_module
 from coreloop.mine import shelf as shelf_module
+from coreloop.mine.executors import Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
-from coreloop.mine.workers import Workers
 from logs import call, failed, line, record
 
 PLAIN = MineSettings()
@@ -89,11 +89,11 @@ class Project:
             file.write(content)
         return self.logs / name
 
-    def check(self, *, check: bool = False, workers: Workers | None = None) -> None:
+    def check(self, *, check: bool = False, executor: Executor | None = None) -> None:
         """Roll up with the shelf, compare with a fresh count, and remember what was read of each file."""
         fresh = roll_up_folder(self.logs, self.settings)
         with open_shelf(self.kept, self.settings, check=check) as shelf:
-            rollups = roll_up_folder(self.logs, self.settings, shelf=shelf, workers=workers)
+            rollups = roll_up_folder(self.logs, self.settings, shelf=shelf, executor=executor)
             _same(rollups, fresh)
             shelf.sweep(self.logs)
         self.read = {one.path.name: one.n_bytes_read or 0 for one in rollups}
@@ -321,10 +321,10 @@ def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
 
 
 def test_processes_count_as_one_does(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("coreloop.mine.workers._WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr("coreloop.mine.executors._WORTH_A_PROCESS_BYTES", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)
     shutil.rmtree(project.kept)
-    project.check(workers=Workers(jobs=2))
+    project.check(executor=Executor(jobs=2))
     assert 0 not in project.read.values()
 
 

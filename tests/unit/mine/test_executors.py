@@ -10,11 +10,11 @@ import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
+from coreloop.mine.executors import Executor, Task
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
-from coreloop.mine.workers import Task, Workers
 from logs import call, failed, record, write_log
 
 SETTINGS = MineSettings(selectors={"scan": ("target",)}, verdicts={"req-2": "V"})
@@ -33,7 +33,7 @@ def logs(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coreloop.mine.workers._WORTH_A_PROCESS_BYTES", 1)
+    monkeypatch.setattr("coreloop.mine.executors._WORTH_A_PROCESS_BYTES", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
@@ -50,9 +50,9 @@ def cluster() -> Iterator[str]:
         yield made.scheduler_address
 
 
-def _content(logs: Path, kept: Path, workers: Workers) -> dict[tuple[str, str], bytes]:
+def _content(logs: Path, kept: Path, executor: Executor) -> dict[tuple[str, str], bytes]:
     with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, workers=workers)
+        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
         assert all(one.n_bytes_read for one in rollups)
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
@@ -63,24 +63,24 @@ def _content(logs: Path, kept: Path, workers: Workers) -> dict[tuple[str, str], 
 
 
 def test_rollups_of_two_processes_are_those_of_one_byte_for_byte(logs: Path, tmp_path: Path):
-    alone = _content(logs, tmp_path / "one", Workers(jobs=1))
+    alone = _content(logs, tmp_path / "one", Executor(jobs=1))
     assert len(alone) == 5 * len(NAMES)
-    assert _content(logs, tmp_path / "two", Workers(jobs=2)) == alone
+    assert _content(logs, tmp_path / "two", Executor(jobs=2)) == alone
 
 
 def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
     logs: Path, tmp_path: Path, cluster: str
 ):
-    alone = _content(logs, tmp_path / "one", Workers(jobs=1))
-    assert _content(logs, tmp_path / "cluster", Workers(scheduler=cluster)) == alone
+    alone = _content(logs, tmp_path / "one", Executor(jobs=1))
+    assert _content(logs, tmp_path / "cluster", Executor(scheduler=cluster)) == alone
 
 
 def test_a_worker_with_another_version_of_mining_is_said(
     logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("coreloop.mine.workers.VERSION", 99)
+    monkeypatch.setattr("coreloop.mine.executors.VERSION", 99)
     with pytest.raises(UsageError, match=r"another one \(it counts by version \d+ of mining, not 99\)"):
-        _content(logs, tmp_path / "cluster", Workers(scheduler=cluster))
+        _content(logs, tmp_path / "cluster", Executor(scheduler=cluster))
 
 
 def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
@@ -96,22 +96,22 @@ def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
 
     task = Task(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
     with pytest.raises(WorkspaceError, match="ended while they counted"):
-        list(Workers(scheduler=cluster).run([task]))
+        list(Executor(scheduler=cluster).run([task]))
 
 
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="needs the extra distributed")
-    monkeypatch.setattr("coreloop.mine.workers._ANSWER_S", 0.2)
+    monkeypatch.setattr("coreloop.mine.remote._ANSWER_S", 0.2)
     task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
-        list(Workers(scheduler="tcp://127.0.0.1:9").run([task]))
+        list(Executor(scheduler="tcp://127.0.0.1:9").run([task]))
 
 
 def test_an_address_that_is_none_is_said(tmp_path: Path):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
     with pytest.raises(UsageError, match="no Dask scheduler answers at nonsense"):
-        list(Workers(scheduler="nonsense://x").run([task]))
+        list(Executor(scheduler="nonsense://x").run([task]))
 
 
 def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
@@ -121,9 +121,9 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
         from pathlib import Path
         from coreloop.errors import MissingExtraError
         from coreloop.mine.rollup import MineSettings
-        from coreloop.mine.workers import Task, Workers
+        from coreloop.mine.executors import Task, Executor
         try:
-            list(Workers(scheduler="tcp://h:1").run([Task(Path("a"), 0, 1, MineSettings(), Path("b"))]))
+            list(Executor(scheduler="tcp://h:1").run([Task(Path("a"), 0, 1, MineSettings(), Path("b"))]))
         except MissingExtraError as error:
             print(error)
     """
@@ -136,7 +136,7 @@ def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp
         Task(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}") for day in (21, 22, 99)
     ]
     with pytest.raises(FileNotFoundError, match=r"2026-04-99\.jsonl"):
-        list(Workers(jobs=2).run(tasks))
+        list(Executor(jobs=2).run(tasks))
 
 
 def test_a_process_that_is_killed_is_said(tmp_path: Path):
@@ -150,4 +150,4 @@ def test_a_process_that_is_killed_is_said(tmp_path: Path):
 
     tasks = [Task(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
     with pytest.raises(WorkspaceError, match="ended from outside; try --jobs 1"):
-        list(Workers(jobs=2).run(tasks))
+        list(Executor(jobs=2).run(tasks))

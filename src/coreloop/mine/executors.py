@@ -1,23 +1,23 @@
-"""Who counts: this process, others of this machine, or a Dask cluster. The tables are the same."""
+"""Executors that count lines: this process, a pool of processes, a Dask cluster. The tables are the same."""
 
 import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
-from coreloop.mine.address import LogFile
+from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import raw_lines
+from coreloop.mine.remote import LogFile, map_on_cluster
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
 from coreloop.mine.tables import Tables
 
 _WORTH_A_PROCESS_BYTES: Final = 24 << 20
 """Below, a process takes longer to start than to count."""
-_ANSWER_S: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
-    """Who counts.
+class Executor:
+    """What counts the tasks.
 
     Parameters
     ----------
@@ -102,47 +102,12 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
 
 
 def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
-    """The workers see the same records under the same names, and have the same coreloop."""
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError as error:
-        raise MissingExtraError("distributed", what="--scheduler") from error
-    try:
-        client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
-        raise UsageError(what) from error
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=_ANSWER_S)
-            yield from _in_order(tasks, client)
-        except TimeoutError as error:
-            what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
-            raise UsageError(what) from error
-        except (ImportError, AttributeError) as error:
-            what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
-            raise UsageError(what) from error
-        except UsageError as error:
-            raise UsageError(f"a worker of {address}: {error}") from error
-        except KilledWorker as error:
-            what = f"several workers of {address} ended while they counted the same file; see their logs"
-            raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
-
-
-def _in_order(tasks: Sequence[Task], client: Any) -> Iterator[dict[str, int]]:
     """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
-    from distributed import as_completed
-
-    futures = client.map(count_packed, tasks, version=VERSION, pure=False)
-    places = {future: place for place, future in enumerate(futures)}
-    del futures  # or none could be given up before all are done
     done: dict[int, dict[str, int]] = {}
     awaited = 0
-    for future in as_completed(places, loop=client.loop):  # type: ignore[no-untyped-call]
-        place = places.pop(future)
-        packed, done[place] = future.result()
-        future.release()
+    for place, (packed, skipped) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
         write_packed(packed, tasks[place].out)
+        done[place] = skipped
         while awaited in done:
             yield done.pop(awaited)
             awaited += 1

@@ -12,9 +12,9 @@ import pytest
 
 from coreloop.days import Days
 from coreloop.errors import UsageError, WorkspaceError
-from coreloop.mine.address import Address, RemoteFile, named_folder
 from coreloop.mine.decode import read_lines
 from coreloop.mine.folder import day_files, expired, roll_up_folder
+from coreloop.mine.remote import Address, RemoteFile, named_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.source import cut, look_at
@@ -256,7 +256,7 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(hidden: str, add
         import sys
         sys.modules["{hidden}"] = None
         from coreloop.errors import UsageError
-        from coreloop.mine.address import Address
+        from coreloop.mine.remote import Address
         try:
             Address("{address}").files()
         except UsageError as error:

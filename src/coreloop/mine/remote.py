@@ -1,7 +1,8 @@
-"""Records at an address such as ``s3://bucket/ai-ask``: fsspec lists and reads them, and never writes there.
+"""What the extra ``distributed`` brings: records at an address (fsspec), and counting on a cluster (Dask).
 
-fsspec comes with the extra ``distributed`` and is imported when an address is used. A user, a password or a
-query in an address is in no message, no log and no rollup.
+Both are imported here alone, when they are used. Records at an address such as ``s3://bucket/ai-ask`` are
+listed and read, and nothing is ever written there. A user, a password or a query in an address is in no
+message, no log and no rollup.
 """
 
 import errno
@@ -15,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 
-from coreloop.errors import MissingExtraError, UsageError
+from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 
 _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
 """After a colon to the last ``@``: a secret key may hold a slash. So ``host:80/me@home`` is ``home``."""
@@ -24,6 +25,7 @@ _BLOCK_BYTES: Final = 8 << 20
 """Of what is read in order: a request takes as long as counting a megabyte."""
 _LINE_BYTES: Final = 64 << 10
 _AT_ONCE: Final = 16
+_ANSWER_S: Final = 10
 _VERSIONS: Final = (
     *("ETag", "etag", "Content-MD5"),
     *("LastModified", "Last-Modified", "last_modified", "mtime", "updated", "modified", "modify", "created"),
@@ -207,3 +209,66 @@ def _package(protocol: str) -> str:
 
     package = known_implementations[protocol]["class"].partition(".")[0]
     return package if package != "fsspec" else f"'fsspec[{protocol.replace('https', 'http')}]'"
+
+
+def map_on_cluster(
+    function: Callable[[_Item], _Result], items: Sequence[_Item], address: str
+) -> Iterator[tuple[int, _Result]]:
+    """The results of a function with their items' places, as the workers of a Dask cluster are done.
+
+    The workers see the same records under the same names, and have the same coreloop.
+
+    Parameters
+    ----------
+    function : callable
+        Called on the workers, once for each item; must be picklable.
+    items : sequence
+        At least one.
+    address : str
+        Of the scheduler: ``tcp://host:8786``.
+
+    Raises
+    ------
+    UsageError
+        No scheduler or no worker answers, or a worker has no coreloop, or another one.
+    WorkspaceError
+        Several workers ended while they worked on the same item.
+    """
+    try:
+        from distributed import Client, KilledWorker
+    except ImportError as error:
+        raise MissingExtraError("distributed", what="--scheduler") from error
+    try:
+        client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
+        raise UsageError(what) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_ANSWER_S)
+            yield from _completed(function, items, client)
+        except TimeoutError as error:
+            what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
+            raise UsageError(what) from error
+        except (ImportError, AttributeError) as error:
+            what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
+            raise UsageError(what) from error
+        except UsageError as error:
+            raise UsageError(f"a worker of {address}: {error}") from error
+        except KilledWorker as error:
+            what = "several workers ended while they counted the same file; see their logs"
+            raise WorkspaceError(what, path=address) from error
+
+
+def _completed(
+    function: Callable[[_Item], _Result], items: Sequence[_Item], client: Any
+) -> Iterator[tuple[int, _Result]]:
+    from distributed import as_completed
+
+    futures = client.map(function, items, pure=False)
+    places = {future: place for place, future in enumerate(futures)}
+    del futures  # or none could be given up before all are done
+    for future in as_completed(places, loop=client.loop):  # type: ignore[no-untyped-call]
+        place, result = places.pop(future), future.result()
+        future.release()
+        yield place, result
