@@ -1,0 +1,118 @@
+"""The order of the packages, as CONTRIBUTING.md draws it: imports point down it, and nowhere in a circle."""
+
+import ast
+import re
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "coreloop"
+NOT_OURS = {"demo/project", "templates"}
+"""Files that are copied into other projects."""
+BEHIND_ONE_MODULE = {
+    "distributed": "mine.remote",
+    "fsspec": "mine.remote",
+    "click": "cli",
+    "rich": "cli",
+    "git": "promote",
+    "github": "forge",
+    "httpx2": "promote.replay",
+    "sqlite3": "sqlite",
+}
+"""Packages and the one module, or package, that imports them."""
+
+
+def modules() -> dict[str, Path]:
+    """Files by their names without ``coreloop.``; the package itself is ``coreloop``."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        below = path.relative_to(SOURCE)
+        if not any(below.as_posix().startswith(folder) for folder in NOT_OURS):
+            name = ".".join(below.with_suffix("").parts).removesuffix("__init__").rstrip(".")
+            found[name or "coreloop"] = path
+    return found
+
+
+MODULES = modules()
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Absolute names that a file imports anywhere, functions and type checks included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative import"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full.removeprefix("coreloop.") in MODULES else str(node.module)
+
+
+def own_imports(name: str) -> set[str]:
+    found = {one for one in imported(TREES[name]) if one.partition(".")[0] == "coreloop"}
+    return {one.removeprefix("coreloop.") for one in found}
+
+
+def at_import(tree: ast.AST) -> Iterator[str]:
+    """As `imported`, but only what runs when the file is imported."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from imported(ast.Module([node], []))
+        elif isinstance(node, ast.Try | ast.ClassDef):
+            yield from at_import(node)
+
+
+def layers() -> list[list[str]]:
+    """The order from the top down: packages of one line do not import each other."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    block = re.search(r"```text\n(cli\n.*?)```", text, re.DOTALL)
+    assert block is not None
+    return [line.split("  ")[0].split() for line in block[1].splitlines()]
+
+
+RANK = {name: -place for place, line in enumerate(layers()) for name in line}
+
+
+def package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def test_every_package_has_its_place_and_every_place_a_package():
+    assert {package(name) for name in MODULES} - {"coreloop", "__main__"} == set(RANK)
+
+
+@pytest.mark.parametrize("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
+def test_imports_point_down(name: str):
+    here = package(name)
+    others = {one for one in own_imports(name) if package(one) not in {here, "coreloop"}}
+    assert {one for one in others if RANK[package(one)] >= RANK[here]} == set()
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = {name: own_imports(name) & MODULES.keys() for name in MODULES if name != "coreloop"}
+    assert list(TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("foreign", BEHIND_ONE_MODULE)
+def test_one_module_stands_before_a_foreign_package(foreign: str):
+    where = BEHIND_ONE_MODULE[foreign]
+    users = {name for name in MODULES if foreign in {one.partition(".")[0] for one in imported(TREES[name])}}
+    assert users
+    assert {name for name in users if name != where and not name.startswith(f"{where}.")} == set()
+
+
+def test_use_cases_ask_no_shell_for_anything():
+    """No click, no print, no environment and no working directory below the shells."""
+    shells = {"cli", "__main__", "coreloop"}
+    own_environment = {"observe.collector", "observe.journal", "observe.decorator"}
+    for name, tree in TREES.items():
+        if package(name) in shells or name.endswith("__main__"):
+            continue
+        calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        reads = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert not calls & {"print", "input", "Path.cwd", "os.getcwd"}, name
+        assert name in own_environment or "os.environ" not in reads, name
