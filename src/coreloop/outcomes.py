@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from coreloop.errors import WorkspaceError
-from coreloop.project.workspace import append_private
+from coreloop.files import append_private
 
 _Line = TypeVar("_Line", bound="_Dropped | ReachOutcome")
 

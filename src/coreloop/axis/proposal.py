@@ -8,9 +8,10 @@ from typing import Final
 
 from coreloop.axis.case import Case
 from coreloop.errors import WorkspaceError
+from coreloop.files import write_public
 from coreloop.history.slug import to_slug
 from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace, write_public
+from coreloop.project.workspace import Workspace
 from coreloop.text import escape_markdown, printable
 
 FOLDER: Final = PurePosixPath("docs/phase-a-proposals")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.project.workspace import locked, open_workspace
+from coreloop.files import locked
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.promote.reach import Reach

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from secrets import token_hex
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import locked, replacing
 from coreloop.knowledge.schema import quoted, tables
 from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, empty_wal, translated, use_wal
-from coreloop.project.workspace import locked
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
@@ -46,17 +45,13 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
     with locked(folder):
         for left in folder.glob(".*.partial*"):  # by a process that was killed
             left.unlink(missing_ok=True)
-        partial = folder / f".{name}.{token_hex(8)}.partial"
+        path = _free(folder, name)
         try:
-            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            _copy(source, partial)
-            path = _free(folder, name)
-            partial.replace(path)
+            with replacing(path) as partial:
+                _copy(source, partial)
             _sync(folder)
         except OSError as error:
             raise WorkspaceError(f"cannot be written ({error.strerror})", path=folder) from error
-        finally:
-            partial.unlink(missing_ok=True)
     return path
 
 

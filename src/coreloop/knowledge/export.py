@@ -7,9 +7,9 @@ from typing import Final
 
 import orjson
 
+from coreloop.files import write_private
 from coreloop.knowledge.insights import all_insights
 from coreloop.knowledge.playbook import bullets
-from coreloop.project.workspace import write_private
 
 SCHEMA_VERSION: Final = 1
 _OPTIONS: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from coreloop import __version__
 from coreloop.errors import WorkspaceError
+from coreloop.files import write_private, write_public
 from coreloop.project.settings import FILE_NAME, Settings
-from coreloop.project.workspace import write_private, write_public
 
 DISTRIBUTION: Final = "coreloop"
 """The name on PyPI, as pyproject.toml has it."""

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from coreloop.project.workspace import Workspace, append_private
+from coreloop.files import append_private
+from coreloop.project.workspace import Workspace
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.replay import AuditLog, HttpEndpoint, Replay, Run, Verdict, is_loopback, replay
 

@@ -15,8 +15,9 @@ import msgspec
 import orjson
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import append_private
 from coreloop.mine.decode import Line, read_lines
-from coreloop.project.workspace import Workspace, append_private
+from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
 from coreloop.records import encodable

@@ -12,11 +12,11 @@ import msgspec
 
 from coreloop.categories import Categories
 from coreloop.errors import WorkspaceError
+from coreloop.files import locked
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import ID_PREFIX, Request, Skipped, record_of
 from coreloop.observe.journal import Journal
 from coreloop.project.settings import Settings
-from coreloop.project.workspace import locked
 from coreloop.records import encode_line
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
