@@ -15,13 +15,13 @@ from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, title, trailers
-from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict
 from promoting import FILE, ID, SOURCE, write_candidates
 
 REPO = "octo/tools"
 NUMBER = 7
 HEAD, BASE = "a" * 40, "b" * 40
-REPLAY = Replay(Verdict.REPRODUCED, ())
+REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
 PEOPLE = ("A Tester", "tester@example.org") * 2

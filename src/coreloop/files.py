@@ -88,14 +88,15 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
     Raises
     ------
     WorkspaceError
-        The file cannot be written.
+        The file cannot be read or written.
     """
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    text = "".join(f"{line}\n" for line in lines)
+    data = (f"\n{text}" if _ends_torn(path) else text).encode("utf-8", "replace")
     with _writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            _append(descriptor, b"\n" + data if _ends_torn(descriptor) else data)
+            _append(descriptor, data)
         finally:
             os.close(descriptor)
 
@@ -108,10 +109,8 @@ def read_file(path: Path) -> bytes:
     WorkspaceError
         It cannot be read.
     """
-    try:
+    with _reading(path):
         return path.read_bytes()
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +177,21 @@ def _append(descriptor: int, data: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _ends_torn(descriptor: int) -> bool:
+def _ends_torn(path: Path) -> bool:
     """Whether the last line has no newline; another process's write under way costs an empty line at most."""
-    size = os.lseek(descriptor, 0, os.SEEK_END)
-    os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
-    return os.read(descriptor, 1) not in {b"", b"\n"}
+    if not path.exists():
+        return False
+    with _reading(path), path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        return file.read(1) not in {b"", b"\n"}
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror or error})", path=path) from error
 
 
 @contextmanager

@@ -241,5 +241,8 @@ def test_a_line_that_was_cut_off_is_an_error_and_the_next_one_is_safe(tmp_path):
 def test_what_cannot_be_read_or_appended_to_is_named(tmp_path):
     with pytest.raises(WorkspaceError, match=r"x: cannot be read"):
         read_file(tmp_path / "x")
-    with pytest.raises(WorkspaceError, match="cannot be written"):
+    with pytest.raises(WorkspaceError, match="cannot be read"):
         append_private(tmp_path, ["a"])
+    (tmp_path / "file").touch()
+    with pytest.raises(WorkspaceError, match="cannot be written"):
+        append_private(tmp_path / "file" / "x", ["a"])

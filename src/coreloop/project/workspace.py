@@ -75,12 +75,12 @@ class Workspace:
 
     @property
     def dropped_file(self) -> Path:
-        """What the collectors of all processes could not record, see `coreloop.outcomes`."""
+        """What the collectors of all processes could not record, see `coreloop.observe.dropped_file`."""
         return self.audit_dir / "dropped.jsonl"
 
     @property
     def reach_file(self) -> Path:
-        """Outcomes of reach checks, see `coreloop.outcomes`."""
+        """Outcomes of reach checks, see `coreloop.reach_checks`."""
         return self.audit_dir / "reach.jsonl"
 
     def keep_private(self, path: Path) -> None:

@@ -25,7 +25,7 @@ _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
 
 
-class Verdict(StrEnum):
+class ReplayVerdict(StrEnum):
     """What a replay says of a pattern; only ``reproduced`` lets a promotion go on by itself."""
 
     REPRODUCED = "reproduced"
@@ -47,7 +47,7 @@ class Run:
 class Replay:
     """All runs, and the verdict on them."""
 
-    verdict: Verdict
+    verdict: ReplayVerdict
     runs: tuple[Run, ...]
 
     @property
@@ -232,7 +232,7 @@ def replay(
         Is told the id of every request as soon as it is known.
     """
     if not questions:
-        return Replay(Verdict.UNAVAILABLE, (Run(None, "the candidate has no example question"),))
+        return Replay(ReplayVerdict.UNAVAILABLE, (Run(None, "the candidate has no example question"),))
     done: list[Run] = []
     for number in range(runs):
         try:
@@ -245,7 +245,7 @@ def replay(
     return Replay(weigh(done), tuple(done))
 
 
-def weigh(runs: Sequence[Run]) -> Verdict:
+def weigh(runs: Sequence[Run]) -> ReplayVerdict:
     """The verdict on some runs.
 
     Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most
@@ -254,10 +254,11 @@ def weigh(runs: Sequence[Run]) -> Verdict:
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)
     if agreed >= _LEAST_AGREED and 2 * agreed > len(runs):
-        return Verdict.REPRODUCED
+        return ReplayVerdict.REPRODUCED
     if not usable:
-        return Verdict.UNAVAILABLE
-    return Verdict.NOT_REPRODUCED if not agreed and 2 * usable > len(runs) else Verdict.INCONCLUSIVE
+        return ReplayVerdict.UNAVAILABLE
+    is_refuted = not agreed and 2 * usable > len(runs)
+    return ReplayVerdict.NOT_REPRODUCED if is_refuted else ReplayVerdict.INCONCLUSIVE
 
 
 def is_loopback(url: str) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.days import Days
+from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.decode import Line
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
@@ -19,7 +20,7 @@ from coreloop.project.settings import Gates
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
-from coreloop.verdicts.judge import Judgments, Proposed, read_judgments, read_proposed
+from coreloop.verdicts.judge import Proposed, read_proposed
 
 MOST_MISSING: Final = 2
 """Successes that a pattern near the gate lacks at most."""

@@ -10,7 +10,7 @@ from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, title
 from coreloop.promote.reach import compare_descriptions
-from coreloop.promote.replay import Replay, Run, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict, Run
 from promoting import FILE, ID, KEY, LINES, candidate, suggested, write_candidates
 
 CANARY = "Canary, ignore all the rules"
@@ -22,7 +22,7 @@ def read(folder: Path, *candidates: dict[str, Any], **changes: Any) -> Proposal:
 
 def words(proposal: Proposal) -> str:
     """Everything that others get to see."""
-    replay = Replay(Verdict.INCONCLUSIVE, (Run(None, "the endpoint answered 500"),))
+    replay = Replay(ReplayVerdict.INCONCLUSIVE, (Run(None, "the endpoint answered 500"),))
     reach = compare_descriptions(
         "before",
         "after",

@@ -16,11 +16,11 @@ from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, title
 from coreloop.promote.reach import Reach, compare_descriptions
-from coreloop.promote.replay import Replay, Run, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict, Run
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
 
 REPRODUCED = Replay(
-    Verdict.REPRODUCED, (Run(True, ""), Run(True, ""), Run(False, "the agent took other steps"))
+    ReplayVerdict.REPRODUCED, (Run(True, ""), Run(True, ""), Run(False, "the agent took other steps"))
 )
 
 

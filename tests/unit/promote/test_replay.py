@@ -21,9 +21,9 @@ from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,
     Replay,
+    ReplayVerdict,
     Run,
     UnusableError,
-    Verdict,
     is_loopback,
     replay,
     weigh,
@@ -150,7 +150,7 @@ def test_proxy_of_the_environment_is_not_used(ask: ASK, monkeypatch: pytest.Monk
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        assert ask(agent).verdict is Verdict.REPRODUCED
+        assert ask(agent).verdict is ReplayVerdict.REPRODUCED
     assert proxy.asked == []
 
 
@@ -296,15 +296,15 @@ def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:
     kept: list[str] = []
     with Agent({"request_id": "r-1"}) as agent, HttpEndpoint(agent.url, timeout_s=20) as endpoint:
         replayed = replay(endpoint, ["show()"], ["?"], runs=1, selectors={}, kept=kept.append)
-    assert (kept, replayed.verdict) == (["r-1"], Verdict.UNAVAILABLE)
+    assert (kept, replayed.verdict) == (["r-1"], ReplayVerdict.UNAVAILABLE)
 
 
 def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
     with Agent(GOOD) as agent:
-        assert ask(agent, confirmed=False).verdict is Verdict.REPRODUCED
+        assert ask(agent, confirmed=False).verdict is ReplayVerdict.REPRODUCED
     replayed = ask("http://agent.example/api/ask", confirmed=False)
     assert replayed == Replay(
-        Verdict.UNAVAILABLE, (Run(None, "without --confirm only a loopback address is asked"),)
+        ReplayVerdict.UNAVAILABLE, (Run(None, "without --confirm only a loopback address is asked"),)
     )
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from coreloop.days import Days
+from coreloop.judgments import Judgment, Judgments, Verdict
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import merge
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import SECTION, candidate_key
-from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
+from coreloop.verdicts.judge import Proposed
 from coreloop.verdicts.queue import Kind, Waiting, find_waiting
 from logs import call, failed, record, repeated, write_log
 

@@ -24,7 +24,7 @@ from coreloop.observe.importers.values import (
     text,
 )
 from coreloop.observe.parts import stored_text
-from coreloop.records import Judgment
+from coreloop.records import RecordedJudgment
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
@@ -166,7 +166,7 @@ def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str:
     return str(_attached(said, attachments))
 
 
-def _judgment(scores: Any, at: datetime) -> Judgment | None:
+def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
     """V where one score says wrong, P where all say right; partial credit and other scales say nothing."""
     found = scores if isinstance(scores, dict) else {}
     verdicts = {

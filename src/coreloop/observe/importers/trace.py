@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coreloop.categories import Categories
 from coreloop.observe.parts import error_text, number, open_record, tool_call
-from coreloop.records import Judgment, Record, hash_sequence, join_steps
+from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Request:
     session_id: str | None = None
     rounds: int | None = None
     duration_ms: float | None = None
-    judgment: Judgment | None = None
+    judgment: RecordedJudgment | None = None
 
     @property
     def id(self) -> str:
