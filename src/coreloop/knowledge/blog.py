@@ -29,9 +29,10 @@ from coreloop.knowledge.insights import (
     is_stock_code,
     save_by_evidence,
 )
-from coreloop.knowledge.store import transaction, writing
+from coreloop.knowledge.store import writing
 from coreloop.project.workspace import open_workspace
 from coreloop.records import encodable
+from coreloop.sqlite import transaction
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")

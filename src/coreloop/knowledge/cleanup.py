@@ -14,16 +14,20 @@ from typing import Final
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge.archive import snapshot
 from coreloop.knowledge.playbook import IS_GOOD
-from coreloop.knowledge.schema import columns, hashed, migrate, quoted, tables, utc_text
-from coreloop.knowledge.store import (
+from coreloop.knowledge.schema import KNOWLEDGE, hashed, utc_text
+from coreloop.knowledge.store import reading
+from coreloop.sqlite import (
     busy,
-    check,
+    check_schema,
+    columns,
     connect,
     empty_wal,
-    is_busy,
-    reading,
+    migrate,
+    quoted_name,
+    reason,
+    sqlite_errors,
+    tables,
     transaction,
-    translated,
     use_wal,
 )
 
@@ -153,14 +157,14 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
-    with translated(database), closing(connect(database)) as connection:
-        check(connection, database)
+    with sqlite_errors(database), closing(connect(database)) as connection:
+        check_schema(connection, database, KNOWLEDGE)
         use_wal(connection)
         with transaction(connection):
-            check(connection, database)
+            check_schema(connection, database, KNOWLEDGE)
             # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
             archive = snapshot(database, archive_dir, "pre-cleanup", now=now)
-            migrate(connection, now=now)
+            migrate(connection, KNOWLEDGE, now=now)
             _add_functions(connection, notes, now)
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
@@ -171,13 +175,13 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
 def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
     """What the rules would do; no two of them meet in a row, so each can be counted by itself."""
     for rule in _rules(connection):
-        matching = f"SELECT count(*) FROM {quoted(rule.table)} WHERE {rule.where}"
+        matching = f"SELECT count(*) FROM {quoted_name(rule.table)} WHERE {rule.where}"
         yield _effect(rule, connection.execute(matching).fetchone()[0])
 
 
 def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
     for rule in _rules(connection):
-        table = quoted(rule.table)
+        table = quoted_name(rule.table)
         what = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
         yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
 
@@ -227,5 +231,5 @@ def _scrub(connection: sqlite3.Connection) -> str | None:
             return busy()
         connection.execute("DELETE FROM unscrubbed")
     except sqlite3.OperationalError as error:
-        return busy() if is_busy(error) else str(error)
+        return reason(error)
     return None

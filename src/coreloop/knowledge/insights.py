@@ -11,7 +11,8 @@ from typing import Any, Final
 import orjson
 
 from coreloop.knowledge.schema import utc_text
-from coreloop.knowledge.store import storable, transaction
+from coreloop.knowledge.store import storable
+from coreloop.sqlite import transaction
 
 MIN_ANSWER_CHARS: Final = 500
 GOOD_GRADES: Final = frozenset({"P", "T"})
