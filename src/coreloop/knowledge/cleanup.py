@@ -86,10 +86,13 @@ class Notes:
         Stock codes that have a note.
     folder : str
         What leads a note's name in a reference, ``data/dart/auditAnalysis``.
+    missing : Path or None
+        The notes' folder where it does not exist.
     """
 
     codes: frozenset[str]
     folder: str
+    missing: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.observe.importers.files import TraceFile, Unusable, decode, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Call, Request, Skipped
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
     arguments,
@@ -34,12 +34,12 @@ _FAILED: Final = frozenset({"I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"})
 _ZSTANDARD: Final = 93
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every sample of some logs."""
     yield from read_each(files, _read_file)
 
 
-def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     if file.path.suffix == ".eval":
         yield from _read_zip(file)
         return
@@ -55,7 +55,7 @@ def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
                 yield FOREIGN
 
 
-def _read_zip(file: TraceFile) -> Iterator[Request | Skipped]:
+def _read_zip(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     """A log whose samples are files of their own: one of them is in memory at a time."""
     with file.open() as opened, zipfile.ZipFile(opened) as log:
         if sys.version_info < (3, 14) and any(one.compress_type == _ZSTANDARD for one in log.infolist()):
@@ -79,7 +79,7 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
         return TORN
 
 
-def _request(sample: Any, task: dict[str, Any]) -> Request | Skipped:
+def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     if not isinstance(sample, dict):
         return FOREIGN
     attachments = sample.get("attachments")
@@ -91,7 +91,7 @@ def _request(sample: Any, task: dict[str, Any]) -> Request | Skipped:
     events = list(_answering(events))
     error = sample.get("error")
     provider, _, model = (text(task.get("model")) or "").partition("/")
-    return Request(
+    return TracedRequest(
         source=NAME,
         ids=_ids(sample, task),
         question=_attached(question_in(sample.get("input")) or "", attachments),
@@ -134,13 +134,13 @@ def _ids(sample: dict[str, Any], task: dict[str, Any]) -> tuple[str, ...]:
     return str(run), str(sample.get("id")), str(sample.get("epoch"))
 
 
-def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[Call]:
+def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[TracedCall]:
     for event in events:
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
             begun, ended = moment(event.get("timestamp")), moment(event.get("completed"))
-            yield Call(
+            yield TracedCall(
                 name=text(event.get("function")) or "?",
                 args={key: _attached(value, attachments) for key, value in args.items()},
                 error=_error(error, event),

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
 from coreloop.observe.importers.spans import Span, requests
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Request, Skipped
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
     arguments,
@@ -27,18 +27,18 @@ SUFFIXES: Final = (".json", ".jsonl")
 _DEEPEST: Final = 4
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every trace that has a tool call, or a question that a model answered."""
     yield from requests(NAME, read_each(files, _read_file))
 
 
-def _read_file(file: TraceFile) -> Iterator[Span | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[Span | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
             yield from [TORN] if document is TORN else _parts(document, None, _DEEPEST)
 
 
-def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[Span | Skipped]:
+def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[Span | SkippedTrace]:
     """Traces and observations of a document; those inside of a trace belong to it."""
     if isinstance(value, list) and depth:
         for item in value:
@@ -76,7 +76,7 @@ def _trace(trace: dict[str, Any], trace_id: str) -> Span:
     )
 
 
-def _observation(found: dict[str, Any], trace_id: str | None) -> Span | Skipped:
+def _observation(found: dict[str, Any], trace_id: str | None) -> Span | SkippedTrace:
     trace_id = text(first(found, "traceId", "trace_id")) or trace_id
     id = text(found.get("id"))
     if trace_id is None or id is None:

@@ -14,7 +14,7 @@ import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.trace import NO_TIME, Call, Request, Skipped
+from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds
 from coreloop.records import encodable, plain
 
@@ -107,8 +107,8 @@ _TEXTS: Final = (
 
 
 def requests(
-    source: str, parts: Iterable[Span | Skipped | Unusable]
-) -> Iterator[Request | Skipped | Unusable]:
+    source: str, parts: Iterable[Span | SkippedTrace | Unusable]
+) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """One request per trace, after everything else that the parts hold.
 
     Parameters
@@ -138,13 +138,13 @@ def requests(
         gathered.close()
 
 
-def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
+def _request(source: str, spans: Sequence[Span]) -> Iterator[TracedRequest | SkippedTrace]:
     tools, repeats = _tool_calls(spans)
-    yield from [Skipped("span inside of one of the same tool")] * repeats
+    yield from [SkippedTrace("span inside of one of the same tool")] * repeats
     asked = next((span.question for span in _rest(spans) if span.question), None)
     models = [span for span in spans if span.kind == "model"]
     if not tools and not (asked and models):
-        yield Skipped("trace without a tool call or an answered question")
+        yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [moment for span in spans for moment in (span.begun, span.ended) if moment is not None]
     if not times:
@@ -152,7 +152,7 @@ def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
         return
     top = [span for span in _rest(spans) if span.kind != "trace"][:1]
     named = [*reversed(models), *spans]
-    yield Request(
+    yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=asked or "",
@@ -203,8 +203,8 @@ def _answer(spans: Sequence[Span]) -> str | None:
     return max(said, key=lambda span: span.ended or _EPOCH).answer if said else None
 
 
-def _call(span: Span) -> Call:
-    return Call(
+def _call(span: Span) -> TracedCall:
+    return TracedCall(
         name=span.name,
         args=span.args,
         error=span.error,
