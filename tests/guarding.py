@@ -14,7 +14,7 @@ from coreloop.guard.policy import Decision, Facts, decide
 from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.pull_request import branch_name, commit_message, title, trailers
+from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
 from promoting import FILE, ID, SOURCE, write_candidates
 
@@ -59,7 +59,7 @@ def pull(**changes: Any) -> PullRequest:
     """The pull request of a promotion."""
     good = PullRequest(
         number=NUMBER,
-        title=title(proposal()),
+        title=pull_request_title(proposal()),
         body=f"Text.\n\n{trailers(proposal(), REPLAY)}\n",
         draft=True,
         author=MAKER,

@@ -33,7 +33,7 @@ def write_public(path: Path, data: bytes) -> None:
     _write(path, data, file_mode=0o666, folder_mode=0o777)
 
 
-def rewrite(path: Path, data: bytes) -> None:
+def rewrite_file(path: Path, data: bytes) -> None:
     """Replace an existing file, whole or not at all; it keeps its mode, and a link stays a link.
 
     Raises

@@ -16,8 +16,8 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.files import append_private, read_file
 
-TORN: Final = "torn or not JSON"
-NOT_UTF8: Final = "not UTF-8"
+_TORN: Final = "torn or not JSON"
+_NOT_UTF8: Final = "not UTF-8"
 
 _Value = TypeVar("_Value")
 
@@ -73,7 +73,7 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
     Returns
     -------
     Lines
-        Skipped lines count as `TORN`, `NOT_UTF8` or ``other``.
+        Skipped lines count as ``torn or not JSON``, ``not UTF-8`` or ``other``.
 
     Raises
     ------
@@ -115,5 +115,5 @@ def _refuse_newer(raw: bytes, newest: int, path: Path, number: int) -> None:
 
 def _reason(error: Exception, other: str) -> str:
     if isinstance(error, UnicodeDecodeError):
-        return NOT_UTF8
-    return other if isinstance(error, msgspec.ValidationError) else TORN
+        return _NOT_UTF8
+    return other if isinstance(error, msgspec.ValidationError) else _TORN

@@ -48,7 +48,7 @@ class Schema:
 
 
 @contextmanager
-def reading(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
+def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
     """Open a database to read it; the file stays as it is.
 
     A database of an older version is read through a copy in memory that is migrated.
@@ -82,7 +82,7 @@ def reading(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Co
 
 
 @contextmanager
-def writing(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> Iterator[sqlite3.Connection]:
+def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> Iterator[sqlite3.Connection]:
     """Open a database to write to it; it is made, or migrated, where that is needed.
 
     Several processes may do so at once: each waits for the others' transactions.

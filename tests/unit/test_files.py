@@ -12,7 +12,7 @@ from coreloop.files import (
     locked,
     read_file,
     replacing,
-    rewrite,
+    rewrite_file,
     write_private,
     write_public,
 )
@@ -151,7 +151,7 @@ def test_a_rewritten_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path):
     file.write_bytes(b"old")
     file.chmod(0o754)
     link.symlink_to(file)
-    rewrite(link, b"new")
+    rewrite_file(link, b"new")
     assert link.is_symlink()
     assert (file.read_bytes(), mode(file)) == (b"new", 0o754)
     assert sorted(tmp_path.iterdir()) == [link, file]
@@ -161,13 +161,13 @@ def test_a_file_that_nobody_may_write_is_rewritten_and_stays_so(tmp_path):
     file = tmp_path / "tools.py"
     file.write_bytes(b"old")
     file.chmod(0o444)
-    rewrite(file, b"new")
+    rewrite_file(file, b"new")
     assert (file.read_bytes(), mode(file)) == (b"new", 0o444)
 
 
 def test_what_is_not_there_is_not_rewritten(tmp_path):
     with pytest.raises(WorkspaceError, match="cannot be written"):
-        rewrite(tmp_path / "gone.py", b"new")
+        rewrite_file(tmp_path / "gone.py", b"new")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from coreloop import sqlite
 from coreloop.errors import WorkspaceError
-from coreloop.sqlite import Schema, reading, sqlite_errors, transaction, writing
+from coreloop.sqlite import Schema, reader, sqlite_errors, transaction, writer
 
 NOW = datetime(2026, 4, 25, tzinfo=UTC)
 SCRIPT = """
@@ -46,7 +46,7 @@ SECOND = Schema("jobs", (make, add_time), is_jobs)
 def path(tmp_path: Path) -> Path:
     """A database of version 1 with one job."""
     found = tmp_path / "data" / "runs" / "x.db"
-    with writing(found, FIRST, now=NOW) as connection:
+    with writer(found, FIRST, now=NOW) as connection:
         connection.execute("INSERT INTO jobs VALUES ('a')")
     return found
 
@@ -55,7 +55,7 @@ def path(tmp_path: Path) -> Path:
 def test_a_new_database_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path):
     before = os.umask(0)
     try:
-        with writing(tmp_path / "runs" / "x.db", FIRST, now=NOW) as connection, transaction(connection):
+        with writer(tmp_path / "runs" / "x.db", FIRST, now=NOW) as connection, transaction(connection):
             connection.execute("UPDATE counts SET n = 1")
             files = [tmp_path / "runs", *(tmp_path / "runs").iterdir()]
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in files}
@@ -66,19 +66,19 @@ def test_a_new_database_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path
 
 @pytest.mark.parametrize(("wal", "mode"), [(True, "wal"), (False, "delete")])
 def test_the_caller_chooses_the_journal(wal: bool, mode: str, tmp_path: Path):
-    with writing(tmp_path / "x.db", FIRST, now=NOW, wal=wal) as connection:
+    with writer(tmp_path / "x.db", FIRST, now=NOW, wal=wal) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == mode
 
 
 def test_an_older_database_is_migrated_where_it_is_written_and_read_through_a_copy(path: Path):
     before = path.read_bytes()
-    with reading(path, SECOND, now=NOW) as connection:
+    with reader(path, SECOND, now=NOW) as connection:
         assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
     assert path.read_bytes() == before
-    with writing(path, SECOND, now=NOW) as connection:
+    with writer(path, SECOND, now=NOW) as connection:
         assert sqlite.version(connection) == 2
         assert sqlite.columns(connection, "jobs") == ["name", "made_at"]
-    with reading(path, SECOND, now=NOW) as connection:
+    with reader(path, SECOND, now=NOW) as connection:
         assert [tuple(row) for row in connection.execute("SELECT * FROM jobs")] == [("a", NOW.isoformat())]
 
 
@@ -89,16 +89,16 @@ def test_a_migration_that_fails_leaves_the_older_version(path: Path):
 
     broken = Schema("jobs", (make, breaks), is_jobs)
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(no such table: nowhere\)"):
-        writing(path, broken, now=NOW).__enter__()
-    with reading(path, FIRST, now=NOW) as connection:
+        writer(path, broken, now=NOW).__enter__()
+    with reader(path, FIRST, now=NOW) as connection:
         assert connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 1
 
 
 def test_a_newer_database_is_refused_and_left_alone(path: Path):
-    with writing(path, SECOND, now=NOW):
+    with writer(path, SECOND, now=NOW):
         pass
     before = path.read_bytes()
-    for opened in (reading, writing):
+    for opened in (reader, writer):
         with pytest.raises(WorkspaceError, match=r"x\.db: has schema version 2; upgrade coreloop"):
             opened(path, FIRST, now=NOW).__enter__()
     assert path.read_bytes() == before
@@ -109,7 +109,7 @@ def test_another_kind_of_database_is_refused_and_left_alone(tmp_path: Path):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE urls (x)")
     before = path.read_bytes()
-    for opened in (reading, writing):
+    for opened in (reader, writer):
         with pytest.raises(WorkspaceError, match=r"x\.db: is an SQLite database, but none of jobs; name"):
             opened(path, FIRST, now=NOW).__enter__()
     assert path.read_bytes() == before
@@ -120,11 +120,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from coreloop.sqlite import transaction, writing
+from coreloop.sqlite import transaction, writer
 from test_sqlite import FIRST
 print("ready", flush=True)
 sys.stdin.readline()
-with writing(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
+with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
     for _ in range(100):
         with transaction(connection):
             (n,) = connection.execute("SELECT n FROM counts").fetchone()
@@ -148,31 +148,31 @@ def test_processes_that_open_it_at_once_make_it_once_and_lose_no_read_that_becom
         process.stdin.flush()
     assert [process.communicate(timeout=60)[1] for process in processes] == [None] * 3
     assert [process.returncode for process in processes] == [0] * 3
-    with reading(path, FIRST, now=NOW) as connection:
+    with reader(path, FIRST, now=NOW) as connection:
         assert [row[0] for row in connection.execute("SELECT n FROM counts")] == [300]
 
 
 def test_a_transaction_that_fails_changes_nothing_and_the_next_one_works(path: Path):
-    with writing(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST, now=NOW) as connection:
         with pytest.raises(ZeroDivisionError), transaction(connection):
             connection.executemany("INSERT INTO jobs VALUES (?)", ((1 / n,) for n in (1, 0)))
         with transaction(connection):
             connection.execute("INSERT INTO jobs VALUES ('b')")
-    with reading(path, FIRST, now=NOW) as connection:
+    with reader(path, FIRST, now=NOW) as connection:
         assert [row[0] for row in connection.execute("SELECT name FROM jobs")] == ["a", "b"]
 
 
 def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    with writing(tmp_path / "other.db", FIRST, now=NOW):
+    with writer(tmp_path / "other.db", FIRST, now=NOW):
         pass
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     with (
         closing(sqlite.connect(path)) as source,
         closing(sqlite.connect(tmp_path / "other.db")) as target,
-        writing(tmp_path / "other.db", FIRST, now=NOW) as writer,
-        transaction(writer),
+        writer(tmp_path / "other.db", FIRST, now=NOW) as other,
+        transaction(other),
         pytest.raises(WorkspaceError, match=r"other\.db: another process .* for 0 s; run this again"),
     ):
         sqlite.overwrite(target, source, tmp_path / "other.db")
@@ -180,7 +180,7 @@ def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
 
 def test_a_name_is_quoted_whatever_is_in_it(path: Path):
     name = 'a "b"; DROP TABLE jobs; --'
-    with writing(path, FIRST, now=NOW) as connection:
+    with writer(path, FIRST, now=NOW) as connection:
         connection.execute(f"CREATE TABLE {sqlite.quoted_name(name)} (x)")
         assert name in sqlite.tables(connection)
 

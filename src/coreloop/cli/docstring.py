@@ -34,7 +34,7 @@ def append(
     """
     from coreloop.docstrings.edit import Edited, Refused, append_to_section
     from coreloop.docstrings.files import split_target
-    from coreloop.files import read_file, rewrite
+    from coreloop.files import read_file, rewrite_file
     from coreloop.promote.promotion import diff_of
 
     path, qualname, at = split_target(target)
@@ -42,7 +42,7 @@ def append(
     outcome = append_to_section(source, qualname, section, lines, line=at, create_docstring=create)
     diff = diff_of(outcome, path.as_posix()) if isinstance(outcome, Edited) else ""
     if write and isinstance(outcome, Edited):
-        rewrite(path, outcome.source)
+        rewrite_file(path, outcome.source)
     reason = outcome.reason if isinstance(outcome, Refused) else None
     said = type(outcome).__name__.lower()
     if as_json:

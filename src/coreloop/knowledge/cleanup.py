@@ -36,7 +36,7 @@ _KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CleanupRule:
     """Rows of a table that are removed, or changed where ``change`` says how."""
 
     text: str
@@ -45,19 +45,21 @@ class Rule:
     change: str | None = None
 
 
-RULES: Final = (
-    Rule("live insights, which nobody verified", "insights", "source = 'live'"),
-    Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
-    Rule(
+CLEANUP_RULES: Final = (
+    CleanupRule("live insights, which nobody verified", "insights", "source = 'live'"),
+    CleanupRule(
+        "audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"
+    ),
+    CleanupRule(
         "audit insights that get their note as evidence",
         "insights",
         "source = 'audit' AND has_note(stock_code)"
         " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
         "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
     ),
-    Rule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
-    Rule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
-    Rule(
+    CleanupRule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
+    CleanupRule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
+    CleanupRule(
         "questions that become keyed hashes",
         "executions",
         "created_at >= oldest() AND question_hash NOT GLOB 'keyed:*'",
@@ -189,16 +191,16 @@ def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
         yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
 
 
-def _effect(rule: Rule, rows: int) -> Effect:
+def _effect(rule: CleanupRule, rows: int) -> Effect:
     return Effect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
 
 
-def _rules(connection: sqlite3.Connection) -> Iterable[Rule]:
+def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
     """The rules, and one for each table of dartlab's that holds questions too (``skills``)."""
-    yield from RULES
+    yield from CLEANUP_RULES
     for table in tables(connection):
         if table != "clear_questions" and "question" in columns(connection, table):
-            yield Rule(
+            yield CleanupRule(
                 "questions that become keyed hashes",
                 table,
                 "question != keyed(CAST(question AS BLOB))",

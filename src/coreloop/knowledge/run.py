@@ -7,7 +7,7 @@ from pathlib import Path
 from coreloop.knowledge.audit_analysis import note_codes
 from coreloop.knowledge.blog import Backfill, blog_insights, compare, find_posts, save
 from coreloop.knowledge.cleanup import Cleaned, Notes, Planned, clean, plan
-from coreloop.knowledge.export import export
+from coreloop.knowledge.export import export_json
 from coreloop.knowledge.insights import Insight, recall
 from coreloop.knowledge.playbook import Bullet, bullets, prune, weak_bullets
 from coreloop.knowledge.store import reading, writing
@@ -75,7 +75,7 @@ def look_up_bullets(database: Path, intent: str) -> list[Bullet]:
 
 
 def export_knowledge(database: Path, folder: Path) -> dict[Path, int]:
-    """`coreloop.knowledge.export.export` of a file.
+    """`coreloop.knowledge.export.export_json` of a file.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def export_knowledge(database: Path, folder: Path) -> dict[Path, int]:
         The database cannot be read, or a file cannot be written.
     """
     with reading(database) as connection:
-        return export(connection, folder)
+        return export_json(connection, folder)
 
 
 def prune_playbook(database: Path, *, confirm: bool) -> list[Bullet]:

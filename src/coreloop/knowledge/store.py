@@ -29,7 +29,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError(_ABSENT, path=path)
-    with sqlite.reading(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
+    with sqlite.reader(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
         yield connection
 
 
@@ -45,7 +45,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
         It is no knowledge database, one of a newer version, cannot be written, or another process has been
         writing for longer than `coreloop.sqlite.BUSY_TIMEOUT_S`.
     """
-    with sqlite.writing(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
+    with sqlite.writer(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
         yield connection
 
 

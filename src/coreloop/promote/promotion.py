@@ -23,7 +23,7 @@ from coreloop.promote.branch import (
     refuse_other_text,
 )
 from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, title
+from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 
@@ -195,7 +195,7 @@ def make_plan(
         reach=reach,
         replay=replay,
         branch=published.branch if published is not None else branch_name(proposal, settings.axis_slugs),
-        title=title(proposal),
+        title=pull_request_title(proposal),
         message=commit_message(proposal, replay),
         body=body(proposal, reach, replay, notes=notes),
         obstacles=obstacles,

@@ -20,7 +20,7 @@ import pytest
 from coreloop import sqlite
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge import cleanup
-from coreloop.knowledge.cleanup import RULES, Notes, clean, plan
+from coreloop.knowledge.cleanup import CLEANUP_RULES, Notes, clean, plan
 from coreloop.knowledge.insights import all_insights
 from coreloop.knowledge.schema import VERSION, utc_text
 from coreloop.knowledge.store import writing
@@ -227,7 +227,7 @@ def test_without_its_snapshot_nothing_is_changed(database: Path, monkeypatch: py
 
 
 def test_a_rule_that_fails_undoes_those_before_it(database: Path, monkeypatch: pytest.MonkeyPatch):
-    broken = (*RULES, cleanup.Rule("x", "nowhere", "true"))
+    broken = (*CLEANUP_RULES, cleanup.CleanupRule("x", "nowhere", "true"))
     before = rows_of(database, "insights")
     monkeypatch.setattr(cleanup, "RULES", broken)
     with pytest.raises(WorkspaceError, match="no such table: nowhere"):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from coreloop.observe.importers.files import TraceFile, Unusable, read_each, read_line_values
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import body_text, milliseconds, moment, text
+from coreloop.observe.importers.values import body_text, milliseconds, read_moment, text
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -142,7 +142,7 @@ def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
 
 def _begin(line: dict[str, Any], typed: str) -> _Turn:
     session_id = text(line.get("sessionId"))
-    begun = moment(line.get("timestamp"))
+    begun = read_moment(line.get("timestamp"))
     uuid = text(line.get("uuid"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
     return _Turn(ids, typed, session_id, begun, begun)
@@ -161,7 +161,7 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     model = text(message.get("model"))
     if model == _SYNTHETIC and not line.get("isApiErrorMessage"):
         return
-    at = moment(line.get("timestamp"))
+    at = read_moment(line.get("timestamp"))
     turn.ended = at or turn.ended
     said = message.get("content")
     parts = said if isinstance(said, list) else [{"type": "text", "text": said}]
@@ -193,7 +193,7 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
     if turn is None:
         return bool(results)
-    at = moment(line.get("timestamp"))
+    at = read_moment(line.get("timestamp"))
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
         waiting = turn.waiting.get(str(part.get("tool_use_id")))

@@ -17,8 +17,8 @@ from coreloop.observe.importers.values import (
     body_text,
     first,
     milliseconds,
-    moment,
     question_in,
+    read_moment,
     seconds_as_ms,
     size_bytes,
     text,
@@ -85,7 +85,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
-    ended = _ended(sample, events) or moment(task.get("created"))
+    ended = _ended(sample, events) or read_moment(task.get("created"))
     if ended is None:
         return NO_TIME
     events = list(_answering(events))
@@ -108,9 +108,9 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
 
 
 def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
-    times = [moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    times = [read_moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
     last = max((time for time in times if time is not None), default=None)
-    return last or moment(first(sample, "completed_at", "started_at"))
+    return last or read_moment(first(sample, "completed_at", "started_at"))
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -139,7 +139,7 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
-            begun, ended = moment(event.get("timestamp")), moment(event.get("completed"))
+            begun, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
             yield TracedCall(
                 name=text(event.get("function")) or "?",
                 args={key: _attached(value, attachments) for key, value in args.items()},
