@@ -8,7 +8,7 @@ from typing import Any
 
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.files import TraceFile, Unusable
-from coreloop.observe.importers.trace import Request, Skipped
+from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
 
 LONG_AGO = 1_700_000_000
 
@@ -34,20 +34,20 @@ def trace_file(path: Path, *, quiet_s: float = 1e6) -> TraceFile:
     return TraceFile(path, True, path.stat().st_size, quiet_s)
 
 
-def read(source: str, *paths: Path, quiet_s: float = 1e6) -> list[Request | Skipped | Unusable]:
+def read(source: str, *paths: Path, quiet_s: float = 1e6) -> list[TracedRequest | SkippedTrace | Unusable]:
     """All that an importer finds."""
     files = [trace_file(path, quiet_s=quiet_s) for path in paths]
     return list(IMPORTERS[source].read(files))
 
 
-def requests(source: str, *paths: Path, quiet_s: float = 1e6) -> list[Request]:
+def requests(source: str, *paths: Path, quiet_s: float = 1e6) -> list[TracedRequest]:
     """The requests that an importer finds."""
-    return [one for one in read(source, *paths, quiet_s=quiet_s) if isinstance(one, Request)]
+    return [one for one in read(source, *paths, quiet_s=quiet_s) if isinstance(one, TracedRequest)]
 
 
 def skips(source: str, *paths: Path, quiet_s: float = 1e6) -> list[str]:
     """The reasons of what an importer skips."""
-    return [one.reason for one in read(source, *paths, quiet_s=quiet_s) if isinstance(one, Skipped)]
+    return [one.reason for one in read(source, *paths, quiet_s=quiet_s) if isinstance(one, SkippedTrace)]
 
 
 class Session:

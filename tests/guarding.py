@@ -14,14 +14,14 @@ from coreloop.guard.policy import Decision, Facts, decide
 from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.pull_request import branch_name, commit_message, title, trailers
-from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
+from coreloop.promote.replay import Replay, ReplayVerdict
 from promoting import FILE, ID, SOURCE, write_candidates
 
 REPO = "octo/tools"
 NUMBER = 7
 HEAD, BASE = "a" * 40, "b" * 40
-REPLAY = Replay(Verdict.REPRODUCED, ())
+REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
 PEOPLE = ("A Tester", "tester@example.org") * 2
@@ -59,7 +59,7 @@ def pull(**changes: Any) -> PullRequest:
     """The pull request of a promotion."""
     good = PullRequest(
         number=NUMBER,
-        title=title(proposal()),
+        title=pull_request_title(proposal()),
         body=f"Text.\n\n{trailers(proposal(), REPLAY)}\n",
         draft=True,
         author=MAKER,

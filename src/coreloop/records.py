@@ -51,7 +51,7 @@ class OverrideCall(TypedDict):
     succeeded: bool
 
 
-class Judgment(TypedDict):
+class RecordedJudgment(TypedDict):
     """A human verdict: P pass, T tolerable, C caveat, V violation."""
 
     verdict: str | None
@@ -81,7 +81,7 @@ class Record(TypedDict):
     violation: str | None
     skill_used: str | None
     duration_total_ms: float | None
-    judgment: Judgment
+    judgment: RecordedJudgment
     session_hash: NotRequired[str]
     tool_calls_omitted: NotRequired[int]
     omitted_failure: NotRequired[bool]

@@ -7,7 +7,7 @@ import pytest
 
 from coreloop.cli.main import main
 from coreloop.history.trailers import LABEL, NAMES
-from coreloop.promote.replay import Verdict
+from coreloop.promote.replay import ReplayVerdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "promote.md").read_text(encoding="utf-8")
 # Shown by --help, or said of every command in docs/commands.md.
@@ -35,7 +35,7 @@ def test_every_option_is_on_the_page(path: tuple[str, ...]) -> None:
 
 def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
     # a counterexample's verdict belongs to the page on refining
-    verdicts = [verdict.value for verdict in Verdict if verdict is not Verdict.NOT_APPLICABLE]
+    verdicts = [verdict.value for verdict in ReplayVerdict if verdict is not ReplayVerdict.NOT_APPLICABLE]
     assert [name for name in (*verdicts, *NAMES, LABEL) if f"`{name}`" not in PAGE] == []
 
 

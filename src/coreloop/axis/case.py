@@ -133,7 +133,7 @@ def make_case(
         base=settings.forge.base,
         base_sha=base_sha,
         evidence=evidence,
-        gates=weigh(evidence, first, thresholds, now=now),
+        gates=weigh_axis(evidence, first, thresholds, now=now),
         first_merge=first,
         axes=dict(Counter(axis for one in standing for axis in one.axes).most_common()),
         n_without_axis=sum(not one.axes for one in standing),
@@ -142,7 +142,7 @@ def make_case(
     )
 
 
-def weigh(
+def weigh_axis(
     evidence: Iterable[Evidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
 ) -> tuple[AxisGate, ...]:
     """The gates with their figures; a first merge that lies in the future is 0 days old."""

@@ -38,7 +38,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ShownCall:
     """A call as the text shows it; a selector whose value nobody declared (``axis=<axis>``) has None."""
 
     tool: str
@@ -55,7 +55,7 @@ class Evidence:
         Its ``Evidence`` trailer.
     lines : tuple of str
         What it put into the docstring; none when a version of the file cannot be read.
-    calls : tuple of Call
+    calls : tuple of ShownCall
         Those in the lines.
     axes : tuple of str
         Selector values of the engine's last call that has a selector, which is the call that a pattern
@@ -65,7 +65,7 @@ class Evidence:
     promotion: Promotion
     said: str
     lines: tuple[str, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[ShownCall, ...]
     axes: tuple[str, ...]
 
     def is_about(self, axis: str | None) -> bool:
@@ -150,16 +150,16 @@ def first_merge(evidence: Iterable[Evidence], repository: Repository, *, now: da
     return max(first.merged_at, datetime.fromtimestamp(newest, UTC))
 
 
-def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[Call]:
+def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[ShownCall]:
     """The calls that lines show; selectors outside of any call are said of the docstring's owner."""
     for line in lines:
         if line.startswith(_NO_CALLS):
             continue
         for match in _CALL.finditer(line):
-            yield Call(match[1], _selectors(match[2]))
+            yield ShownCall(match[1], _selectors(match[2]))
         outside = _selectors(_CALL.sub(" ", line))
         if outside:
-            yield Call(owner, outside)
+            yield ShownCall(owner, outside)
 
 
 def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
@@ -196,7 +196,7 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     return Evidence(promotion, said, lines, calls, axes)
 
 
-def _axes(calls: Iterable[Call], engine: str) -> tuple[str, ...]:
+def _axes(calls: Iterable[ShownCall], engine: str) -> tuple[str, ...]:
     own = [call.selectors for call in calls if call.tool == engine and call.selectors]
     return tuple(dict.fromkeys(value for _, value in own[-1] if value is not None)) if own else ()
 

@@ -8,18 +8,19 @@ from typing import Final
 
 from coreloop.axis.case import Case
 from coreloop.errors import WorkspaceError
+from coreloop.files import write_public
 from coreloop.history.slug import to_slug
 from coreloop.project.settings import Settings
-from coreloop.project.workspace import Workspace, write_public
+from coreloop.project.workspace import Workspace
 from coreloop.text import escape_markdown, printable
 
-FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
+PROPOSALS_FOLDER: Final = PurePosixPath("docs/phase-a-proposals")
 _MOST: Final = 10
 
 
 def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) -> PurePosixPath:
     """Where the document is, below the project's folder."""
-    return FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
+    return PROPOSALS_FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
 
 
 def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Path, bool]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
+from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
 from coreloop.project.workspace import open_workspace
 
 
@@ -22,20 +22,17 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     cannot be read; the others are taken all the same.
     """
     from coreloop.cli.show_knowledge import show_backfill
-    from coreloop.knowledge.blog import blog_insights, compare, find_posts, save
-    from coreloop.knowledge.store import reading, writing
+    from coreloop.knowledge.run import BackfillRequest, backfill_blog, project_database
 
     workspace = open_workspace(Path.cwd())
-    database = knowledge_database(db, workspace)
-    posts = find_posts(blog_root, pattern, project=workspace.root)
-    known = []
-    if database.exists():
-        with reading(database) as connection:
-            known = blog_insights(connection)
-    backfill = compare(posts, known, root=blog_root, project=workspace.root)
-    if confirm and (backfill.new or backfill.edited):
-        with writing(database) as connection:
-            save(connection, (*backfill.new, *backfill.edited), now=datetime.now(UTC))
+    request = BackfillRequest(
+        blog_root=blog_root,
+        pattern=pattern,
+        project=workspace.root,
+        database=project_database(workspace, db),
+        confirm=confirm,
+    )
+    backfill = backfill_blog(request, now=datetime.now(UTC))
     show_backfill(backfill, confirm=confirm, as_json=as_json)
     if backfill.malformed:
         click.get_current_context().exit(1)

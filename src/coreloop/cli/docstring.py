@@ -33,15 +33,16 @@ def append(
     FILE::QUALNAME:LINE names one of several definitions of a name. Exits 1 when the edit is refused.
     """
     from coreloop.docstrings.edit import Edited, Refused, append_to_section
-    from coreloop.docstrings.files import read_source_file, split_target, write_source_file
+    from coreloop.docstrings.files import split_target
+    from coreloop.files import read_file, rewrite_file
     from coreloop.promote.promotion import diff_of
 
     path, qualname, at = split_target(target)
-    source = read_source_file(path)
+    source = read_file(path)
     outcome = append_to_section(source, qualname, section, lines, line=at, create_docstring=create)
     diff = diff_of(outcome, path.as_posix()) if isinstance(outcome, Edited) else ""
     if write and isinstance(outcome, Edited):
-        write_source_file(path, outcome.source)
+        rewrite_file(path, outcome.source)
     reason = outcome.reason if isinstance(outcome, Refused) else None
     said = type(outcome).__name__.lower()
     if as_json:

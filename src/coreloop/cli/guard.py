@@ -10,7 +10,8 @@ import orjson
 
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.errors import ForgeError
-from coreloop.project.workspace import open_workspace, write_private
+from coreloop.files import write_private
+from coreloop.project.workspace import open_workspace
 from coreloop.text import printable
 
 if TYPE_CHECKING:

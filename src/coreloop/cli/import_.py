@@ -16,7 +16,7 @@ from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
-    from coreloop.observe.importers.landing import Report
+    from coreloop.observe.importers.landing import ImportReport
 
 _FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect")
 _LONG_BYTES: Final = 4 << 20
@@ -34,17 +34,12 @@ def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: boo
     PATH is a file, or a folder that is searched for files of the format. What was imported before is not
     added again.
     """
-    from coreloop.observe.importers import IMPORTERS
-    from coreloop.observe.importers.files import find_files
-    from coreloop.observe.importers.landing import land
+    from coreloop.observe.importers.run import ImportRequest, run_import
 
     workspace = open_workspace(Path.cwd())
-    importer = IMPORTERS[source]
-    files = find_files(paths, importer.suffixes, now_s=time.time())
-    folder = out or workspace.records_dir
-    with _progress(files) as watched:
-        report = land(importer.read(watched), folder, workspace.settings)
-    _show(report, folder, n_files=len(files), as_json=as_json)
+    request = ImportRequest(source=source, paths=paths, folder=out or workspace.records_dir)
+    report = run_import(request, workspace.settings, now_s=time.time(), watching=_progress)
+    _show(report, request.folder, as_json=as_json)
     if report.unusable:
         first, *more = report.unusable
         others = f" (and {len(more)} other files)" if more else ""
@@ -62,13 +57,15 @@ def _progress(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
         yield [replace(file, progress=bar.update) for file in files]
 
 
-def _show(report: "Report", folder: Path, *, n_files: int, as_json: bool) -> None:
+def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
     from coreloop.text import printable
 
     if as_json:
-        click.echo(_json(report, folder, n_files))
+        click.echo(_json(report, folder))
         return
-    click.echo(f"records: {report.added:,} added, {report.already_there:,} already there; files: {n_files:,}")
+    click.echo(
+        f"records: {report.added:,} added, {report.already_there:,} already there; files: {report.n_files:,}"
+    )
     if report.tools:
         click.echo(f"calls: {report.tools.total():,}, by tool:")
     for name, count in report.tools.most_common(_MAX_TOOLS_SHOWN):
@@ -85,17 +82,17 @@ def _show(report: "Report", folder: Path, *, n_files: int, as_json: bool) -> Non
         click.echo(f"wrote {folder}", err=True)
 
 
-def _next(report: "Report") -> str:
+def _next(report: "ImportReport") -> str:
     return f"dartlab-coreloop pattern --since {report.first_day}"
 
 
-def _json(report: "Report", folder: Path, n_files: int) -> str:
+def _json(report: "ImportReport", folder: Path) -> str:
     import os
 
     import orjson
 
     facts = {
-        "n_files": n_files,
+        "n_files": report.n_files,
         "records": report.records,
         "added": report.added,
         "already_there": report.already_there,

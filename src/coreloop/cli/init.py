@@ -7,13 +7,11 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
-from coreloop.errors import UsageError
-from coreloop.project.settings import FILE_NAME
 from coreloop.project.workspace import open_workspace
 from coreloop.text import printable
 
 if TYPE_CHECKING:
-    from coreloop.project.scaffold import ProjectFile
+    from coreloop.project.init import Initialised
 
 _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
@@ -29,44 +27,32 @@ def command(owner: str | None, confirm: bool, as_json: bool) -> None:
     there is never overwritten.
     """
     from coreloop.history.repository import Repository, github_repo
-    from coreloop.project.scaffold import plan_files, write_files
+    from coreloop.project.init import InitRequest, initialise
 
     with Repository(Path.cwd()) as repository:
-        root, remote = repository.root, github_repo(repository)
-        workspace = open_workspace(Path.cwd())
-        if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
-            raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
-    reviewer = owner or (f"@{remote.partition('/')[0]}" if remote else "@OWNER")
-    planned = plan_files(root, workspace.settings, owner=_checked(reviewer))
-    if confirm:
-        write_files(root, planned)
+        root, github = repository.root, github_repo(repository)
+    request = InitRequest(repository=root, github=github, reviewer=owner, confirm=confirm)
+    done = initialise(open_workspace(Path.cwd()), request)
     if as_json:
-        facts = [{"path": one.path, "state": one.state, "added": one.added} for one in planned]
-        click.echo(
-            orjson.dumps({"root": str(root), "files": facts, "written": confirm}, option=orjson.OPT_INDENT_2)
-        )
+        files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
+        facts = {"root": str(root), "files": files, "written": confirm}
+        click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
-        _show(root, planned, reviewer, confirm=confirm)
+        _show(root, done, confirm=confirm)
 
 
-def _checked(owner: str) -> str:
-    if not owner.startswith("@") or not owner[1:] or not owner.isprintable() or " " in owner:
-        raise UsageError(f"{printable(owner)} is no reviewer; write --owner @login or @organization/team")
-    return owner
-
-
-def _show(root: Path, planned: "list[ProjectFile]", reviewer: str, *, confirm: bool) -> None:
-    for one in planned:
+def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
+    for one in done.files:
         click.echo(f"{_SAYS[one.state]:10} {one.path}")
         for line in one.added:
             click.echo(f"           {line}")
-    todo = sum(one.state != "there" for one in planned)
+    todo = sum(one.state != "there" for one in done.files)
     if not todo:
         click.echo("nothing to do: all of it is there")
     elif not confirm:
         click.echo(f"{todo} files in {printable(str(root))}; --confirm writes them")
     else:
         click.echo(
-            f"{todo} files written; then: commit them, review who {reviewer} is in CODEOWNERS, and run"
+            f"{todo} files written; then: commit them, review who {done.reviewer} is in CODEOWNERS, and run"
         )
         click.echo("  dartlab-coreloop guard protect")

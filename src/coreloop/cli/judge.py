@@ -14,7 +14,7 @@ from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.verdicts.judge import Judgment
+    from coreloop.judgments import Judgment
     from coreloop.verdicts.queue import Queue
 
 _VERDICTS: Final = {"P": "pass", "T": "tolerable", "C": "caveat", "V": "violation"}
@@ -40,7 +40,8 @@ def command(
     V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without
     options: the queue, of the last 30 days' requests and of all candidates.
     """
-    from coreloop.verdicts.judge import Verdict, judge
+    from coreloop.judgments import Verdict
+    from coreloop.verdicts.judge import judge
     from coreloop.verdicts.queue import read_queue
 
     now = datetime.now(UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option, knowledge_database
+from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 
@@ -25,18 +25,16 @@ def command() -> None:
 def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
     """Show what is known about STOCK: blog before audit before live, never what has expired."""
     from coreloop.cli.show_knowledge import show_bullets, show_insights
-    from coreloop.knowledge.insights import recall
-    from coreloop.knowledge.playbook import bullets
-    from coreloop.knowledge.store import reading
+    from coreloop.knowledge.run import look_up_bullets, look_up_insights, project_database
 
     if sum(one is not None for one in (stock, sector, intent)) != 1:
         raise UsageError("say one thing to show: a stock code, --sector NAME or --playbook INTENT")
-    with reading(knowledge_database(db, open_workspace(Path.cwd()))) as connection:
-        if intent is not None:
-            show_bullets(bullets(connection, intent), as_json=as_json)
-            return
-        found = recall(connection, stock_code=stock, sector=sector, now=datetime.now(UTC))
-        show_insights(found, as_json=as_json)
+    database = project_database(open_workspace(Path.cwd()), db)
+    if intent is not None:
+        show_bullets(look_up_bullets(database, intent), as_json=as_json)
+        return
+    found = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
+    show_insights(found, as_json=as_json)
 
 
 @command.command()
@@ -46,11 +44,9 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 def export(out: Path, db: Path | None, as_json: bool) -> None:
     """Write insights and playbook as JSON, to be shared; executions stay here."""
     from coreloop.cli.show_knowledge import shown
-    from coreloop.knowledge.export import export as write_export
-    from coreloop.knowledge.store import reading
+    from coreloop.knowledge.run import export_knowledge, project_database
 
-    with reading(knowledge_database(db, open_workspace(Path.cwd()))) as connection:
-        written = write_export(connection, out)
+    written = export_knowledge(project_database(open_workspace(Path.cwd()), db), out)
     if as_json:
         click.echo(orjson.dumps({shown(path): rows for path, rows in written.items()}))
         return
@@ -65,16 +61,9 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove the playbook's bullets that fail more often than they help (monthly)."""
     from coreloop.cli.show_knowledge import show_pruned
-    from coreloop.knowledge.playbook import prune as remove_weak
-    from coreloop.knowledge.playbook import weak_bullets
-    from coreloop.knowledge.store import reading, writing
+    from coreloop.knowledge.run import project_database, prune_playbook
 
-    database = knowledge_database(db, open_workspace(Path.cwd()))
-    with reading(database) as connection:
-        weak = weak_bullets(connection)
-    if confirm and weak:
-        with writing(database) as connection:
-            weak = remove_weak(connection)
+    weak = prune_playbook(project_database(open_workspace(Path.cwd()), db), confirm=confirm)
     show_pruned(weak, confirm=confirm, as_json=as_json)
 
 
@@ -89,24 +78,20 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     data/ai/knowledge/_archive first. Exits 1 when removed text may still be in the file's free space.
     """
     from coreloop.cli.show_knowledge import show_cleaned, show_planned
-    from coreloop.knowledge.audit_analysis import note_codes
-    from coreloop.knowledge.cleanup import Notes, clean, plan
+    from coreloop.knowledge.cleanup import Planned
+    from coreloop.knowledge.run import clean_up, project_database, project_notes
 
     workspace = open_workspace(Path.cwd())
-    database = knowledge_database(db, workspace)
-    folder = workspace.audit_notes_dir
-    if not folder.is_dir():
-        click.echo(f"{folder} is missing: every audit insight counts as one whose note is gone", err=True)
-    below = Path(workspace.settings.data_dir, "dart", folder.name).as_posix()
-    notes = Notes(note_codes(folder), below)
-    now = datetime.now(UTC)
-    if not confirm:
-        show_planned(plan(database, notes, now=now), database, as_json=as_json)
+    database, notes = project_database(workspace, db), project_notes(workspace)
+    if notes.missing is not None:
+        said = f"{notes.missing} is missing: every audit insight counts as one whose note is gone"
+        click.echo(said, err=True)
+    outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
+    if isinstance(outcome, Planned):
+        show_planned(outcome, database, as_json=as_json)
         return
-    workspace.keep_private(workspace.archive_dir)
-    cleaned = clean(database, notes, workspace.archive_dir, now=now)
-    show_cleaned(cleaned, database, as_json=as_json)
-    if cleaned.residue is not None:
+    show_cleaned(outcome, database, as_json=as_json)
+    if outcome.residue is not None:
         click.get_current_context().exit(1)
 
 
@@ -118,9 +103,10 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Make the database what it was when ARCHIVE was written; what it is now is archived first."""
     from coreloop.cli.show_knowledge import shown
     from coreloop.knowledge.archive import restore as bring_back
+    from coreloop.knowledge.run import project_database
 
     workspace = open_workspace(Path.cwd())
-    database = knowledge_database(db, workspace)
+    database = project_database(workspace, db)
     before = bring_back(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     if as_json:
         facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}

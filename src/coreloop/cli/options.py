@@ -10,7 +10,6 @@ import click
 
 from coreloop.errors import UsageError
 from coreloop.mine.remote import Address, Folder, named_folder
-from coreloop.project.workspace import Workspace
 
 FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -91,12 +90,3 @@ def db_option(command: _Command) -> _Command:
     file = click.Path(path_type=Path, dir_okay=False)
     text = "Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
     return click.option("--db", type=file, help=text)(command)
-
-
-def knowledge_database(db: Path | None, workspace: Workspace) -> Path:
-    """The database that ``--db`` names, else the project's, which is closed to other users."""
-    if db is not None:
-        return db
-    for path in (workspace.knowledge_dir, workspace.knowledge_file):
-        workspace.keep_private(path)
-    return workspace.knowledge_file

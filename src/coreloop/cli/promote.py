@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.project.workspace import locked, open_workspace
+from coreloop.files import locked
+from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.promote.reach import Reach
@@ -89,7 +90,7 @@ def command(
 def _keep_reach(path: Path, key: str, reach: "Reach") -> None:
     """Leave the outcome for ``status``, which tells a check that refuses everything."""
     from coreloop.errors import WorkspaceError
-    from coreloop.outcomes import ReachOutcome, append_reach
+    from coreloop.reach_checks import ReachOutcome, append_reach
 
     try:
         append_reach(path, ReachOutcome(datetime.now(UTC), key, reach.ok))

@@ -10,7 +10,8 @@ import orjson
 
 from coreloop.cli.options import FOLDER, json_option
 from coreloop.errors import UsageError
-from coreloop.project.workspace import Workspace, open_workspace, write_private
+from coreloop.files import write_private
+from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.text import printable
 
 if TYPE_CHECKING:

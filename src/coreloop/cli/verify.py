@@ -23,7 +23,7 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
 
     from coreloop.promote.asking import ask_again
     from coreloop.promote.proposal import read_proposal
-    from coreloop.promote.replay import Verdict
+    from coreloop.promote.replay import ReplayVerdict
 
     workspace = open_workspace(Path.cwd())
     replayed = ask_again(
@@ -37,5 +37,5 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
             said = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
             click.echo(f"run {number}: {said}{f' ({run.reason})' if run.reason else ''}")
         click.echo(f"{wanted}: {replayed.verdict}")
-    if replayed.verdict is not Verdict.REPRODUCED:
+    if replayed.verdict is not ReplayVerdict.REPRODUCED:
         click.get_current_context().exit(1)

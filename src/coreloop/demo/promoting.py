@@ -20,7 +20,7 @@ from coreloop.observe import AuditCollector
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.replay import AnswerFields, Replay, UnusableError, replay
+from coreloop.promote.replay import AnswerFields, Replay, UnusableAnswerError, replay
 from coreloop.text import printable
 
 _NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
@@ -108,11 +108,11 @@ class _Agent:
         """Answer, and read the record of it back."""
         request = self._requests.get(question)
         if request is None:
-            raise UnusableError("the scripted agent does not know the question")
+            raise UnusableAnswerError("the scripted agent does not know the question")
         clock_ns = partial(int, _NOON_NS)
         answer(request, self._tools, AuditCollector(question, data_dir=self._folder, clock_ns=clock_ns))
         (day_file,) = (self._folder / "audit" / "ai-ask").glob("*.jsonl")
         newest = decode_line(day_file.read_bytes().splitlines()[-1])
         if isinstance(newest, Skipped):
-            raise UnusableError(newest.reason)
+            raise UnusableAnswerError(newest.reason)
         return AnswerFields(newest.fields.tool_calls)

@@ -1,15 +1,13 @@
-"""Source files for the docstring commands: named by a target, compared with a revision, replaced whole."""
+"""Source files for the docstring commands: named by a target, compared with a revision."""
 
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from coreloop.docstrings.edit import Refused
 from coreloop.docstrings.shape import OTHER_SECTIONS, Loss, Shape, lost_sections, shapes
-from coreloop.errors import GitError, UsageError, WorkspaceError
+from coreloop.errors import GitError, UsageError
+from coreloop.files import read_file
 from coreloop.history.repository import Repository
 
 
@@ -30,34 +28,6 @@ def split_target(target: str) -> tuple[Path, str, int | None]:
     if not (marker and file and qualname) or (line and not line.isdecimal()):
         raise UsageError(f"{target!r} names no docstring; write path.py::qualname or path.py::qualname:LINE")
     return Path(file), qualname, int(line) if line else None
-
-
-def read_source_file(path: Path) -> bytes:
-    """The file's bytes."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-
-
-def write_source_file(path: Path, source: bytes) -> None:
-    """Replace a source file, whole or not at all; it keeps its mode, and a link stays a link."""
-    path = path.resolve()
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777)
-            file.write(source)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be written ({error.strerror})", path=path) from error
-    finally:
-        if temporary is not None:
-            with suppress(FileNotFoundError):  # it was renamed
-                Path(temporary).unlink()
 
 
 def check_files(paths: Sequence[Path], *, base: str | None, sections: Sequence[str]) -> list[FileReport]:
@@ -96,7 +66,7 @@ def _compared(path: Path, repository: Repository, sha: str, sections: Sequence[s
 
 
 def _report(path: Path, old: bytes | None, sections: Sequence[str]) -> FileReport:
-    source = read_source_file(path)
+    source = read_file(path)
     found = shapes(source, sections=sections)
     if isinstance(found, Refused):
         return FileReport(path, unreadable=found.reason)

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coreloop.files import write_private
 from coreloop.forge.protocol import Forge
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
-from coreloop.project.workspace import write_private
 
 if TYPE_CHECKING:
     from coreloop.promote.promotion import Plan  # brings an HTTP client, which only a replay needs

@@ -2,17 +2,23 @@
 
 import os
 import sqlite3
-import time
-from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from secrets import token_hex
 
 from coreloop.errors import UsageError, WorkspaceError
-from coreloop.knowledge.schema import quoted, tables
-from coreloop.knowledge.store import BUSY_TIMEOUT_S, busy, check, connect, empty_wal, translated, use_wal
-from coreloop.project.workspace import locked
+from coreloop.files import locked, replacing
+from coreloop.knowledge.schema import KNOWLEDGE
+from coreloop.sqlite import (
+    check_schema,
+    connect,
+    empty_wal,
+    overwrite,
+    quoted_name,
+    sqlite_errors,
+    tables,
+    use_wal,
+)
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
@@ -46,17 +52,13 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
     with locked(folder):
         for left in folder.glob(".*.partial*"):  # by a process that was killed
             left.unlink(missing_ok=True)
-        partial = folder / f".{name}.{token_hex(8)}.partial"
+        path = _free(folder, name)
         try:
-            os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            _copy(source, partial)
-            path = _free(folder, name)
-            partial.replace(path)
+            with replacing(path) as partial:
+                _copy(source, partial)
             _sync(folder)
         except OSError as error:
             raise WorkspaceError(f"cannot be written ({error.strerror})", path=folder) from error
-        finally:
-            partial.unlink(missing_ok=True)
     return path
 
 
@@ -94,24 +96,24 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
         raise WorkspaceError("does not exist", path=archive)
     if database.exists() and archive.samefile(database):
         raise UsageError("the archive is the database itself; name a file in its _archive folder")
-    with translated(archive), closing(connect(archive)) as copy:
-        check(copy, archive)
+    with sqlite_errors(archive), closing(connect(archive)) as copy:
+        check_schema(copy, archive, KNOWLEDGE)
         if not tables(copy):
             raise WorkspaceError("is empty: there is nothing to restore", path=archive)
         _refuse_damage(copy, archive)
         before = snapshot(database, folder, "pre-restore", now=now) if database.exists() else None
-        with translated(database), closing(connect(database, make=True)) as live:
+        with sqlite_errors(database), closing(connect(database, make=True)) as live:
             use_wal(live)
-            copy.backup(live, progress=_deadline(database))
+            overwrite(live, copy, database)
             empty_wal(live)
     return before
 
 
 def _copy(source: Path, target: Path) -> None:
-    with translated(source), closing(connect(source)) as live:
+    with sqlite_errors(source), closing(connect(source)) as live:
         live.execute("BEGIN")  # the counts and the copy are of one moment
         expected = _counts(live)
-        with translated(target.parent), closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        with sqlite_errors(target.parent), closing(sqlite3.connect(target, isolation_level=None)) as copy:
             live.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
             _refuse_damage(copy, source)
@@ -123,7 +125,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:
     return {
-        table: connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchone()[0]
+        table: connection.execute(f"SELECT count(*) FROM {quoted_name(table)}").fetchone()[0]
         for table in tables(connection)
     }
 
@@ -149,14 +151,3 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _deadline(path: Path) -> Callable[[int, int, int], None]:
-    """Called after every step of a backup, which would else wait for another writer without end."""
-    last = time.monotonic() + BUSY_TIMEOUT_S
-
-    def stop(status: int, _remaining: int, _total: int) -> None:
-        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > last:
-            raise WorkspaceError(f"{busy()}; run this again", path=path)
-
-    return stop

@@ -13,8 +13,8 @@ import yaml
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge.front_matter import (
+    FrontMatterError,
     Malformed,
-    UnusableError,
     entries,
     line_of,
     read_front_matter,
@@ -23,22 +23,23 @@ from coreloop.knowledge.front_matter import (
 )
 from coreloop.knowledge.insights import (
     Insight,
+    InsightSource,
     QualityGate,
-    Source,
     all_insights,
     is_stock_code,
     save_by_evidence,
 )
-from coreloop.knowledge.store import transaction, writing
+from coreloop.knowledge.store import writing
 from coreloop.project.workspace import open_workspace
 from coreloop.records import encodable
+from coreloop.sqlite import transaction
 
 _WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedPost:
     """A post that says nothing for an insight, and what it lacks."""
 
     reason: str
@@ -49,7 +50,7 @@ class Post:
     """A file and what is in it."""
 
     path: Path
-    content: Insight | Skipped | Malformed
+    content: Insight | SkippedPost | Malformed
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class Backfill:
     gone: tuple[Insight, ...]
 
 
-def read_post(text: str, *, evidence_ref: str) -> Insight | Skipped | Malformed:
+def read_post(text: str, *, evidence_ref: str) -> Insight | SkippedPost | Malformed:
     """The insight in a post.
 
     Parameters
@@ -86,7 +87,7 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | Skipped | Malformed:
 
     Returns
     -------
-    Insight, Skipped or Malformed
+    Insight, SkippedPost or Malformed
         The insight; what is missing for one; or the line that cannot be read, and why.
     """
     front = read_front_matter(text)
@@ -94,7 +95,7 @@ def read_post(text: str, *, evidence_ref: str) -> Insight | Skipped | Malformed:
         return front
     try:
         return _read(front, evidence_ref)
-    except UnusableError as error:
+    except FrontMatterError as error:
         return error.malformed
 
 
@@ -133,7 +134,7 @@ def compare(posts: Iterable[Post], known: Iterable[Insight], *, root: Path, proj
     parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
     for post in posts:
         parts[_part(post, by_ref)].append(post)
-    silent = {reference(Source.BLOG, post.path, project) for post in parts["skipped"]}
+    silent = {reference(InsightSource.BLOG, post.path, project) for post in parts["skipped"]}
     gone = (one for ref, one in by_ref.items() if ref in silent or _is_deleted(ref, root, project))
     return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=tuple(gone))
 
@@ -148,12 +149,12 @@ def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime
 
 def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
     """What the database has from blogs."""
-    return all_insights(connection, Source.BLOG)
+    return all_insights(connection, InsightSource.BLOG)
 
 
 def upsert_ai_frontmatter_to_insights(
     path: str | os.PathLike[str], *, project: Path | None = None
-) -> Insight | Skipped | Malformed:
+) -> Insight | SkippedPost | Malformed:
     """Write a post's insight to the project's knowledge database: a publisher calls this for each post.
 
     Parameters
@@ -165,7 +166,7 @@ def upsert_ai_frontmatter_to_insights(
 
     Returns
     -------
-    Insight, Skipped or Malformed
+    Insight, SkippedPost or Malformed
         What was written, or why nothing was.
 
     Raises
@@ -183,7 +184,7 @@ def upsert_ai_frontmatter_to_insights(
     return post.content
 
 
-def reference(source: Source, path: Path, project: Path) -> str:
+def reference(source: InsightSource, path: Path, project: Path) -> str:
     """What an insight refers to: the source and the path below the project's folder, with ``/``."""
     whole, folder = path.resolve(), project.resolve()
     return f"{source}:{(whole.relative_to(folder) if whole.is_relative_to(folder) else whole).as_posix()}"
@@ -196,7 +197,7 @@ def _is_deleted(ref: str, root: Path, project: Path) -> bool:
 
 
 def _part(post: Post, known: Mapping[str, Insight]) -> str:
-    if isinstance(post.content, Skipped):
+    if isinstance(post.content, SkippedPost):
         return "skipped"
     if isinstance(post.content, Malformed):
         return "malformed"
@@ -206,38 +207,38 @@ def _part(post: Post, known: Mapping[str, Insight]) -> str:
     return "same" if replace(before, created_at=None) == post.content else "edited"
 
 
-def _read_file(path: Path, project: Path) -> Insight | Skipped | Malformed:
+def _read_file(path: Path, project: Path) -> Insight | SkippedPost | Malformed:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
     except OSError as error:
         return Malformed(1, f"cannot be read ({error.strerror})")
-    ref = reference(Source.BLOG, path, project)
+    ref = reference(InsightSource.BLOG, path, project)
     if encodable(ref) != ref:
         return Malformed(1, "its path is not UTF-8; rename it")
     return read_post(text, evidence_ref=ref)
 
 
-def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight | Skipped:
+def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight | SkippedPost:
     if front is None:
-        return Skipped("no front matter")
+        return SkippedPost("no front matter")
     if "ai" not in front:
-        return Skipped("no ai block")
+        return SkippedPost("no ai block")
     ai = entries(front["ai"], "ai")
     code = front.get("stockCode") or front.get("stock_code")
     narrative = scalar(ai.get("verdict"), "verdict") or scalar(ai.get("narrative"), "narrative")
     if not scalar(code, "stockCode"):
-        return Skipped("no stockCode")
+        return SkippedPost("no stockCode")
     if not narrative:
-        return Skipped("no verdict and no narrative")
+        return SkippedPost("no verdict and no narrative")
     return Insight(
         stock_code=_stock_code(code),
         narrative=narrative,
         strengths=scalars(ai.get("strengths"), "strengths"),
         weaknesses=scalars(ai.get("weaknesses"), "weaknesses"),
         sector=scalar(front.get("sector"), "sector"),
-        source=Source.BLOG,
+        source=InsightSource.BLOG,
         key_metrics=dict(_metrics(ai.get("keyMetrics") or ai.get("key_metrics"))),
         data_as_of=scalar(ai.get("dataAsOf") or ai.get("data_as_of"), "dataAsOf"),
         evidence_ref=evidence_ref,
@@ -248,7 +249,7 @@ def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight |
 def _stock_code(node: yaml.Node | None) -> str:
     text = scalar(node, "stockCode")
     if node is not None and not is_stock_code(text):
-        raise UnusableError(f"stockCode {text[:40]!r} is no code", line_of(node))
+        raise FrontMatterError(f"stockCode {text[:40]!r} is no code", line_of(node))
     return text
 
 

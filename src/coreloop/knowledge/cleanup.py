@@ -14,16 +14,20 @@ from typing import Final
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge.archive import snapshot
 from coreloop.knowledge.playbook import IS_GOOD
-from coreloop.knowledge.schema import columns, hashed, migrate, quoted, tables, utc_text
-from coreloop.knowledge.store import (
+from coreloop.knowledge.schema import KNOWLEDGE, hashed, utc_text
+from coreloop.knowledge.store import reading
+from coreloop.sqlite import (
     busy,
-    check,
+    check_schema,
+    columns,
     connect,
     empty_wal,
-    is_busy,
-    reading,
+    migrate,
+    quoted_name,
+    reason,
+    sqlite_errors,
+    tables,
     transaction,
-    translated,
     use_wal,
 )
 
@@ -32,7 +36,7 @@ _KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CleanupRule:
     """Rows of a table that are removed, or changed where ``change`` says how."""
 
     text: str
@@ -41,19 +45,21 @@ class Rule:
     change: str | None = None
 
 
-RULES: Final = (
-    Rule("live insights, which nobody verified", "insights", "source = 'live'"),
-    Rule("audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"),
-    Rule(
+CLEANUP_RULES: Final = (
+    CleanupRule("live insights, which nobody verified", "insights", "source = 'live'"),
+    CleanupRule(
+        "audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"
+    ),
+    CleanupRule(
         "audit insights that get their note as evidence",
         "insights",
         "source = 'audit' AND has_note(stock_code)"
         " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
         "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
     ),
-    Rule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
-    Rule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
-    Rule(
+    CleanupRule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
+    CleanupRule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
+    CleanupRule(
         "questions that become keyed hashes",
         "executions",
         "created_at >= oldest() AND question_hash NOT GLOB 'keyed:*'",
@@ -82,10 +88,13 @@ class Notes:
         Stock codes that have a note.
     folder : str
         What leads a note's name in a reference, ``data/dart/auditAnalysis``.
+    missing : Path or None
+        The notes' folder where it does not exist.
     """
 
     codes: frozenset[str]
     folder: str
+    missing: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +162,14 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
-    with translated(database), closing(connect(database)) as connection:
-        check(connection, database)
+    with sqlite_errors(database), closing(connect(database)) as connection:
+        check_schema(connection, database, KNOWLEDGE)
         use_wal(connection)
         with transaction(connection):
-            check(connection, database)
+            check_schema(connection, database, KNOWLEDGE)
             # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
             archive = snapshot(database, archive_dir, "pre-cleanup", now=now)
-            migrate(connection, now=now)
+            migrate(connection, KNOWLEDGE, now=now)
             _add_functions(connection, notes, now)
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
@@ -171,27 +180,27 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
 def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
     """What the rules would do; no two of them meet in a row, so each can be counted by itself."""
     for rule in _rules(connection):
-        matching = f"SELECT count(*) FROM {quoted(rule.table)} WHERE {rule.where}"
+        matching = f"SELECT count(*) FROM {quoted_name(rule.table)} WHERE {rule.where}"
         yield _effect(rule, connection.execute(matching).fetchone()[0])
 
 
 def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
     for rule in _rules(connection):
-        table = quoted(rule.table)
+        table = quoted_name(rule.table)
         what = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
         yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
 
 
-def _effect(rule: Rule, rows: int) -> Effect:
+def _effect(rule: CleanupRule, rows: int) -> Effect:
     return Effect(rule=rule.text, table=rule.table, removes=rule.change is None, rows=rows)
 
 
-def _rules(connection: sqlite3.Connection) -> Iterable[Rule]:
+def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
     """The rules, and one for each table of dartlab's that holds questions too (``skills``)."""
-    yield from RULES
+    yield from CLEANUP_RULES
     for table in tables(connection):
         if table != "clear_questions" and "question" in columns(connection, table):
-            yield Rule(
+            yield CleanupRule(
                 "questions that become keyed hashes",
                 table,
                 "question != keyed(CAST(question AS BLOB))",
@@ -227,5 +236,5 @@ def _scrub(connection: sqlite3.Connection) -> str | None:
             return busy()
         connection.execute("DELETE FROM unscrubbed")
     except sqlite3.OperationalError as error:
-        return busy() if is_busy(error) else str(error)
+        return reason(error)
     return None

@@ -7,15 +7,15 @@ from typing import Final
 
 import orjson
 
+from coreloop.files import write_private
 from coreloop.knowledge.insights import all_insights
 from coreloop.knowledge.playbook import bullets
-from coreloop.project.workspace import write_private
 
-SCHEMA_VERSION: Final = 1
+_SCHEMA_VERSION: Final = 1
 _OPTIONS: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
-def export(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
+def export_json(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
     """Write ``insights.json`` and ``playbook.json``; the same rows give the same bytes.
 
     Parameters
@@ -42,6 +42,6 @@ def export(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
     written = {}
     for name, rows in parts.items():
         path = folder / f"{name}.json"
-        write_private(path, orjson.dumps({"schema_version": SCHEMA_VERSION, name: rows}, option=_OPTIONS))
+        write_private(path, orjson.dumps({"schema_version": _SCHEMA_VERSION, name: rows}, option=_OPTIONS))
         written[path] = len(rows)
     return written

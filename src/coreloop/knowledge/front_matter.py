@@ -18,7 +18,7 @@ class Malformed:
     reason: str
 
 
-class UnusableError(Exception):
+class FrontMatterError(Exception):
     """A value of the wrong kind, at a line of the file."""
 
     def __init__(self, reason: str, line: int) -> None:
@@ -51,7 +51,7 @@ def read_front_matter(text: str) -> Mapping[str, yaml.Node] | Malformed | None:
         # Nodes and not values: 035720 would be an octal number, and 2026-13-45 an exception.
         node = yaml.compose(whole, Loader=yaml.BaseLoader)
         return entries(node, "the front matter") if node is not None else {}
-    except UnusableError as error:
+    except FrontMatterError as error:
         return error.malformed
     except RecursionError:
         return Malformed(1, "the front matter is nested too deeply")
@@ -67,17 +67,17 @@ def entries(node: yaml.Node, what: str) -> dict[str, yaml.Node]:
 
     Raises
     ------
-    UnusableError
+    FrontMatterError
         It is no mapping, or a key stands twice or is no text.
     """
     if is_null(node):
         return {}
     if not isinstance(node, yaml.MappingNode):
-        raise UnusableError(f"{what} must be keys with values", line_of(node))
+        raise FrontMatterError(f"{what} must be keys with values", line_of(node))
     found: dict[str, yaml.Node] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode) or key.value in found:
-            raise UnusableError(f"a key of {what} stands twice or is no text", line_of(key))
+            raise FrontMatterError(f"a key of {what} stands twice or is no text", line_of(key))
         found[encodable(key.value)] = value
     return found
 
@@ -87,13 +87,13 @@ def scalar(node: yaml.Node | None, what: str) -> str:
 
     Raises
     ------
-    UnusableError
+    FrontMatterError
         It is a list or a mapping.
     """
     if node is None or is_null(node):
         return ""
     if not isinstance(node, yaml.ScalarNode):
-        raise UnusableError(f"{what} must be one text", line_of(node))
+        raise FrontMatterError(f"{what} must be one text", line_of(node))
     return " ".join(encodable(node.value).split())
 
 
@@ -102,7 +102,7 @@ def scalars(node: yaml.Node | None, what: str) -> tuple[str, ...]:
 
     Raises
     ------
-    UnusableError
+    FrontMatterError
         It is a mapping, or holds a list or a mapping.
     """
     if node is None:

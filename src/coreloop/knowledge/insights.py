@@ -11,7 +11,8 @@ from typing import Any, Final
 import orjson
 
 from coreloop.knowledge.schema import utc_text
-from coreloop.knowledge.store import storable, transaction
+from coreloop.knowledge.store import storable
+from coreloop.sqlite import transaction
 
 MIN_ANSWER_CHARS: Final = 500
 GOOD_GRADES: Final = frozenset({"P", "T"})
@@ -19,7 +20,7 @@ GOOD_GRADES: Final = frozenset({"P", "T"})
 _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1,2})?")
 
 
-class Source(StrEnum):
+class InsightSource(StrEnum):
     """Who said it, the most trusted first."""
 
     BLOG = "blog"
@@ -50,7 +51,7 @@ class Insight:
     sector : str
         "" where it is not known.
     source : str
-        A `Source`; a database of dartlab may hold another word.
+        A `InsightSource`; a database of dartlab may hold another word.
     key_metrics : mapping of str to float or str
         Figures by name.
     data_as_of : str
@@ -78,7 +79,7 @@ class Insight:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedInsight:
     """A live insight that may not be kept, and why."""
 
     reason: str
@@ -122,7 +123,7 @@ def save_live(
     answer_chars: int,
     grade: str | None,
     now: datetime,
-) -> Refused | None:
+) -> RefusedInsight | None:
     """Keep what an answer said about a company, in the place of what the last one said.
 
     Parameters
@@ -138,13 +139,13 @@ def save_live(
 
     Returns
     -------
-    Refused or None
+    RefusedInsight or None
         Why nothing was written; None when it was.
     """
     reason = refuse_live(stock_code=insight.stock_code, answer_chars=answer_chars, grade=grade)
     if reason is not None:
-        return Refused(reason)
-    values = {**_values(insight), "source": Source.LIVE, "quality_gate": QualityGate.AUTO_EXTRACTED}
+        return RefusedInsight(reason)
+    values = {**_values(insight), "source": InsightSource.LIVE, "quality_gate": QualityGate.AUTO_EXTRACTED}
     with transaction(connection):
         connection.execute(
             "DELETE FROM insights WHERE source = 'live' AND stock_code = ?", (insight.stock_code,)
@@ -202,7 +203,7 @@ def recall(
     return [_insight(row) for row in rows]
 
 
-def all_insights(connection: sqlite3.Connection, source: Source | None = None) -> list[Insight]:
+def all_insights(connection: sqlite3.Connection, source: InsightSource | None = None) -> list[Insight]:
     """Every insight, in the order in which they were written, expired ones included."""
     rows = connection.execute(
         "SELECT * FROM insights WHERE :source IS NULL OR source = :source ORDER BY id", {"source": source}

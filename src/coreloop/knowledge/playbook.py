@@ -7,7 +7,8 @@ from typing import Final
 
 from coreloop.errors import UsageError
 from coreloop.knowledge.schema import utc_text
-from coreloop.knowledge.store import storable, transaction
+from coreloop.knowledge.store import storable
+from coreloop.sqlite import transaction
 
 MAX_BULLET_CHARS: Final = 200
 PRIOR_SUCCESSES: Final = 1

@@ -2,12 +2,13 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final
 
 from coreloop.records import hash_question
+from coreloop.sqlite import Schema, columns, run_script, tables
 
 SCHEMA: Final = """
 -- Requests that an agent answered.
@@ -85,49 +86,12 @@ _TIMES: Final = frozenset({"created_at", "expires_at", "last_used"})
 _HASH: Final = re.compile(r"sha256:[0-9a-f]{16,64}|keyed:[0-9a-f]{32}")
 
 
-def columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Names of a table's columns; none where there is no such table."""
-    return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
-
-
-def tables(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables that are not SQLite's own."""
-    listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    return [row[0] for row in connection.execute(listed)]
-
-
-def quoted(name: str) -> str:
-    """A table's name as SQL has it, whatever is in it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def version(connection: sqlite3.Connection) -> int:
-    """The schema version; 0 for a new file and for a database of dartlab."""
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
 def is_knowledge(connection: sqlite3.Connection) -> bool:
     """Whether the tables are those of a knowledge database, of this or of an older shape."""
     found = set(tables(connection))
     return {"executions", "insights"} <= found and all(
         needed <= set(columns(connection, table)) for table, needed in _TELLING.items() if table in found
     )
-
-
-def migrate(connection: sqlite3.Connection, *, now: datetime) -> None:
-    """Bring a database to the newest version, inside the caller's transaction.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        In a transaction; the database is new, or `is_knowledge`.
-    now : datetime
-        Stands in for a time that an old row does not tell.
-    """
-    for number, step in enumerate(MIGRATIONS, start=1):
-        if version(connection) < number:
-            step(connection, now)
-            connection.execute(f"PRAGMA user_version = {number}")
 
 
 def utc_text(moment: datetime) -> str:
@@ -140,8 +104,7 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
     old = [table for table in TABLES if table in tables(connection)]
     for table in old:
         connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-    for statement in _statements(SCHEMA):
-        connection.execute(statement)
+    run_script(connection, SCHEMA)
     _add_functions(connection, now)
     for table in old:
         connection.execute(_copy(connection, table))
@@ -155,12 +118,8 @@ def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
 
 
 MIGRATIONS: Final[tuple[Callable[[sqlite3.Connection, datetime], None], ...]] = (_create_or_adopt,)
-VERSION: Final = len(MIGRATIONS)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """One by one, since `sqlite3.Connection.executescript` would commit the caller's transaction."""
-    return (statement for statement in script.split(";\n") if statement.strip())
+KNOWLEDGE: Final = Schema("knowledge", MIGRATIONS, is_knowledge)
+VERSION: Final = KNOWLEDGE.version
 
 
 def _copy(connection: sqlite3.Connection, table: str) -> str:

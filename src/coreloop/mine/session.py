@@ -12,6 +12,7 @@ from typing import Final
 from coreloop.days import Days
 from coreloop.errors import NotKeptError
 from coreloop.history.promotions import project_keys
+from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.executors import Executor
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.remote import Folder
@@ -19,7 +20,6 @@ from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.window import merge
 from coreloop.project.workspace import Workspace
-from coreloop.verdicts.judge import Judgments, read_judgments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,12 +20,12 @@ import msgspec
 import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
+from coreloop.files import Lock, locked
 from coreloop.mine.remote import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
 from coreloop.mine.source import Source
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
-from coreloop.project.workspace import Lock, locked
 from coreloop.records import encodable
 
 VERSION: Final = 2

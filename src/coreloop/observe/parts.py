@@ -14,8 +14,8 @@ from coreloop.records import (
     DEFAULT_SELECTORS,
     MAX_STRING_CHARS,
     SCHEMA_VERSION,
-    Judgment,
     Record,
+    RecordedJudgment,
     ToolCall,
     canonical_json,
     encodable,
@@ -29,7 +29,12 @@ from coreloop.records import (
 )
 
 Drop: TypeAlias = Callable[[str], None]
-_NO_JUDGMENT: Final[Judgment] = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
+_NO_JUDGMENT: Final[RecordedJudgment] = {
+    "verdict": None,
+    "judged_at": None,
+    "judged_by": None,
+    "pr_url": None,
+}
 _NUMBERS: Final = (int, float)
 _NUMBER_LIMIT: Final = 2**53
 

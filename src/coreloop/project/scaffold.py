@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from coreloop import __version__
 from coreloop.errors import WorkspaceError
+from coreloop.files import write_private, write_public
 from coreloop.project.settings import FILE_NAME, Settings
-from coreloop.project.workspace import write_private, write_public
 
 DISTRIBUTION: Final = "coreloop"
 """The name on PyPI, as pyproject.toml has it."""
@@ -86,15 +86,17 @@ def write_files(root: Path, planned: list[ProjectFile]) -> None:
 
 def _wanted(settings: Settings, *, owner: str) -> Iterator[tuple[str, bytes]]:
     for path, name in _COPIED.items():
-        yield path, template(name)
+        yield path, read_template(name)
     branch = settings.forge.base
-    rules = re.sub(rb"(?m)^branch: .*$", b"branch: " + branch.encode(), template("branch_protection.yml"))
+    rules = re.sub(
+        rb"(?m)^branch: .*$", b"branch: " + branch.encode(), read_template("branch_protection.yml")
+    )
     yield ".github/branch_protection.yml", rules
     yield REQUIREMENTS, f"{DISTRIBUTION}=={__version__}\n".encode()
     yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
 
 
-def template(name: str) -> bytes:
+def read_template(name: str) -> bytes:
     """A file that comes with the package."""
     return files("coreloop").joinpath("templates", name).read_bytes()
 

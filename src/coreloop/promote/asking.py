@@ -2,9 +2,18 @@
 
 from functools import partial
 
-from coreloop.project.workspace import Workspace, append_private
+from coreloop.files import append_private
+from coreloop.project.workspace import Workspace
 from coreloop.promote.proposal import Proposal
-from coreloop.promote.replay import AuditLog, HttpEndpoint, Replay, Run, Verdict, is_loopback, replay
+from coreloop.promote.replay import (
+    AuditLog,
+    HttpEndpoint,
+    Replay,
+    ReplayRun,
+    ReplayVerdict,
+    is_loopback,
+    replay,
+)
 
 
 def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:
@@ -29,10 +38,10 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     """
     settings = workspace.settings.replay
     if proposal.phase == "F":
-        return Replay(Verdict.NOT_APPLICABLE, ())
+        return Replay(ReplayVerdict.NOT_APPLICABLE, ())
     reason = _why_not(settings.url, confirmed=confirmed)
     if settings.url is None or reason:
-        return Replay(Verdict.UNAVAILABLE, (Run(None, reason),))
+        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason),))
     with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
         return replay(
             endpoint,

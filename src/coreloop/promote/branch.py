@@ -9,7 +9,7 @@ from coreloop.history.repository import Repository
 from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
-from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def _read(repository: Repository, branch: str, sha: str) -> Published:
     known = read_trailers(repository.message(sha))
     base_sha = repository.resolve(f"{sha}^")
     said = known.get("Replay", "")
-    if base_sha is None or said not in set(Verdict):
+    if base_sha is None or said not in set(ReplayVerdict):
         raise RefusedError(f"the commit on branch {branch} is not one that coreloop makes; delete the branch")
-    return Published(branch, sha, base_sha, known, Replay(Verdict(said), ()))
+    return Published(branch, sha, base_sha, known, Replay(ReplayVerdict(said), ()))
 
 
 def _other(found: Published, proposal: Proposal) -> RefusedError:

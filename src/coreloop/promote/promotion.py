@@ -23,9 +23,9 @@ from coreloop.promote.branch import (
     refuse_other_text,
 )
 from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, title
+from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
-from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict
 
 _LOOK_BACK_DAYS: Final = 365
 
@@ -195,7 +195,7 @@ def make_plan(
         reach=reach,
         replay=replay,
         branch=published.branch if published is not None else branch_name(proposal, settings.axis_slugs),
-        title=title(proposal),
+        title=pull_request_title(proposal),
         message=commit_message(proposal, replay),
         body=body(proposal, reach, replay, notes=notes),
         obstacles=obstacles,
@@ -349,9 +349,9 @@ def _weigh(reach: Reach, replay: Replay, leave: Leave) -> tuple[tuple[str, ...],
         (notes if leave.unreached else obstacles).append(
             f"reach: {_unreached(reach)}" + ("" if leave.unreached else "; --allow-unreached goes on")
         )
-    if replay.verdict is Verdict.NOT_REPRODUCED:
+    if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
-    elif replay.verdict not in {Verdict.REPRODUCED, Verdict.NOT_APPLICABLE}:
+    elif replay.verdict not in {ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE}:
         (notes if leave.unverified else obstacles).append(
             f"replay: {replay.summary}" + ("" if leave.unverified else "; --allow-unverified goes on")
         )

@@ -25,7 +25,7 @@ def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
 
 
-def title(proposal: Proposal) -> str:
+def pull_request_title(proposal: Proposal) -> str:
     """Subject of the commit and title of the pull request."""
     return write_title(proposal.phase, proposal.engine)
 
@@ -47,9 +47,8 @@ def trailers(proposal: Proposal, replay: Replay) -> str:
 def commit_message(proposal: Proposal, replay: Replay) -> str:
     """The whole message of the one commit."""
     target = f"{proposal.file}::{proposal.symbol}"
-    return (
-        f"{title(proposal)}\n\nAppends to {proposal.section} of {target}.\n\n{trailers(proposal, replay)}\n"
-    )
+    subject, said = pull_request_title(proposal), f"Appends to {proposal.section} of {target}."
+    return f"{subject}\n\n{said}\n\n{trailers(proposal, replay)}\n"
 
 
 def body(proposal: Proposal, reach: Reach, replay: Replay, *, notes: tuple[str, ...] = ()) -> str:

@@ -25,7 +25,7 @@ _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
 
 
-class Verdict(StrEnum):
+class ReplayVerdict(StrEnum):
     """What a replay says of a pattern; only ``reproduced`` lets a promotion go on by itself."""
 
     REPRODUCED = "reproduced"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ReplayRun:
     """One question asked again: whether the agent did the steps in order; None when nobody knows."""
 
     agrees: bool | None
@@ -47,8 +47,8 @@ class Run:
 class Replay:
     """All runs, and the verdict on them."""
 
-    verdict: Verdict
-    runs: tuple[Run, ...]
+    verdict: ReplayVerdict
+    runs: tuple[ReplayRun, ...]
 
     @property
     def summary(self) -> str:
@@ -70,12 +70,12 @@ class AnswerFields(msgspec.Struct):
     tool_calls_omitted: int | None = None
 
 
-class UnusableError(Exception):
+class UnusableAnswerError(Exception):
     """An answer that says nothing about the sequence; the text is the reason."""
 
 
 class Endpoint(Protocol):
-    """Asks one question; raises `UnusableError` when no usable answer comes."""
+    """Asks one question; raises `UnusableAnswerError` when no usable answer comes."""
 
     def ask(self, question: str) -> AnswerFields:
         """The agent's answer."""
@@ -112,11 +112,11 @@ class HttpEndpoint:
         with _no_answer(), self._client.stream("POST", self._url, json=body, headers=mark) as answer:
             content = _read(answer.iter_bytes(), deadline)
         if answer.status_code != 200:
-            raise UnusableError(f"the endpoint answered {answer.status_code}")
+            raise UnusableAnswerError(f"the endpoint answered {answer.status_code}")
         try:
             return msgspec.json.decode(content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UnusableError("the answer is no JSON of the known form") from error
+            raise UnusableAnswerError("the answer is no JSON of the known form") from error
 
 
 def _read(parts: Iterator[bytes], deadline: float) -> bytes:
@@ -125,9 +125,9 @@ def _read(parts: Iterator[bytes], deadline: float) -> bytes:
     for part in parts:
         content += part
         if time.monotonic() > deadline:
-            raise UnusableError("the endpoint did not answer in time")
+            raise UnusableAnswerError("the endpoint did not answer in time")
         if len(content) > _MAX_ANSWER_BYTES:
-            raise UnusableError("the answer is too long")
+            raise UnusableAnswerError("the answer is too long")
     return bytes(content)
 
 
@@ -137,11 +137,11 @@ def _no_answer() -> Iterator[None]:
     try:
         yield
     except httpx2.TimeoutException as error:
-        raise UnusableError("the endpoint did not answer in time") from error
+        raise UnusableAnswerError("the endpoint did not answer in time") from error
     except httpx2.ConnectError as error:
-        raise UnusableError("the endpoint cannot be reached") from error
+        raise UnusableAnswerError("the endpoint cannot be reached") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise UnusableError(f"the connection failed ({type(error).__name__})") from error
+        raise UnusableAnswerError(f"the connection failed ({type(error).__name__})") from error
 
 
 class AuditLog:
@@ -165,7 +165,7 @@ class AuditLog:
                 if request_id in self._seen:
                     return self._seen[request_id]
             if time.monotonic() > deadline:
-                raise UnusableError(_NO_RECORD)
+                raise UnusableAnswerError(_NO_RECORD)
             time.sleep(_POLL_S)  # another process writes the file; there is nothing to wait on
 
     def _newest_first(self) -> list[Path]:
@@ -185,7 +185,7 @@ class AuditLog:
                 file.seek(start if start <= size else 0)  # shorter: another file of that name
                 for line in iter(file.readline, b""):
                     if time.monotonic() > deadline:
-                        raise UnusableError(_NO_RECORD)
+                        raise UnusableAnswerError(_NO_RECORD)
                     if not line.endswith(b"\n"):
                         break  # still being written
                     self._read_to[path] = file.tell()
@@ -232,20 +232,20 @@ def replay(
         Is told the id of every request as soon as it is known.
     """
     if not questions:
-        return Replay(Verdict.UNAVAILABLE, (Run(None, "the candidate has no example question"),))
-    done: list[Run] = []
+        return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the candidate has no example question"),))
+    done: list[ReplayRun] = []
     for number in range(runs):
         try:
             answer = endpoint.ask(questions[number % len(questions)])
             if answer.request_id is not None:
                 kept(answer.request_id)
             done.append(_compare(answer, steps, selectors, audit_log))
-        except UnusableError as reason:
-            done.append(Run(None, str(reason)))
-    return Replay(weigh(done), tuple(done))
+        except UnusableAnswerError as reason:
+            done.append(ReplayRun(None, str(reason)))
+    return Replay(weigh_runs(done), tuple(done))
 
 
-def weigh(runs: Sequence[Run]) -> Verdict:
+def weigh_runs(runs: Sequence[ReplayRun]) -> ReplayVerdict:
     """The verdict on some runs.
 
     Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most
@@ -254,10 +254,11 @@ def weigh(runs: Sequence[Run]) -> Verdict:
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)
     if agreed >= _LEAST_AGREED and 2 * agreed > len(runs):
-        return Verdict.REPRODUCED
+        return ReplayVerdict.REPRODUCED
     if not usable:
-        return Verdict.UNAVAILABLE
-    return Verdict.NOT_REPRODUCED if not agreed and 2 * usable > len(runs) else Verdict.INCONCLUSIVE
+        return ReplayVerdict.UNAVAILABLE
+    is_refuted = not agreed and 2 * usable > len(runs)
+    return ReplayVerdict.NOT_REPRODUCED if is_refuted else ReplayVerdict.INCONCLUSIVE
 
 
 def is_loopback(url: str) -> bool:
@@ -274,23 +275,23 @@ def _compare(
     steps: Sequence[str],
     selectors: Mapping[str, Sequence[str]],
     audit_log: AuditLog | None,
-) -> Run:
+) -> ReplayRun:
     expected = hash_sequence(">".join(steps))
     if answer.tool_calls is None and answer.tool_sequence_hash == expected:
-        return Run(True, "")
+        return ReplayRun(True, "")
     if answer.tool_calls is None:
         if answer.request_id is None or audit_log is None:
             # other steps may stand between the pattern's, which a hash does not tell
             differs = answer.tool_sequence_hash is not None
-            raise UnusableError(_OTHER_HASH if differs else "the answer names no tool calls")
+            raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
         answer = audit_log.steps(answer.request_id)
     calls = [call if isinstance(call, CallFields) else CallFields(call) for call in answer.tool_calls or ()]
     agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
     if not agrees and answer.tool_calls_omitted:
         if answer.tool_sequence_hash != expected:
-            raise UnusableError("the request's record does not hold all of its calls")
+            raise UnusableAnswerError("the request's record does not hold all of its calls")
         agrees = True
-    return Run(agrees, "" if agrees else "the agent took other steps")
+    return ReplayRun(agrees, "" if agrees else "the agent took other steps")
 
 
 def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:

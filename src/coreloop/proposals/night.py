@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from coreloop.errors import WorkspaceError
-from coreloop.project.workspace import locked, write_private
+from coreloop.files import locked, write_private
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.entry import SCHEMA_VERSION

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from coreloop.judgments import Judgments
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import Promotions
-from coreloop.verdicts.judge import Judgments, Proposed
+from coreloop.verdicts.judge import Proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,17 +12,19 @@ from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
 from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
+from coreloop.judgments import read_judgments
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.outcomes import read_dropped, read_reaches
+from coreloop.observe.dropped_file import read_dropped
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import Workspace
+from coreloop.reach_checks import read_reaches
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
 from coreloop.text import printable
-from coreloop.verdicts.judge import read_judgments, read_proposed
+from coreloop.verdicts.judge import read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
 """So many records of the window for each that a pattern needs, and something should have come out."""

@@ -76,7 +76,7 @@ def read_stability(
         Aware.
     """
     newest = history.merges[: -CLEAN_MERGES - 1 : -1]
-    return weigh(history, [_read(repository, merge, folder) for merge in newest], now=now)
+    return weigh_history(history, [_read(repository, merge, folder) for merge in newest], now=now)
 
 
 def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighed:
@@ -119,7 +119,7 @@ def weigh_merge(merge: Merge, target: Replaced, *, alone: bool) -> Weighed:
     return Weighed(merge, reason, () if isinstance(lost, Refused) else lost)
 
 
-def weigh(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:
+def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:
     """Weigh the gates.
 
     Parameters

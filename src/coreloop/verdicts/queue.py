@@ -11,6 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.days import Days
+from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.decode import Line
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
@@ -19,7 +20,7 @@ from coreloop.project.settings import Gates
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
-from coreloop.verdicts.judge import Judgments, Proposed, read_judgments, read_proposed
+from coreloop.verdicts.judge import Proposed, read_proposed
 
 MOST_MISSING: Final = 2
 """Successes that a pattern near the gate lacks at most."""
@@ -29,7 +30,7 @@ _QUESTION: Final = ("sequence", "question")
 _NO_QUESTION: Final = int(hash_question("").rpartition(":")[2], 16)
 
 
-class Kind(StrEnum):
+class WaitingKind(StrEnum):
     """Why a thing is in the queue."""
 
     NEAR = "near the gate"
@@ -41,7 +42,7 @@ class Kind(StrEnum):
 class Waiting:
     """A thing to judge: ``text`` is a request's question, or a candidate's steps."""
 
-    kind: Kind
+    kind: WaitingKind
     id: str
     reason: str
     text: str
@@ -255,7 +256,7 @@ def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: G
             f"the gate: {_steps(candidate)}"
         )
         for one in sorted(own, key=lambda one: -one.ts_us)[:_REQUESTS_SHOWN]:
-            yield Waiting(Kind.NEAR, one.id, reason, one.text)
+            yield Waiting(WaitingKind.NEAR, one.id, reason, one.text)
 
 
 def _just_passed(
@@ -268,11 +269,11 @@ def _just_passed(
         if one.key in by_key and not all(enough):
             figures = f"{one.n_observed} requests, {one.n_unique_questions} different questions"
             reason = f"only just passed: {figures}; {by_key[one.key].age(today)}"
-            yield Waiting(Kind.NEAR, by_key[one.key].last.id, reason, _steps(one))
+            yield Waiting(WaitingKind.NEAR, by_key[one.key].last.id, reason, _steps(one))
 
 
 def _long_pending(one: _Pending, today: date) -> Waiting:
-    return Waiting(Kind.PENDING, one.last.id, f"{one.age(today)}, never judged", one.last.text)
+    return Waiting(WaitingKind.PENDING, one.last.id, f"{one.age(today)}, never judged", one.last.text)
 
 
 def _same_questions(
@@ -289,13 +290,13 @@ def _same_questions(
         counts = f"succeeded {_counted(good, 'time')} and failed {_counted(bad, 'time')}"
         steps = sequences.get(pair[0], "steps that were cut off")
         reason = f"failed; the same question with the same steps {counts}: {steps}"
-        yield Waiting(Kind.CONFLICT, one.id, reason, one.text)
+        yield Waiting(WaitingKind.CONFLICT, one.id, reason, one.text)
 
 
 def _disagreements(judgments: Judgments) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
         said = " but ".join(f"{one.judged_by} said {one.verdict}" for one in (other, newest))
-        yield Waiting(Kind.CONFLICT, newest.id, f"{said}; the newest counts", newest.cause or "")
+        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{said}; the newest counts", newest.cause or "")
 
 
 def _pattern(candidate: Candidate) -> tuple[str, int]:

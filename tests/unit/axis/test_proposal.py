@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coreloop.axis.case import Case, Thresholds, make_case
-from coreloop.axis.evidence import Call, Target, calls_in, engines_of, read_target
+from coreloop.axis.evidence import ShownCall, Target, calls_in, engines_of, read_target
 from coreloop.axis.proposal import proposal_path, write_proposal
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.errors import GitError, UsageError, WorkspaceError
@@ -174,7 +174,7 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
     ],
 )
 def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
-    assert list(calls_in([line], owner="a")) == [Call(tool, tuple(pairs)) for tool, pairs in calls]
+    assert list(calls_in([line], owner="a")) == [ShownCall(tool, tuple(pairs)) for tool, pairs in calls]
 
 
 def test_axis_is_the_one_of_the_last_call_with_a_selector(history: History) -> None:

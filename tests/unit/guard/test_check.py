@@ -14,7 +14,7 @@ from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote import promotion
 from coreloop.promote.proposal import read_proposal
-from coreloop.promote.replay import Replay, Verdict
+from coreloop.promote.replay import Replay, ReplayVerdict
 from guarding import (
     NUMBER,
     Payload,
@@ -46,7 +46,7 @@ def promote(project: Project, folder: Path) -> None:
             None,
             project=folder,
             settings=Settings(),
-            ask=lambda _: Replay(Verdict.REPRODUCED, ()),
+            ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
             leave=promotion.Leave(),
         )
     assert done.branch == BRANCH

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.history.trailers import NAMES, REPLAYS, read_trailers, write_trailers
-from coreloop.promote.replay import Verdict
+from coreloop.promote.replay import ReplayVerdict
 
 BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
 FOUND = [
@@ -73,5 +73,5 @@ def test_git_reads_them_too() -> None:
 
 
 def test_verdicts_that_go_on_are_those_of_a_replay() -> None:
-    going_on = set(Verdict) - {Verdict.NOT_REPRODUCED}
+    going_on = set(ReplayVerdict) - {ReplayVerdict.NOT_REPRODUCED}
     assert set().union(*REPLAYS.values()) == going_on

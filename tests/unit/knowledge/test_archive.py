@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from coreloop import sqlite
 from coreloop.errors import UsageError, WorkspaceError
-from coreloop.knowledge import archive, store
+from coreloop.knowledge import archive
 from coreloop.knowledge.archive import restore, snapshot
 from coreloop.knowledge.cleanup import Notes, clean
-from coreloop.knowledge.store import transaction, writing
+from coreloop.knowledge.store import writing
+from coreloop.sqlite import transaction
 from old_knowledge import execution, insight, make_old, rows_of
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -132,8 +134,7 @@ def test_processes_that_have_it_open_see_the_restored_rows_and_can_write(databas
 
 def test_restoring_waits_no_longer_than_it_should(database: Path, monkeypatch: pytest.MonkeyPatch):
     taken = _clean(database)
-    for module in (store, archive):
-        monkeypatch.setattr(module, "BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     with (
         writing(database) as connection,
         transaction(connection),
@@ -219,6 +220,7 @@ def test_a_full_disk_under_the_archive_is_one_line_and_changes_nothing(database:
     code = f"""
 from datetime import UTC, datetime
 from pathlib import Path
+from coreloop import sqlite
 from coreloop.errors import WorkspaceError
 from coreloop.knowledge.archive import snapshot
 try:

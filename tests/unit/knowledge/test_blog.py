@@ -10,7 +10,7 @@ from coreloop.errors import UsageError, WorkspaceError
 from coreloop.knowledge.blog import (
     Backfill,
     Post,
-    Skipped,
+    SkippedPost,
     blog_insights,
     compare,
     find_posts,
@@ -20,7 +20,7 @@ from coreloop.knowledge.blog import (
     upsert_ai_frontmatter_to_insights,
 )
 from coreloop.knowledge.front_matter import Malformed
-from coreloop.knowledge.insights import Insight, Source
+from coreloop.knowledge.insights import Insight, InsightSource
 from coreloop.knowledge.store import reading, writing
 from coreloop.project.workspace import Workspace, open_workspace
 
@@ -45,7 +45,7 @@ ai:
 """
 
 
-def _read(text: str) -> Insight | Skipped | Malformed:
+def _read(text: str) -> Insight | SkippedPost | Malformed:
     return read_post(text, evidence_ref="blog:blog/a/index.md")
 
 
@@ -98,7 +98,7 @@ def test_a_narrative_stands_in_for_a_verdict_and_names_may_be_in_snake_case():
     ],
 )
 def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reason: str):
-    assert _read(text) == Skipped(reason)
+    assert _read(text) == SkippedPost(reason)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +284,9 @@ def test_a_blog_that_is_not_there_is_refused(project: Workspace):
 
 
 def test_a_reference_is_the_path_below_the_project_or_whole(tmp_path: Path):
-    assert reference(Source.BLOG, tmp_path / "블로그" / "a b.md", tmp_path) == "blog:블로그/a b.md"
+    assert reference(InsightSource.BLOG, tmp_path / "블로그" / "a b.md", tmp_path) == "blog:블로그/a b.md"
     outside = tmp_path / "other" / "a.md"
-    assert reference(Source.BLOG, outside, tmp_path / "project") == f"blog:{outside.as_posix()}"
+    assert reference(InsightSource.BLOG, outside, tmp_path / "project") == f"blog:{outside.as_posix()}"
 
 
 def test_posts_outside_of_the_project_are_found_again(
@@ -321,7 +321,7 @@ def test_the_hook_and_the_backfill_write_the_same_row(project: Workspace, monkey
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
-        ("# x", Skipped("no front matter")),
+        ("# x", SkippedPost("no front matter")),
         ("---\na: b: c\n---", Malformed(2, "is not YAML: mapping values are not allowed here")),
     ],
 )
@@ -344,7 +344,7 @@ def test_the_example_s_posts_are_read_whole():
     posts = find_posts(EXAMPLES / "blog", "**/index.md", project=EXAMPLES)
     backfill = compare(posts, [], root=EXAMPLES / "blog", project=EXAMPLES)
     assert _sizes(backfill) == {"new": 31, "skipped": 4}
-    reasons = {post.content.reason for post in backfill.skipped if isinstance(post.content, Skipped)}
+    reasons = {post.content.reason for post in backfill.skipped if isinstance(post.content, SkippedPost)}
     assert reasons == {"no front matter", "no ai block", "no stockCode", "no verdict and no narrative"}
     insights = [post.content for post in backfill.new if isinstance(post.content, Insight)]
     assert all(one.sector and one.data_as_of for one in insights)

@@ -17,12 +17,14 @@ from typing import Any
 
 import pytest
 
+from coreloop import sqlite
 from coreloop.errors import WorkspaceError
-from coreloop.knowledge import cleanup, store
-from coreloop.knowledge.cleanup import RULES, Notes, clean, plan
+from coreloop.knowledge import cleanup
+from coreloop.knowledge.cleanup import CLEANUP_RULES, Notes, clean, plan
 from coreloop.knowledge.insights import all_insights
-from coreloop.knowledge.schema import VERSION, utc_text, version
+from coreloop.knowledge.schema import VERSION, utc_text
 from coreloop.knowledge.store import writing
+from coreloop.sqlite import version
 from old_knowledge import bullet, bytes_of, execution, insight, make_old, rows_of
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -225,7 +227,7 @@ def test_without_its_snapshot_nothing_is_changed(database: Path, monkeypatch: py
 
 
 def test_a_rule_that_fails_undoes_those_before_it(database: Path, monkeypatch: pytest.MonkeyPatch):
-    broken = (*RULES, cleanup.Rule("x", "nowhere", "true"))
+    broken = (*CLEANUP_RULES, cleanup.CleanupRule("x", "nowhere", "true"))
     before = rows_of(database, "insights")
     monkeypatch.setattr(cleanup, "RULES", broken)
     with pytest.raises(WorkspaceError, match="no such table: nowhere"):
@@ -281,7 +283,7 @@ def test_a_table_with_a_hostile_name_is_a_table(database: Path):
 def test_who_reads_an_older_state_all_the_time_keeps_the_removed_text_there_and_that_is_said(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(store, "BUSY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.2)
     with closing(sqlite3.connect(database, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM insights").fetchall()
@@ -303,7 +305,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.knowledge.insights import Insight, save_by_evidence
 from coreloop.knowledge.playbook import merge_bullet
-from coreloop.knowledge.store import transaction, writing
+from coreloop.knowledge.store import writing
+from coreloop.sqlite import transaction
 
 name, path = sys.argv[1], Path(sys.argv[2])
 print("ready", flush=True)

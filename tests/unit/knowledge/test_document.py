@@ -9,8 +9,8 @@ from coreloop.knowledge.blog import read_post
 from coreloop.knowledge.cleanup import KEPT_DAYS
 from coreloop.knowledge.insights import MIN_ANSWER_CHARS, Insight
 from coreloop.knowledge.playbook import GOOD_QUALITY, GOOD_SUCCESSES, MAX_BULLET_CHARS, PRUNED_BELOW
-from coreloop.knowledge.schema import columns
-from coreloop.knowledge.store import BUSY_TIMEOUT_S, reading
+from coreloop.knowledge.store import reading
+from coreloop.sqlite import BUSY_TIMEOUT_S, columns
 
 PAGE = (Path(__file__).parents[3] / "docs" / "knowledge.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.knowledge.front_matter import (
+    FrontMatterError,
     Malformed,
-    UnusableError,
     entries,
     line_of,
     read_front_matter,
@@ -80,7 +80,7 @@ def test_an_empty_one_has_no_keys(text: str):
 def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
     node = _read(f"---\nkey: {written}\n---\n")["key"]
     if read is None:
-        with pytest.raises(UnusableError, match="key must be one text"):
+        with pytest.raises(FrontMatterError, match="key must be one text"):
             scalar(node, "key")
     else:
         assert scalar(node, "key") == read
@@ -119,7 +119,7 @@ def test_lists_are_read_in_any_style():
 @pytest.mark.parametrize("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
 def test_a_list_holds_texts_alone(written: str):
     node = _read(f"---\n\na: {written}\n---\n")["a"]
-    with pytest.raises(UnusableError, match="must be one text") as raised:
+    with pytest.raises(FrontMatterError, match="must be one text") as raised:
         scalars(node, "a")
     assert raised.value.malformed.line == 3
 
@@ -127,7 +127,7 @@ def test_a_list_holds_texts_alone(written: str):
 def test_an_alias_that_would_grow_without_end_is_refused():
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
     node = _read("\n".join(["---", *lines, "---"]))["a39"]
-    with pytest.raises(UnusableError):
+    with pytest.raises(FrontMatterError):
         scalars(node, "a")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.knowledge.insights import (
     Insight,
-    Refused,
+    RefusedInsight,
     all_insights,
     is_stock_code,
     recall,
@@ -51,7 +51,7 @@ def test_the_write_gate_refuses_with_its_reason(stock_code, answer_chars, grade,
 
 def test_a_refused_insight_is_not_written(knowledge):
     refused = save_live(knowledge, KNOWN, answer_chars=499, grade="P", now=NOW)
-    assert refused == Refused("the answer has 499 characters, fewer than 500")
+    assert refused == RefusedInsight("the answer has 499 characters, fewer than 500")
     assert all_insights(knowledge) == []
 
 

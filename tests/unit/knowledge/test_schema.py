@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from coreloop.errors import WorkspaceError
-from coreloop.knowledge.schema import MIGRATIONS, SCHEMA, VERSION, columns, tables, version
+from coreloop.knowledge.schema import MIGRATIONS, SCHEMA, VERSION
 from coreloop.knowledge.store import reading, writing
 from coreloop.records import hash_question
+from coreloop.sqlite import columns, tables, version
 from old_knowledge import bullet, bytes_of, execution, insert_all, insight, make_old, rows_of
 
 AT = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -192,7 +193,8 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(tmp_path: Path):
 OPEN = """
 import sys
 from pathlib import Path
-from coreloop.knowledge.store import transaction, writing
+from coreloop.knowledge.store import writing
+from coreloop.sqlite import transaction
 print("ready", flush=True)
 sys.stdin.readline()
 with writing(Path(sys.argv[1])) as connection, transaction(connection):

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from coreloop import sqlite
 from coreloop.errors import WorkspaceError
-from coreloop.knowledge import store
 from coreloop.knowledge.schema import VERSION
-from coreloop.knowledge.store import reading, transaction, writing
+from coreloop.knowledge.store import reading, writing
+from coreloop.sqlite import transaction
 from old_knowledge import make_old, rows_of
 
 
@@ -147,7 +148,7 @@ def test_a_transaction_that_fails_changes_nothing(tmp_path: Path):
 
 def test_who_waits_too_long_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "x.db"
-    monkeypatch.setattr(store, "BUSY_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     waited = "another process has been using it for 0 s; run this again"
     with (
         writing(path) as one,

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from coreloop.days import Days
+from coreloop.judgments import Verdict
 from coreloop.mine.session import Mined, MiningOptions, Watch, open_mining, run_mine
 from coreloop.pattern.run import PatternRequest, run_pattern
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.refine.run import RefineRequest, run_refine
 from coreloop.status.read import read_status
-from coreloop.verdicts.judge import Verdict, judge
+from coreloop.verdicts.judge import judge
 from coreloop.verdicts.queue import read_queue
 from logs import failed, record, write_log
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from coreloop import __version__
-from coreloop.project.scaffold import DISTRIBUTION, REQUIREMENTS, codeowners, template
+from coreloop.project.scaffold import DISTRIBUTION, REQUIREMENTS, codeowners, read_template
 from coreloop.project.settings import Settings, load_settings
 from promoting import Project, run_git
 
@@ -183,7 +183,7 @@ def test_what_is_installed_is_this_version(init: Init, folder: Path):
 )
 def test_this_project_s_own_files_are_the_templates(name: str):
     """After a change of one: cp .github/{name} src/coreloop/templates/."""
-    assert (ROOT / ".github" / name).read_bytes() == template(Path(name).name)
+    assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
 
 
 def test_this_project_s_owners_are_as_the_template_has_them():

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from coreloop.history.trailers import NAMES, read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
-from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, title
+from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, compare_descriptions
-from coreloop.promote.replay import Replay, Run, Verdict
+from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
 
 REPRODUCED = Replay(
-    Verdict.REPRODUCED, (Run(True, ""), Run(True, ""), Run(False, "the agent took other steps"))
+    ReplayVerdict.REPRODUCED,
+    (ReplayRun(True, ""), ReplayRun(True, ""), ReplayRun(False, "the agent took other steps")),
 )
 
 
@@ -62,14 +63,14 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
 
 
 def test_title_leads_with_the_phase(proposal: Proposal) -> None:
-    assert title(proposal) == "[CORELOOP-R] docs(analysis): how it is used with success, Guide"
+    assert pull_request_title(proposal) == "[CORELOOP-R] docs(analysis): how it is used with success, Guide"
     caveat = replace(proposal, phase="F", section="Caveats")
-    assert title(caveat) == "[CORELOOP-F] docs(analysis): how it fails, Caveats"
+    assert pull_request_title(caveat) == "[CORELOOP-F] docs(analysis): how it fails, Caveats"
 
 
 def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
     assert commit_message(proposal, REPRODUCED) == (
-        f"{title(proposal)}\n\nAppends to Guide of {FILE}::analysis.\n\n"
+        f"{pull_request_title(proposal)}\n\nAppends to Guide of {FILE}::analysis.\n\n"
         f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {KEY}\nTarget: {FILE}::analysis\n"
         "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
         "Success-Rate: 1.000\nReplay: reproduced\n"

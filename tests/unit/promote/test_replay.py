@@ -21,12 +21,12 @@ from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,
     Replay,
-    Run,
-    UnusableError,
-    Verdict,
+    ReplayRun,
+    ReplayVerdict,
+    UnusableAnswerError,
     is_loopback,
     replay,
-    weigh,
+    weigh_runs,
 )
 from coreloop.records import hash_sequence
 from github_stand_in import Reply
@@ -150,7 +150,7 @@ def test_proxy_of_the_environment_is_not_used(ask: ASK, monkeypatch: pytest.Monk
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        assert ask(agent).verdict is Verdict.REPRODUCED
+        assert ask(agent).verdict is ReplayVerdict.REPRODUCED
     assert proxy.asked == []
 
 
@@ -269,12 +269,12 @@ def test_log_is_read_on_from_where_it_ended(tmp_path: Path) -> None:
 
 def test_deadline_counts_while_a_long_log_is_read(tmp_path: Path) -> None:
     path = logged(tmp_path, *[record(request_id="other")] * 1000, record(request_id="r-1"))
-    with pytest.raises(UnusableError, match="in time"):
+    with pytest.raises(UnusableAnswerError, match="in time"):
         AuditLog(path.parent, 0).steps("r-1")
 
 
 def test_record_that_never_comes_is_of_no_use(tmp_path: Path) -> None:
-    with pytest.raises(UnusableError, match="did not appear in the audit log in time"):
+    with pytest.raises(UnusableAnswerError, match="did not appear in the audit log in time"):
         AuditLog(logged(tmp_path, record(request_id="other")).parent, 0.01).steps("r-1")
 
 
@@ -296,15 +296,15 @@ def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:
     kept: list[str] = []
     with Agent({"request_id": "r-1"}) as agent, HttpEndpoint(agent.url, timeout_s=20) as endpoint:
         replayed = replay(endpoint, ["show()"], ["?"], runs=1, selectors={}, kept=kept.append)
-    assert (kept, replayed.verdict) == (["r-1"], Verdict.UNAVAILABLE)
+    assert (kept, replayed.verdict) == (["r-1"], ReplayVerdict.UNAVAILABLE)
 
 
 def test_dry_run_asks_this_machine_only(ask: ASK) -> None:
     with Agent(GOOD) as agent:
-        assert ask(agent, confirmed=False).verdict is Verdict.REPRODUCED
+        assert ask(agent, confirmed=False).verdict is ReplayVerdict.REPRODUCED
     replayed = ask("http://agent.example/api/ask", confirmed=False)
     assert replayed == Replay(
-        Verdict.UNAVAILABLE, (Run(None, "without --confirm only a loopback address is asked"),)
+        ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "without --confirm only a loopback address is asked"),)
     )
 
 
@@ -323,7 +323,9 @@ def test_loopback_is_told_by_the_host(url: str, is_local: bool) -> None:
 
 def test_most_must_agree() -> None:
     table = {
-        (yes, no, none): weigh([Run(True, "")] * yes + [Run(False, "")] * no + [Run(None, "")] * none)
+        (yes, no, none): weigh_runs(
+            [ReplayRun(True, "")] * yes + [ReplayRun(False, "")] * no + [ReplayRun(None, "")] * none
+        )
         for yes, no, none in [(1, 0, 0), (2, 2, 0), (3, 2, 0), (0, 1, 1), (0, 2, 1), (0, 0, 3), (1, 0, 2)]
     }
     assert [verdict.value for verdict in table.values()] == [

@@ -4,8 +4,9 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from coreloop.judgments import Judgment, Judgments, Verdict
 from coreloop.status.facts import Standing, count_standing
-from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
+from coreloop.verdicts.judge import Proposed
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 

@@ -13,9 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.judgments import Judgment, Verdict, read_judgments
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
-from coreloop.verdicts.judge import Judgment, Proposed, Verdict, judge, read_judgments, read_proposed
+from coreloop.verdicts.judge import Proposed, judge, read_proposed
 from logs import record, write_log
 from promoting import KEY, counterexample, write_candidates
 from promoting import candidate as a_candidate

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from coreloop.days import Days
+from coreloop.judgments import Judgment, Judgments, Verdict
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import merge
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import SECTION, candidate_key
-from coreloop.verdicts.judge import Judgment, Judgments, Proposed, Verdict
-from coreloop.verdicts.queue import Kind, Waiting, find_waiting
+from coreloop.verdicts.judge import Proposed
+from coreloop.verdicts.queue import Waiting, WaitingKind, find_waiting
 from logs import call, failed, record, repeated, write_log
 
 TODAY = date(2026, 4, 26)
@@ -71,7 +72,7 @@ def waiting(tmp_path: Path) -> Any:
 def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any):
     assert waiting(repeated(8) + failures(1)) == [
         Waiting(
-            Kind.NEAR,
+            WaitingKind.NEAR,
             "req-bad-0",
             "failed; 8 of 9 succeeded, 1 more would pass the gate: analysis(axis=수익성)",
             "나쁜0 것0",
@@ -97,7 +98,7 @@ def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any)
 def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gates, expected: int, waiting: Any):
     found = waiting(repeated(good) + failures(bad), gate=gate)
     assert len(found) == expected
-    assert {one.kind for one in found} <= {Kind.NEAR}
+    assert {one.kind for one in found} <= {WaitingKind.NEAR}
 
 
 def test_the_fewest_missing_successes_come_first(waiting: Any):
@@ -152,7 +153,7 @@ def test_a_recovered_failure_and_another_pattern_s_failure_are_not_shown(waiting
 def test_a_candidate_that_only_just_passed_is_near(n: int, is_near: bool, waiting: Any):
     proposed = (Proposed("cand-1", KEY, TODAY, "steps"),)
     expected = Waiting(
-        Kind.NEAR,
+        WaitingKind.NEAR,
         "cand-1",
         "only just passed: 3 requests, 3 different questions; proposed 0 days ago",
         "analysis(axis=수익성)",
@@ -178,9 +179,9 @@ def test_pending_candidates_are_listed_oldest_first_with_their_newest_id(waiting
         Proposed("cand-today", "d", TODAY),
     )
     assert waiting([], proposed=proposed) == [
-        Waiting(Kind.PENDING, "cand-5-001", "proposed 12 days ago, never judged", "a steps"),
-        Waiting(Kind.PENDING, "ce-5-001", "proposed 5 days ago, never judged", ""),
-        Waiting(Kind.PENDING, "cand-1-001", "proposed 1 day ago, never judged", ""),
+        Waiting(WaitingKind.PENDING, "cand-5-001", "proposed 12 days ago, never judged", "a steps"),
+        Waiting(WaitingKind.PENDING, "ce-5-001", "proposed 5 days ago, never judged", ""),
+        Waiting(WaitingKind.PENDING, "cand-1-001", "proposed 1 day ago, never judged", ""),
     ]
 
 
@@ -197,7 +198,7 @@ def test_what_was_promoted_is_not_pending(waiting: Any):
 
 def test_an_id_stands_once_for_its_first_reason(waiting: Any):
     (one,) = waiting(repeated(3), proposed=(Proposed("cand-1", KEY, date(2026, 4, 1)),))
-    assert one.kind is Kind.NEAR
+    assert one.kind is WaitingKind.NEAR
     assert one.reason.endswith("proposed 25 days ago")
 
 
@@ -217,7 +218,7 @@ def asked_again(**changes: Any) -> list[dict[str, Any]]:
 def test_a_question_that_succeeded_and_failed_with_the_same_steps_is_conflicting(waiting: Any):
     assert waiting(asked_again()) == [
         Waiting(
-            Kind.CONFLICT,
+            WaitingKind.CONFLICT,
             "req-newest",
             "failed; the same question with the same steps succeeded 1 time and failed 2 times: "
             "analysis(axis=수익성)",
@@ -249,7 +250,7 @@ def test_a_conflict_ends_when_its_failures_are_judged(waiting: Any):
 
 def test_people_who_disagree_are_conflicting(waiting: Any):
     assert waiting([], said("req-1", "V"), said("req-1", "P", by="Bob")) == [
-        Waiting(Kind.CONFLICT, "req-1", "Ann said V but Bob said P; the newest counts", "because")
+        Waiting(WaitingKind.CONFLICT, "req-1", "Ann said V but Bob said P; the newest counts", "because")
     ]
 
 
@@ -272,4 +273,6 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
     )
     assert found[0].id == "req-tau-retail-l1-4o-t027-27-0027"
     assert "38 of 39 succeeded" in found[0].reason
-    assert [one.id for one in found if one.kind is Kind.CONFLICT] == ["req-tau-retail-l0-4o-t063-63-0063"]
+    assert [one.id for one in found if one.kind is WaitingKind.CONFLICT] == [
+        "req-tau-retail-l0-4o-t063-63-0063"
+    ]

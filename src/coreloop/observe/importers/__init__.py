@@ -5,9 +5,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from coreloop.observe.importers import claude_code, inspect_log, langfuse, otlp
 from coreloop.observe.importers.files import TraceFile, Unusable
-from coreloop.observe.importers.trace import Request, Skipped
+from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
 
-Read: TypeAlias = Callable[[Iterable[TraceFile]], Iterator[Request | Skipped | Unusable]]
+Read: TypeAlias = Callable[[Iterable[TraceFile]], Iterator[TracedRequest | SkippedTrace | Unusable]]
 
 
 class Importer(NamedTuple):

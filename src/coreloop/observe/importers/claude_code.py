@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from coreloop.observe.importers.files import TraceFile, Unusable, read_each, read_lines
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Call, Request, Skipped
-from coreloop.observe.importers.values import body_text, milliseconds, moment, text
+from coreloop.observe.importers.files import TraceFile, Unusable, read_each, read_line_values
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
+from coreloop.observe.importers.values import body_text, milliseconds, read_moment, text
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -35,10 +35,10 @@ class _Open:
     name: str
     args: dict[str, Any]
     begun: datetime | None
-    call: Call | None = None
+    call: TracedCall | None = None
 
-    def close(self) -> Call:
-        return self.call or Call(name=self.name, args=self.args, error="the trace has no result")
+    def close(self) -> TracedCall:
+        return self.call or TracedCall(name=self.name, args=self.args, error="the trace has no result")
 
 
 @dataclass(slots=True)
@@ -66,26 +66,26 @@ class _Turn:
         return self.stop_reason is not None or self.error is not None or quiet_s >= _QUIET_S
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every turn of some sessions; what is written at the moment is left for the next time."""
     yield from read_each(files, _read_file)
 
 
-def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     with file.open() as lines:
-        yield from read_session(read_lines(lines), quiet_s=file.quiet_s)
+        yield from read_session(read_line_values(lines), quiet_s=file.quiet_s)
 
 
-_SEEN: Final = Skipped("message that was read before")
-_SIDECHAIN: Final = Skipped("message of a sub-agent")
-_META: Final = Skipped("message that nobody typed")
-_COMMAND: Final = Skipped("command or notification")
-_UNASKED: Final = Skipped("answer to no question")
-_UNFINISHED: Final = Skipped("turn that is not finished")
-_UNANSWERED: Final = Skipped("question without an answer")
+_SEEN: Final = SkippedTrace("message that was read before")
+_SIDECHAIN: Final = SkippedTrace("message of a sub-agent")
+_META: Final = SkippedTrace("message that nobody typed")
+_COMMAND: Final = SkippedTrace("command or notification")
+_UNASKED: Final = SkippedTrace("answer to no question")
+_UNFINISHED: Final = SkippedTrace("turn that is not finished")
+_UNANSWERED: Final = SkippedTrace("question without an answer")
 
 
-def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[Request | Skipped]:
+def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequest | SkippedTrace]:
     """The turns of one session.
 
     Parameters
@@ -123,13 +123,13 @@ def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[Request | 
         yield _request(turn) if line is not TORN and turn.is_finished(quiet_s) else _UNFINISHED
 
 
-def _why_skipped(line: Any, seen: set[int]) -> Skipped | None:
-    if isinstance(line, Skipped):
+def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
+    if isinstance(line, SkippedTrace):
         return line
     if not isinstance(line, dict) or not isinstance(line.get("type"), str) or _MARKS.isdisjoint(line):
         return FOREIGN
     if line["type"] not in {"user", "assistant"} or not isinstance(line.get("message"), dict):
-        return Skipped("line that is no message")
+        return SkippedTrace("line that is no message")
     uuid = line.get("uuid")
     if isinstance(uuid, str):
         if hash(uuid) in seen:  # a number instead of the text: a long session has many
@@ -142,7 +142,7 @@ def _why_skipped(line: Any, seen: set[int]) -> Skipped | None:
 
 def _begin(line: dict[str, Any], typed: str) -> _Turn:
     session_id = text(line.get("sessionId"))
-    begun = moment(line.get("timestamp"))
+    begun = read_moment(line.get("timestamp"))
     uuid = text(line.get("uuid"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
     return _Turn(ids, typed, session_id, begun, begun)
@@ -161,7 +161,7 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
     model = text(message.get("model"))
     if model == _SYNTHETIC and not line.get("isApiErrorMessage"):
         return
-    at = moment(line.get("timestamp"))
+    at = read_moment(line.get("timestamp"))
     turn.ended = at or turn.ended
     said = message.get("content")
     parts = said if isinstance(said, list) else [{"type": "text", "text": said}]
@@ -193,7 +193,7 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
     if turn is None:
         return bool(results)
-    at = moment(line.get("timestamp"))
+    at = read_moment(line.get("timestamp"))
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
         waiting = turn.waiting.get(str(part.get("tool_use_id")))
@@ -205,7 +205,7 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
 def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None) -> None:
     body = body_text(part.get("content"))
     failed = bool(part.get("is_error"))
-    opened.call = Call(
+    opened.call = TracedCall(
         name=opened.name,
         args=opened.args,
         error=(_ERROR_TAG.sub("", body).strip() or "failed") if failed else None,
@@ -214,12 +214,12 @@ def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None) -> Non
     )
 
 
-def _request(turn: _Turn) -> Request | Skipped:
+def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
     if turn.last is None:
         return _UNANSWERED
     if turn.ended is None:
         return NO_TIME
-    return Request(
+    return TracedRequest(
         source=NAME,
         ids=turn.ids,
         question=turn.question,

@@ -97,7 +97,7 @@ class _Counted(io.FileIO):
         return data
 
 
-def find_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:
+def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:
     """The files that paths mean, each once; of a folder, all below it with one of the suffixes.
 
     Parameters
@@ -154,7 +154,7 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def read_lines(file: BinaryIO) -> Iterator[Any]:
+def read_line_values(file: BinaryIO) -> Iterator[Any]:
     """The JSON value of each line that is not blank; `TORN` in the place of what is none."""
     for number, raw in enumerate(file):
         line = raw if number else raw.removeprefix(_BYTE_ORDER_MARK)
@@ -173,13 +173,13 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
     value = _value_or_torn(first)
     if value is not TORN:
         yield value
-        yield from read_lines(file)
+        yield from read_line_values(file)
         return
     second = file.readline()
     value = _value_or_torn(second)
     if isinstance(value, dict) and first.strip() not in {b"[", b"{"}:  # lines, of which the first is cut
         yield from (TORN, value)
-        yield from read_lines(file)
+        yield from read_line_values(file)
         return
     rest = second + file.read()
     whole = _value_or_torn(first + rest)
@@ -187,7 +187,7 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         yield whole
     elif first:
         yield TORN
-        yield from read_lines(io.BytesIO(rest))
+        yield from read_line_values(io.BytesIO(rest))
 
 
 def decode(text: bytes | str) -> Any:

@@ -10,21 +10,21 @@ from datetime import datetime
 from typing import Any, Final
 
 from coreloop.observe.importers.files import TraceFile, Unusable, decode, read_documents, read_each
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Call, Request, Skipped
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
     arguments,
     body_text,
     first,
     milliseconds,
-    moment,
     question_in,
+    read_moment,
     seconds_as_ms,
     size_bytes,
     text,
 )
 from coreloop.observe.parts import stored_text
-from coreloop.records import Judgment
+from coreloop.records import RecordedJudgment
 
 NAME: Final = "inspect"
 SUFFIXES: Final = (".json", ".eval")
@@ -34,12 +34,12 @@ _FAILED: Final = frozenset({"I", "INCORRECT", "N", "NOANSWER", "NO", "FALSE"})
 _ZSTANDARD: Final = 93
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every sample of some logs."""
     yield from read_each(files, _read_file)
 
 
-def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     if file.path.suffix == ".eval":
         yield from _read_zip(file)
         return
@@ -55,7 +55,7 @@ def _read_file(file: TraceFile) -> Iterator[Request | Skipped]:
                 yield FOREIGN
 
 
-def _read_zip(file: TraceFile) -> Iterator[Request | Skipped]:
+def _read_zip(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
     """A log whose samples are files of their own: one of them is in memory at a time."""
     with file.open() as opened, zipfile.ZipFile(opened) as log:
         if sys.version_info < (3, 14) and any(one.compress_type == _ZSTANDARD for one in log.infolist()):
@@ -79,19 +79,19 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
         return TORN
 
 
-def _request(sample: Any, task: dict[str, Any]) -> Request | Skipped:
+def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     if not isinstance(sample, dict):
         return FOREIGN
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     events = [event for event in _list(sample.get("events")) if isinstance(event, dict)]
-    ended = _ended(sample, events) or moment(task.get("created"))
+    ended = _ended(sample, events) or read_moment(task.get("created"))
     if ended is None:
         return NO_TIME
     events = list(_answering(events))
     error = sample.get("error")
     provider, _, model = (text(task.get("model")) or "").partition("/")
-    return Request(
+    return TracedRequest(
         source=NAME,
         ids=_ids(sample, task),
         question=_attached(question_in(sample.get("input")) or "", attachments),
@@ -108,9 +108,9 @@ def _request(sample: Any, task: dict[str, Any]) -> Request | Skipped:
 
 
 def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | None:
-    times = [moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
+    times = [read_moment(event.get(key)) for event in events for key in ("timestamp", "completed")]
     last = max((time for time in times if time is not None), default=None)
-    return last or moment(first(sample, "completed_at", "started_at"))
+    return last or read_moment(first(sample, "completed_at", "started_at"))
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -134,13 +134,13 @@ def _ids(sample: dict[str, Any], task: dict[str, Any]) -> tuple[str, ...]:
     return str(run), str(sample.get("id")), str(sample.get("epoch"))
 
 
-def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[Call]:
+def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterator[TracedCall]:
     for event in events:
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
-            begun, ended = moment(event.get("timestamp")), moment(event.get("completed"))
-            yield Call(
+            begun, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
+            yield TracedCall(
                 name=text(event.get("function")) or "?",
                 args={key: _attached(value, attachments) for key, value in args.items()},
                 error=_error(error, event),
@@ -166,7 +166,7 @@ def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str:
     return str(_attached(said, attachments))
 
 
-def _judgment(scores: Any, at: datetime) -> Judgment | None:
+def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
     """V where one score says wrong, P where all say right; partial credit and other scales say nothing."""
     found = scores if isinstance(scores, dict) else {}
     verdicts = {

@@ -12,22 +12,24 @@ import msgspec
 
 from coreloop.categories import Categories
 from coreloop.errors import WorkspaceError
+from coreloop.files import locked
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.trace import ID_PREFIX, Request, Skipped, record_of
+from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
 from coreloop.project.settings import Settings
-from coreloop.project.workspace import locked
 from coreloop.records import encode_line
 
 _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """What an import did.
 
     Attributes
     ----------
+    n_files : int
+        Files that were looked at.
     records : int
         Requests that were found in the traces: those that were added, and those that were there already.
     tools : Counter of str
@@ -40,6 +42,7 @@ class Report:
         Named files that hold nothing of the format.
     """
 
+    n_files: int = 0
     records: int = 0
     added: int = 0
     already_there: int = 0
@@ -51,7 +54,9 @@ class Report:
     unusable: list[Unusable] = field(default_factory=list)
 
 
-def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: Settings) -> Report:
+def land(
+    found: Iterable[TracedRequest | SkippedTrace | Unusable], folder: Path, settings: Settings
+) -> ImportReport:
     """Append the requests that a folder does not have yet, one whole line each.
 
     An import that ended half way is completed by the next one; two at once wait for each other.
@@ -67,7 +72,7 @@ def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: 
 
     Returns
     -------
-    Report
+    ImportReport
         What was found and added.
 
     Raises
@@ -75,13 +80,13 @@ def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: 
     WorkspaceError
         The folder cannot be read or written; what was appended before is whole.
     """
-    report = Report()
+    report = ImportReport()
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
     selectors = settings.selectors()
     with locked(folder), _appending(folder) as append:
         known = _imported_ids(folder)
         for one in found:
-            if isinstance(one, Request):
+            if isinstance(one, TracedRequest):
                 _note(report, one)
                 number = int(one.id.removeprefix(ID_PREFIX), 16)
                 if number in known:
@@ -96,7 +101,7 @@ def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: 
                 append(encode_line(record, selectors), record["ts"][:10])
                 known.add(number)
                 report.added += 1
-            elif isinstance(one, Skipped):
+            elif isinstance(one, SkippedTrace):
                 report.skipped[one.reason] += 1
             elif one.file.named:
                 report.unusable.append(one)
@@ -105,7 +110,7 @@ def land(found: Iterable[Request | Skipped | Unusable], folder: Path, settings: 
     return report
 
 
-def _note(report: Report, request: Request) -> None:
+def _note(report: ImportReport, request: TracedRequest) -> None:
     report.records += 1
     report.tools.update(call.name for call in request.calls)
     day = request.ended.date().isoformat()

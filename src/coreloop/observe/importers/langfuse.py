@@ -9,15 +9,15 @@ from typing import Any, Final, Literal
 
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
-from coreloop.observe.importers.spans import Span, requests
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Request, Skipped
+from coreloop.observe.importers.spans import TraceSpan, requests
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
     arguments,
     decoded,
     first,
-    moment,
     question_in,
+    read_moment,
     size_bytes,
     text,
 )
@@ -27,18 +27,18 @@ SUFFIXES: Final = (".json", ".jsonl")
 _DEEPEST: Final = 4
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every trace that has a tool call, or a question that a model answered."""
     yield from requests(NAME, read_each(files, _read_file))
 
 
-def _read_file(file: TraceFile) -> Iterator[Span | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
             yield from [TORN] if document is TORN else _parts(document, None, _DEEPEST)
 
 
-def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[Span | Skipped]:
+def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan | SkippedTrace]:
     """Traces and observations of a document; those inside of a trace belong to it."""
     if isinstance(value, list) and depth:
         for item in value:
@@ -63,39 +63,39 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[Span | Skip
             yield from _parts(item, trace_id, depth - 1)
 
 
-def _trace(trace: dict[str, Any], trace_id: str) -> Span:
-    return Span(
+def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
+    return TraceSpan(
         trace_id=trace_id,
         id=f"trace {trace_id}",
         kind="trace",
         name=text(trace.get("name")) or "?",
-        begun=moment(trace.get("timestamp")),
+        begun=read_moment(trace.get("timestamp")),
         question=question_in(trace.get("input")),
         answer=answer_in(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
     )
 
 
-def _observation(found: dict[str, Any], trace_id: str | None) -> Span | Skipped:
+def _observation(found: dict[str, Any], trace_id: str | None) -> TraceSpan | SkippedTrace:
     trace_id = text(first(found, "traceId", "trace_id")) or trace_id
     id = text(found.get("id"))
     if trace_id is None or id is None:
         return FOREIGN
-    begun = moment(first(found, "startTime", "start_time"))
+    begun = read_moment(first(found, "startTime", "start_time"))
     if begun is None:
         return NO_TIME
     said = _attributes(found.get("metadata"))
     kind = _kind(found, said)
     name = text(found.get("name")) or "?"
     is_tool = kind == "tool"
-    return Span(
+    return TraceSpan(
         trace_id=trace_id,
         id=id,
         kind=kind,
         name=known.tool_name(said, name) if is_tool else name,
         parent_id=text(first(found, "parentObservationId", "parent_observation_id")),
         begun=begun,
-        ended=moment(first(found, "endTime", "end_time")),
+        ended=read_moment(first(found, "endTime", "end_time")),
         args=arguments(first({"input": found.get("input"), **said}, "input", *known.ARGUMENTS))
         if is_tool
         else {},

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
-from coreloop.observe.importers.spans import Span, requests
-from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, Request, Skipped
-from coreloop.observe.importers.values import arguments, first, moment, size_bytes, text
+from coreloop.observe.importers.spans import TraceSpan, requests
+from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.values import arguments, first, read_moment, size_bytes, text
 
 NAME: Final = "otlp"
 SUFFIXES: Final = (".json", ".jsonl")
@@ -22,12 +22,12 @@ _CONTAINERS: Final = (
 _DEEPEST: Final = 12
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[Request | Skipped | Unusable]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """Every trace that has a tool call, or a question that a model answered."""
     yield from requests(NAME, read_each(files, _read_file))
 
 
-def _read_file(file: TraceFile) -> Iterator[Span | Skipped]:
+def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
     with file.open() as opened:
         for document in read_documents(opened):
             if document is TORN:
@@ -65,25 +65,25 @@ def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
     return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
-def _span(span: dict[str, Any]) -> Span | Skipped:
+def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     ids = _ids(span)
     if ids is None:
-        return Skipped("attributes of a span without its ids and times")
+        return SkippedTrace("attributes of a span without its ids and times")
     said = _attributes(span.get("attributes"))
     kind = known.kind_of(said)
     if kind is None:
-        return Skipped("span of no known kind")
-    begun = moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
-    ended = moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
+        return SkippedTrace("span of no known kind")
+    begun = read_moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
+    ended = read_moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
     if begun is None and ended is None:
         return NO_TIME
     name = text(span.get("name")) or "?"
     if kind == "tool":
         name = known.tool_name(said, name)
         if name == _MERGED:  # Google ADK repeats parallel calls in one more span
-            return Skipped("span that repeats others")
+            return SkippedTrace("span that repeats others")
     is_tool = kind == "tool"
-    return Span(
+    return TraceSpan(
         trace_id=ids[0],
         id=ids[1],
         kind=kind,

@@ -14,7 +14,7 @@ import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.trace import NO_TIME, Call, Request, Skipped
+from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds
 from coreloop.records import encodable, plain
 
@@ -36,7 +36,7 @@ WHERE (excluded.ended, length(excluded.body), excluded.body) > (ended, length(bo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class TraceSpan:
     """A span, reduced to what a record can use.
 
     Attributes
@@ -66,7 +66,7 @@ class Span:
     session_id: str | None = None
 
 
-_decode_span = msgspec.json.Decoder(Span).decode
+_decode_span = msgspec.json.Decoder(TraceSpan).decode
 
 
 class Gathered:
@@ -76,13 +76,13 @@ class Gathered:
         self._database = sqlite3.connect("")  # a nameless file that is gone when it is closed
         self._database.execute(_TABLE)
 
-    def add(self, span: Span) -> None:
+    def add(self, span: TraceSpan) -> None:
         """Keep a span; of one that comes twice, in whatever order, the later and fuller version."""
         ended = (span.ended or _EPOCH).timestamp()
         row = encodable(span.trace_id), encodable(span.id), ended, _packed(span)
         self._database.execute(_ADD, row)
 
-    def traces(self) -> Iterator[list[Span]]:
+    def traces(self) -> Iterator[list[TraceSpan]]:
         """The spans of each trace, by their begin."""
         rows = self._database.execute("SELECT trace, body FROM span ORDER BY trace, id")
         for _, group in groupby(rows, key=lambda row: row[0]):
@@ -93,7 +93,7 @@ class Gathered:
         self._database.close()
 
 
-def _packed(span: Span) -> bytes:
+def _packed(span: TraceSpan) -> bytes:
     try:
         return orjson.dumps(span)
     except TypeError:  # what JSON cannot hold, or nested too deeply
@@ -107,8 +107,8 @@ _TEXTS: Final = (
 
 
 def requests(
-    source: str, parts: Iterable[Span | Skipped | Unusable]
-) -> Iterator[Request | Skipped | Unusable]:
+    source: str, parts: Iterable[TraceSpan | SkippedTrace | Unusable]
+) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
     """One request per trace, after everything else that the parts hold.
 
     Parameters
@@ -126,7 +126,7 @@ def requests(
     gathered = Gathered()
     try:
         for part in parts:
-            if isinstance(part, Span):
+            if isinstance(part, TraceSpan):
                 gathered.add(part)
             else:
                 yield part
@@ -138,13 +138,13 @@ def requests(
         gathered.close()
 
 
-def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
+def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
     tools, repeats = _tool_calls(spans)
-    yield from [Skipped("span inside of one of the same tool")] * repeats
+    yield from [SkippedTrace("span inside of one of the same tool")] * repeats
     asked = next((span.question for span in _rest(spans) if span.question), None)
     models = [span for span in spans if span.kind == "model"]
     if not tools and not (asked and models):
-        yield Skipped("trace without a tool call or an answered question")
+        yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [moment for span in spans for moment in (span.begun, span.ended) if moment is not None]
     if not times:
@@ -152,7 +152,7 @@ def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
         return
     top = [span for span in _rest(spans) if span.kind != "trace"][:1]
     named = [*reversed(models), *spans]
-    yield Request(
+    yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
         question=asked or "",
@@ -168,12 +168,12 @@ def _request(source: str, spans: Sequence[Span]) -> Iterator[Request | Skipped]:
     )
 
 
-def _rest(spans: Sequence[Span]) -> list[Span]:
+def _rest(spans: Sequence[TraceSpan]) -> list[TraceSpan]:
     """All but the tool calls; the trace itself first, then by their begin."""
     return sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
 
 
-def _tool_calls(spans: Sequence[Span]) -> tuple[list[Span], int]:
+def _tool_calls(spans: Sequence[TraceSpan]) -> tuple[list[TraceSpan], int]:
     """The calls, each once: where two libraries trace one, a span lies inside of another of its name."""
     by_id = {span.id: span for span in spans}
     tools = [span for span in spans if span.kind == "tool"]
@@ -181,7 +181,7 @@ def _tool_calls(spans: Sequence[Span]) -> tuple[list[Span], int]:
     return outermost, len(tools) - len(outermost)
 
 
-def _is_inside_itself(span: Span, by_id: dict[str, Span]) -> bool:
+def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
     passed = {span.id}
     parent = by_id.get(span.parent_id or "")
     while parent is not None and parent.id not in passed:  # hostile parents may go in a circle
@@ -192,7 +192,7 @@ def _is_inside_itself(span: Span, by_id: dict[str, Span]) -> bool:
     return False
 
 
-def _answer(spans: Sequence[Span]) -> str | None:
+def _answer(spans: Sequence[TraceSpan]) -> str | None:
     """The answer of the trace or its outermost span; else the one that came last."""
     rest = _rest(spans)
     ids = {span.id for span in spans}
@@ -203,8 +203,8 @@ def _answer(spans: Sequence[Span]) -> str | None:
     return max(said, key=lambda span: span.ended or _EPOCH).answer if said else None
 
 
-def _call(span: Span) -> Call:
-    return Call(
+def _call(span: TraceSpan) -> TracedCall:
+    return TracedCall(
         name=span.name,
         args=span.args,
         error=span.error,

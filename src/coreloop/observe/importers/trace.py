@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from coreloop.categories import Categories
 from coreloop.observe.parts import error_text, number, open_record, tool_call
-from coreloop.records import Judgment, Record, hash_sequence, join_steps
+from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class TracedCall:
     """One tool call.
 
     Attributes
@@ -33,7 +33,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class TracedRequest:
     """One request of a foreign trace.
 
     Attributes
@@ -52,7 +52,7 @@ class Request:
     ids: tuple[str, ...]
     question: str
     ended: datetime
-    calls: tuple[Call, ...]
+    calls: tuple[TracedCall, ...]
     answer_chars: int = 0
     error: str | None = None
     provider: str | None = None
@@ -60,7 +60,7 @@ class Request:
     session_id: str | None = None
     rounds: int | None = None
     duration_ms: float | None = None
-    judgment: Judgment | None = None
+    judgment: RecordedJudgment | None = None
 
     @property
     def id(self) -> str:
@@ -70,20 +70,20 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedTrace:
     """A part of a trace that becomes no record, or no call of one, and why."""
 
     reason: str
 
 
 ID_PREFIX: Final = "imp-"
-TORN: Final = Skipped("torn or not JSON")
-FOREIGN: Final = Skipped("not of this format")
-NO_TIME: Final = Skipped("no valid time")
+TORN: Final = SkippedTrace("torn or not JSON")
+FOREIGN: Final = SkippedTrace("not of this format")
+NO_TIME: Final = SkippedTrace("no valid time")
 
 
 def record_of(
-    request: Request,
+    request: TracedRequest,
     *,
     categories: Categories,
     selectors: Mapping[str, Sequence[str]],
@@ -93,7 +93,7 @@ def record_of(
 
     Parameters
     ----------
-    request : Request
+    request : TracedRequest
         A whole one: the sequence hash is of all its calls, however many of them a line can hold.
     categories : Categories
         The keyword rules.

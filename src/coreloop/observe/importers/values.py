@@ -28,7 +28,7 @@ def first(values: Mapping[str, Any], *keys: str) -> Any:
     return next((values[key] for key in keys if values.get(key) is not None), None)
 
 
-def moment(value: object) -> datetime | None:
+def read_moment(value: object) -> datetime | None:
     """A time as ISO 8601 (UTC where it names no zone) or as nanoseconds since 1970, in UTC."""
     try:
         if isinstance(value, str) and not value.isdigit():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.trace import Request
+from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import Session, read, requests, skips, write_lines
 
 
@@ -15,7 +15,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "세션.jsonl"
 
 
-def _only(file: Path, session: Session, **more: float) -> Request:
+def _only(file: Path, session: Session, **more: float) -> TracedRequest:
     [request] = requests("claude-code", write_lines(file, session.lines), **more)
     return request
 

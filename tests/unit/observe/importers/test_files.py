@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.errors import WorkspaceError
-from coreloop.observe.importers.files import find_files, read_documents
+from coreloop.observe.importers.files import find_trace_files, read_documents
 from coreloop.observe.importers.trace import TORN
 from foreign_traces import trace_file
 
@@ -40,7 +40,7 @@ def test_values_of_a_file(tmp_path: Path, content: str | bytes, values: list[Any
 
 
 def _found(*paths: Path) -> list[str]:
-    return [file.path.name for file in find_files(paths, (".json", ".jsonl"), now_s=0)]
+    return [file.path.name for file in find_trace_files(paths, (".json", ".jsonl"), now_s=0)]
 
 
 def test_a_folder_means_all_files_of_the_format_below_it(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:
     read: list[int] = []
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n' * 1000)
-    file = find_files([path], (".jsonl",), now_s=0)[0]
+    file = find_trace_files([path], (".jsonl",), now_s=0)[0]
     with type(file)(file.path, True, file.size_bytes, 0.0, read.append).open() as opened:
         assert len(list(read_documents(opened))) == 1000
     assert sum(read) == file.size_bytes

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.files import Unusable
-from coreloop.observe.importers.trace import Request
+from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import read, requests, skips, write_document
 
 TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}
@@ -45,7 +45,7 @@ def _write(path: Path, *samples: Any) -> Path:
     return write_document(path / "log.json", {"version": 2, "eval": TASK, "samples": list(samples)})
 
 
-def _only(path: Path, **more: Any) -> Request:
+def _only(path: Path, **more: Any) -> TracedRequest:
     [request] = requests("inspect", _write(path, _sample(**more)))
     return request
 

@@ -16,17 +16,17 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import CallFields, Line, read_lines
 from coreloop.mine.outcome import Outcome, outcome
 from coreloop.observe.importers.files import TraceFile, Unusable
-from coreloop.observe.importers.landing import Report, land
-from coreloop.observe.importers.trace import Call, Request, Skipped
+from coreloop.observe.importers.landing import ImportReport, land
+from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
 from coreloop.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.records import MAX_LINE_BYTES, hash_sequence, hash_session
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 
 
-def _request(id: str = "a", **more: Any) -> Request:
+def _request(id: str = "a", **more: Any) -> TracedRequest:
     sound = {"source": "otlp", "question": "배당은?", "ended": NOON, "calls": (), "answer_chars": 500}
-    return Request(**{**sound, "ids": (id,), **more})
+    return TracedRequest(**{**sound, "ids": (id,), **more})
 
 
 def _records(folder: Path) -> list[dict[str, Any]]:
@@ -47,8 +47,8 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
         tools={"show": ToolSettings(selectors=("topic",))},
     )
     calls = (
-        Call(name="show", args={"topic": "배당", "n": 1}, duration_ms=18.5, result_size_bytes=7),
-        Call(name="show", args={}, error="no topic"),
+        TracedCall(name="show", args={"topic": "배당", "n": 1}, duration_ms=18.5, result_size_bytes=7),
+        TracedCall(name="show", args={}, error="no topic"),
     )
     request = _request(calls=calls, session_id="s", provider="openai", model="m", rounds=2, duration_ms=20.0)
     land([request], tmp_path, settings)
@@ -77,9 +77,11 @@ def test_questions_are_private(tmp_path: Path) -> None:
 
 
 def test_a_long_session_is_cut_but_its_sequence_is_of_the_whole(tmp_path: Path) -> None:
-    calls = [Call(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
+    calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     land(
-        [_request(calls=(*calls, Call(name="last", args={}, error="Connection reset")))], tmp_path, Settings()
+        [_request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))],
+        tmp_path,
+        Settings(),
     )
     [raw] = (tmp_path / "2026-04-25.jsonl").read_bytes().splitlines(keepends=True)
     record = json.loads(raw)
@@ -96,19 +98,19 @@ def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
 
 
 def test_the_report_counts_what_was_there(tmp_path: Path) -> None:
-    call = Call(name="show", args={})
+    call = TracedCall(name="show", args={})
     land([_request("a", calls=(call,))], tmp_path, Settings())
     file = TraceFile(tmp_path / "x", False, 1, 0.0)
     named = TraceFile(tmp_path / "y", True, 1, 0.0)
     found = [
         _request("a", calls=(call,)),
         _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
-        Skipped("no valid time"),
+        SkippedTrace("no valid time"),
         Unusable(file, "is empty"),
         Unusable(named, "is empty"),
     ]
     report = land(found, tmp_path, Settings())
-    assert report == Report(
+    assert report == ImportReport(
         records=2,
         added=1,
         already_there=1,
@@ -163,13 +165,13 @@ import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
 from coreloop.observe.importers.landing import land
-from coreloop.observe.importers.trace import Request
+from coreloop.observe.importers.trace import TracedRequest
 from coreloop.project.settings import Settings
 
 def found():
     for number in range(int(sys.argv[2])):
         ended = datetime(2026, 4, 25, tzinfo=UTC)
-        yield Request(source="otlp", ids=(str(number),), question="q", ended=ended, calls=())
+        yield TracedRequest(source="otlp", ids=(str(number),), question="q", ended=ended, calls=())
         if number == 50:
             print("under way", flush=True)
 
@@ -220,7 +222,7 @@ def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expect
 
 
 def test_values_that_no_record_can_hold_are_counted(tmp_path: Path) -> None:
-    report = land([_request(calls=(Call(name="show", args={"n": 10**30}),))], tmp_path, Settings())
+    report = land([_request(calls=(TracedCall(name="show", args={"n": 10**30}),))], tmp_path, Settings())
     assert (report.added, report.dropped) == (1, {"unserialisable": 1})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.importers.trace import Request
+from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import requests, skips, write_document, write_lines
 
 
@@ -40,7 +40,7 @@ def _trace(**more: Any) -> dict[str, Any]:
     }
 
 
-def _only(path: Path, *observations: dict[str, Any], **trace: Any) -> Request:
+def _only(path: Path, *observations: dict[str, Any], **trace: Any) -> TracedRequest:
     document = {"trace": _trace(**trace), "observations": list(observations)}
     [request] = requests("langfuse", write_document(path / "trace.json", document))
     return request

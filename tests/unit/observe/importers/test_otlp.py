@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from coreloop.observe.importers.trace import Request
+from coreloop.observe.importers.trace import TracedRequest
 from foreign_traces import otlp, read, requests, skips, span, write_document, write_lines
 
 CITY = {"city": "서울"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "show"}
 
 
-def _only(path: Path, *spans: dict[str, Any]) -> Request:
+def _only(path: Path, *spans: dict[str, Any]) -> TracedRequest:
     [request] = requests("otlp", write_document(path / "trace.json", otlp(*spans)))
     return request
 

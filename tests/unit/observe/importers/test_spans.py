@@ -6,11 +6,11 @@ import sys
 GATHER = """
 import resource, signal
 from coreloop.errors import WorkspaceError
-from coreloop.observe.importers.spans import Span, requests
+from coreloop.observe.importers.spans import TraceSpan, requests
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 args = {"text": "x" * 100_000}
-spans = (Span(trace_id=str(i), id="a", kind="tool", name="show", args=args) for i in range(500))
+spans = (TraceSpan(trace_id=str(i), id="a", kind="tool", name="show", args=args) for i in range(500))
 try:
     list(requests("otlp", spans))
 except WorkspaceError as error:

@@ -1,4 +1,4 @@
-"""What processes leave for ``status``: counted from a time on, and never in the way."""
+"""What collectors could not write: counted from a time on, and never in the way."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import WorkspaceError
-from coreloop.outcomes import ReachOutcome, append_reach, read_dropped, read_reaches
+from coreloop.observe.dropped_file import read_dropped
 
 SINCE = datetime(2026, 4, 1, tzinfo=UTC)
 
@@ -33,18 +33,8 @@ def test_dropped_records_are_summed_by_reason_from_a_time_on(tmp_path: Path) -> 
     assert list(read_dropped(path, since=SINCE).items()) == [("write_ENOSPC", 5), ("torn_write", 1)]
 
 
-def test_the_newest_check_of_a_candidate_counts(tmp_path: Path) -> None:
-    path = tmp_path / "audit" / "reach.jsonl"
-    old = datetime(2026, 3, 1, tzinfo=UTC)
-    for ts, key, ok in [(old, "old", False), (SINCE, "aa", False), (SINCE, "bb", True), (SINCE, "aa", True)]:
-        append_reach(path, ReachOutcome(ts, key, ok))
-    assert read_reaches(path, since=SINCE) == {"aa": True, "bb": True}
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
 def test_a_missing_file_says_nothing_and_an_unreadable_one_is_named(tmp_path: Path) -> None:
     assert read_dropped(tmp_path / "gone", since=SINCE) == {}
-    assert read_reaches(tmp_path / "gone", since=SINCE) == {}
     with pytest.raises(WorkspaceError, match="cannot be read"):
         read_dropped(tmp_path, since=SINCE)
 

@@ -1,0 +1,202 @@
+"""How a file that others read is written: whole or not at all, and by one process at a time."""
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from coreloop.errors import WorkspaceError
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file of mode 0600 in a folder of mode 0700: under a name beside it, then renamed.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or the disk is full; ``path`` is as it was.
+    """
+    _write(path, data, file_mode=0o600, folder_mode=0o700)
+
+
+def write_public(path: Path, data: bytes) -> None:
+    """`write_private` for a file that everybody may read, as far as the umask lets them.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or the disk is full; ``path`` is as it was.
+    """
+    _write(path, data, file_mode=0o666, folder_mode=0o777)
+
+
+def rewrite_file(path: Path, data: bytes) -> None:
+    """Replace an existing file, whole or not at all; it keeps its mode, and a link stays a link.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no such file, or it cannot be written; it is as it was.
+    """
+    path = path.resolve()
+    with _writing(path):
+        mode = path.stat().st_mode & 0o7777
+        with replacing(path) as temporary:
+            _fill(temporary, data)
+            temporary.chmod(mode)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
+    """A new empty file beside ``path``: takes its name when the block succeeds, is removed when it fails.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder exists.
+    mode : int
+        Of the new file, before the umask.
+
+    Yields
+    ------
+    Path
+        ``.{name}.{random}.partial``: what a killed process left is known by its name.
+
+    Raises
+    ------
+    OSError
+        The file cannot be made or renamed; ``path`` is as it was.
+    """
+    # tempfile.mkstemp would make it 0600, and the umask cannot be asked without setting it
+    temporary = path.with_name(f".{path.name}.{token_hex(8)}.partial")
+    try:
+        os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def append_private(path: Path, lines: Iterable[str]) -> None:
+    """Append lines to a file of mode 0600 with one write, so that two processes cannot mix theirs.
+
+    After half a line, which a process that died may have left, a newline comes first.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    text = "".join(f"{line}\n" for line in lines)
+    data = (f"\n{text}" if _ends_torn(path) else text).encode("utf-8", "replace")
+    with _writing(path):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            _append(descriptor, data)
+        finally:
+            os.close(descriptor)
+
+
+def read_file(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read.
+    """
+    with _reading(path):
+        return path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that is held: its open file."""
+
+    descriptor: int | None
+
+    def is_alone(self) -> bool:
+        """Turn a shared lock into one that nobody else has, if nobody else has it; else it is lost."""
+        if self.descriptor is None:
+            return True
+        import fcntl
+
+        with suppress(BlockingIOError):
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+
+
+@contextmanager
+def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
+    """Let one process at a time read, decide and write in a folder; with ``shared``, let all read.
+
+    The lock is the operating system's, so it ends with the process in any case. Where there is no ``fcntl``
+    (Windows) the last writer wins.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or written.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield Lock(None)
+        return
+    with _writing(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield Lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:
+    with _writing(path):
+        path.parent.mkdir(mode=folder_mode, parents=True, exist_ok=True)
+        with replacing(path, mode=file_mode) as temporary:
+            _fill(temporary, data)
+
+
+def _fill(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    if os.write(descriptor, data) < len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _ends_torn(path: Path) -> bool:
+    """Whether the last line has no newline; another process's write under way costs an empty line at most."""
+    if not path.exists():
+        return False
+    with _reading(path), path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        return file.read(1) not in {b"", b"\n"}
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror or error})", path=path) from error
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WorkspaceError(f"cannot be written ({error.strerror or error})", path=path) from error

@@ -1,0 +1,49 @@
+"""``dropped.jsonl``: records that the collectors of all processes could not write.
+
+`coreloop.observe.journal` appends to it without this model, since the collector imports nothing that decodes.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from coreloop import jsonl
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRecords:
+    """One line: how many records were dropped, and why."""
+
+    ts: datetime
+    reason: str
+    n: int
+
+
+def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
+    """Count the records that could not be written since a time.
+
+    Parameters
+    ----------
+    path : Path
+        There need not be such a file; lines that cannot be read are skipped.
+    since : datetime
+        With a zone.
+
+    Returns
+    -------
+    dict of str to int
+        By reason, the most frequent first.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    if not path.exists():
+        return {}
+    found: Counter[str] = Counter()
+    for line in jsonl.read(path, DroppedRecords, other="not a count").values:
+        if jsonl.with_zone(line.ts) >= since:
+            found[line.reason] += line.n
+    return dict(found.most_common())

@@ -1,0 +1,53 @@
+"""``reach.jsonl``: what the reach checks of ``promote --confirm`` found, for ``status`` to see."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from coreloop import jsonl
+
+
+@dataclass(frozen=True, slots=True)
+class ReachOutcome:
+    """One line: whether the text of a candidate reached the model, as a run of ``promote`` found."""
+
+    ts: datetime
+    key: str
+    ok: bool
+
+
+def append_reach(path: Path, outcome: ReachOutcome) -> None:
+    """Leave the outcome of a reach check.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    jsonl.append(path, outcome)
+
+
+def read_reaches(path: Path, *, since: datetime) -> dict[str, bool]:
+    """Read the newest check of each candidate.
+
+    Parameters
+    ----------
+    path : Path
+        There need not be such a file; lines that cannot be read are skipped.
+    since : datetime
+        With a zone.
+
+    Returns
+    -------
+    dict of str to bool
+        Candidate key -> whether the newest check since then passed.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read.
+    """
+    if not path.exists():
+        return {}
+    outcomes = jsonl.read(path, ReachOutcome, other="not an outcome").values
+    return {outcome.key: outcome.ok for outcome in outcomes if jsonl.with_zone(outcome.ts) >= since}
