@@ -237,7 +237,8 @@ class Pseudonymizer(Finder):
         return result
 
     def _verdict(self, value: Any) -> Any:
-        return value if value in {"P", "T", "C", "V", None} else rewrite(value, self._free)
+        is_one = isinstance(value, str) and value in {"P", "T", "C", "V"}
+        return value if is_one else rewrite(value, self._free)
 
     def _tool(self, name: str) -> str:
         return name if self._words.knows_tool(name) else self.pseudonym("tool", name)
