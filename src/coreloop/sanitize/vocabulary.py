@@ -145,7 +145,9 @@ def is_tool(name: str) -> bool:
     return _TOOL.fullmatch(name) is not None and _is_clean(name)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(
+    maxsize=4096
+)  # the keys of a log are few: `--mode hash` takes a quarter less (benchmarks/sanitize.py)
 def is_argument(name: str) -> bool:
     """Whether a name is an identifier that holds nothing private."""
     return _ARGUMENT.fullmatch(name) is not None and _is_clean(name)
