@@ -2,12 +2,17 @@
 
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.cli.options import json_option
-from coreloop.errors import GitError
+
+if TYPE_CHECKING:
+    from coreloop.demo.promoting import Promoted
+    from coreloop.demo.run import DemoResult, Proposed, Recorded
 
 
 @click.command()
@@ -24,50 +29,63 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
     A scripted agent answers 300 questions with a small finance package's tools, really calling them; the
     requests are recorded and mined, and the first candidate becomes a branch of a scratch repository.
     """
-    import orjson
-
-    from coreloop.cli.show import proposals_json, show_proposals
-    from coreloop.cli.show_promotion import show_change
-    from coreloop.demo.promoting import promote_candidate
-    from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
+    from coreloop.demo.run import run_demo
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
-    make_project(folder)
-    recorded = record_requests(folder, seed=seed)
+    result = run_demo(folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))
+    if as_json:
+        click.echo(_to_json(result))
+    if result.failed is not None:
+        raise result.failed
+
+
+def _show(stage: "Recorded | Proposed | Promoted", *, folder: Path, as_json: bool) -> None:
+    from coreloop.cli.show import show_proposals
+    from coreloop.demo.run import Proposed, Recorded
+
+    if isinstance(stage, Recorded):
+        _show_recorded(stage, folder, err=as_json)
+    elif as_json:
+        return
+    elif isinstance(stage, Proposed):
+        show_proposals(*stage, as_json=False)
+    else:
+        _show_promoted(stage, folder)
+
+
+def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
     click.echo(
         f"observe  {recorded.n_requests} requests answered with {recorded.n_calls} tool calls, "
         f"{recorded.n_failed_calls} of which failed",
-        err=as_json,
+        err=err,
     )
-    click.echo(f"         recorded in {folder / 'data' / 'audit' / 'ai-ask'}", err=as_json)
-    click.echo("pattern  sequences that keep succeeding\n", err=as_json)
-    proposals, document, paths = propose_candidates(folder)
-    if not as_json:
-        show_proposals(proposals, document, paths, as_json=False)
-    first = next((one for one in document.candidates if one.suggested_append is not None), None)
-    promoted, failed = None, None
-    if first is not None:
-        try:
-            promoted = promote_candidate(folder, paths[0], first.id, seed=seed)
-        except GitError as error:
-            error.add_note("the candidates are there, only the promotion was left out")
-            failed = error
-    if as_json:
-        found = orjson.loads(proposals_json(proposals, document, paths))
-        found["promotion"] = promoted and {
-            "id": promoted.plan.proposal.id,
-            "branch": promoted.done.branch,
-            "body": str(promoted.body),
-            "verdict": promoted.plan.replay.verdict,
-        }
-        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
-    elif promoted is not None:
-        said = "proved and committed; in a real project a draft pull request"
-        click.echo(f"\npromote  {promoted.plan.proposal.id}, {said}\n")
-        show_change(promoted.plan, promoted.done, promoted.body)
-        click.echo(f"\nTry it yourself:\n  cd {folder}")
-        window = f"--since {DAYS.since} --until {DAYS.until}"
-        click.echo(f"  {sys.argv[0]} pattern {window} --min-success-rate 0.9")
-        click.echo(f"  git show {promoted.done.branch}")
-    if failed is not None:
-        raise failed
+    click.echo(f"         recorded in {folder / 'data' / 'audit' / 'ai-ask'}", err=err)
+    click.echo("pattern  sequences that keep succeeding\n", err=err)
+
+
+def _show_promoted(promoted: "Promoted", folder: Path) -> None:
+    from coreloop.cli.show_promotion import show_change
+    from coreloop.demo.run import DAYS
+
+    said = "proved and committed; in a real project a draft pull request"
+    click.echo(f"\npromote  {promoted.plan.proposal.id}, {said}\n")
+    show_change(promoted.plan, promoted.done, promoted.body)
+    click.echo(f"\nTry it yourself:\n  cd {folder}")
+    click.echo(f"  {sys.argv[0]} pattern --since {DAYS.since} --until {DAYS.until} --min-success-rate 0.9")
+    click.echo(f"  git show {promoted.done.branch}")
+
+
+def _to_json(result: "DemoResult") -> bytes:
+    import orjson
+
+    from coreloop.cli.show import proposals_json
+
+    promoted = result.promoted
+    facts = orjson.loads(proposals_json(*result.proposed))
+    facts["promotion"] = promoted and {
+        "id": promoted.plan.proposal.id,
+        "branch": promoted.done.branch,
+        "body": str(promoted.body),
+        "verdict": promoted.plan.replay.verdict,
+    }
+    return orjson.dumps(facts, option=orjson.OPT_INDENT_2)

@@ -1,8 +1,7 @@
-"""The vocabulary of the script: a planned call, a request with its plan, and the recipe behind both."""
+"""The vocabulary of the script: a planned call, a request with its plan, and whom it is about."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Literal
 
 from coreloop.demo.phrases import Language
@@ -84,20 +83,3 @@ class Subject:
             "sector": self.company.sector,
             "count": str(self.count),
         }
-
-
-def is_established(company: Company) -> bool:
-    """Whether every tool can answer for the company, however far back the question goes."""
-    return not company.is_young
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A way of working: how often it occurs among 300 requests, on what topic, with which calls."""
-
-    weight: int
-    topic: str
-    plan: Callable[[Subject, Random], tuple[Step, ...]]
-    suits: Callable[[Company], bool] = is_established
-    closing: Closing = "full"
-    outage: str | None = None

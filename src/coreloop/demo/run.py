@@ -1,17 +1,19 @@
-"""The demo from end to end: a scratch project, its requests, its records, its candidates."""
+"""The demo from end to end: a scratch project, its requests and records, its candidates, one promotion."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from coreloop.days import Days
 from coreloop.demo.agent import answer
+from coreloop.demo.promoting import Promoted, promote_candidate
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import copy_project, load_tools
-from coreloop.errors import WorkspaceError
+from coreloop.errors import GitError, WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import mine_settings
 from coreloop.observe import AuditCollector
@@ -32,6 +34,59 @@ class Recorded:
     n_requests: int
     n_calls: int
     n_failed_calls: int
+
+
+class Proposed(NamedTuple):
+    """What Phase P found, its candidates file, and where that and the draft were written."""
+
+    proposals: Proposals
+    document: CandidatesFile
+    paths: tuple[Path, Path]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """How the demo ended; `failed` is why git did not let the first candidate be promoted."""
+
+    proposed: Proposed
+    promoted: Promoted | None = None
+    failed: GitError | None = None
+
+
+def run_demo(
+    folder: Path, *, seed: int, tell: Callable[[Recorded | Proposed | Promoted], None] = lambda _: None
+) -> DemoResult:
+    """Run the whole loop in a new or empty folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Becomes a small project and, if there is something to promote, a git repository.
+    seed : int
+        Which questions are asked.
+    tell : callable
+        Is called with the outcome of each stage as soon as there is one.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder holds something, or cannot be written.
+    """
+    make_project(folder)
+    tell(record_requests(folder, seed=seed))
+    proposed = propose_candidates(folder)
+    tell(proposed)
+    promotable = (one for one in proposed.document.candidates if one.suggested_append is not None)
+    first = next(promotable, None)
+    if first is None:
+        return DemoResult(proposed)
+    try:
+        promoted = promote_candidate(folder, proposed.paths[0], first.id, seed=seed)
+    except GitError as error:
+        error.add_note("the candidates are there, only the promotion was left out")
+        return DemoResult(proposed, failed=error)
+    tell(promoted)
+    return DemoResult(proposed, promoted)
 
 
 def make_project(folder: Path) -> None:
@@ -81,7 +136,7 @@ def record_requests(folder: Path, *, seed: int, count: int = 300) -> Recorded:
     return Recorded(count, n_calls, n_failed)
 
 
-def propose_candidates(folder: Path) -> tuple[Proposals, CandidatesFile, tuple[Path, Path]]:
+def propose_candidates(folder: Path) -> Proposed:
     """Run Phase P on the demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
@@ -89,4 +144,4 @@ def propose_candidates(folder: Path) -> tuple[Proposals, CandidatesFile, tuple[P
     rollups = roll_up_folder(workspace.records_dir, settings)
     proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
     document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
-    return proposals, document, paths
+    return Proposed(proposals, document, paths)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from coreloop.demo.phrases import word_question
-from coreloop.demo.plan import Recipe, Request, Step, Subject
-from coreloop.demo.recipes import NOT_ON_FILE, RECIPES
+from coreloop.demo.plan import Request, Step, Subject
+from coreloop.demo.recipes import NOT_ON_FILE, RECIPES, Recipe, plan_calls, suits
 from coreloop.demo.roster import roster
 
 _WINDOW_MIN = 30 * 24 * 60
@@ -62,7 +62,7 @@ def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
 
 def _request(recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> Request:
     subject = _subject(recipe, rng)
-    plan = tuple(_timed(step, rng) for step in recipe.plan(subject, rng))
+    plan = tuple(_timed(step, rng) for step in plan_calls(recipe, subject, rng))
     missing = next((step.args["company"] for step in plan if step.args.get("company") in NOT_ON_FILE), None)
     nouns = subject.nouns() if missing is None else subject.nouns() | {"company": str(missing)}
     question, language = word_question(recipe.topic, rng, nouns=nouns)
@@ -79,7 +79,7 @@ def _request(recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> R
 
 
 def _subject(recipe: Recipe, rng: Random) -> Subject:
-    company = rng.choice([one for one in roster() if recipe.suits(one)])
+    company = rng.choice([company for company in roster() if suits(recipe, company)])
     peers = [one for one in roster() if one.sector == company.sector and not one.is_young and one != company]
     return Subject(company=company, peer=rng.choice(peers), count=rng.randint(3, 4))
 

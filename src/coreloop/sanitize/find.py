@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
-from coreloop.sanitize.detectors.closed import JOINING, closed_signs
+from coreloop.sanitize.detectors.signs import JOINING, closed_signs
 from coreloop.sanitize.matching import Span, encoded, matches, may_be_encoded
 from coreloop.sanitize.spread import NUMBERS, spread
 from coreloop.sanitize.torn import is_prose, is_row_of_decimals, is_torn, torn, with_rest

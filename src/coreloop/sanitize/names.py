@@ -106,23 +106,13 @@ class Names:
 
     def _is_company(self, text: str, start: int, end: int, written: str) -> bool:
         before, behind, found = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
-        if _MARK_AHEAD.search(before) or (written.lower() in _ORDINARY and _MARK_BEHIND.match(behind)):
+        is_ordinary = written.lower() in _ORDINARY
+        if _MARK_AHEAD.search(before) or (is_ordinary and _MARK_BEHIND.match(behind)):
             return True
-        if (
-            written.isascii()
-            and written.isalnum()
-            and len(written) <= 4
-            and written != "".join(found.split())
-        ):
-            return False  # LG, but no "lg" within prose
-        if re.search(r"\s", found) and (
-            len(written) < (3 if "\n" in found else 4) or ("\n" not in found and before[-1:].isalnum())
-        ):
-            return False  # a space inside: only whole words, and no short name
+        if is_ordinary or _is_other_word(found, written, before):
+            return False
         starts_word = not _is_letter(before[-1:], written[0])
         ends_word = not _is_letter(behind[:1], written[-1])
-        if written.lower() in _ORDINARY:
-            return False
         if written[-1].isascii() and not ends_word:
             return False
         if len(written) >= 4 and not written[0].isascii():
@@ -192,6 +182,16 @@ def _leftmost_longest(found: Iterable[Name]) -> list[Name]:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
+
+
+def _is_other_word(found: str, written: str, before: str) -> bool:
+    """Whether a name is none by how it is written: "lg" within prose, or too short for the space inside."""
+    bare = "".join(found.split())
+    if written.isascii() and written.isalnum() and len(written) <= 4 and written != bare:
+        return True
+    if bare == found:
+        return False
+    return len(written) < 3 if "\n" in found else len(written) < 4 or before[-1:].isalnum()
 
 
 def _is_letter(char: str, neighbour: str) -> bool:

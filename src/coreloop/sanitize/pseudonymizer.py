@@ -1,7 +1,7 @@
 """What the modes ``hash`` and ``drop`` make of a record: nothing of its free text is left."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from coreloop.mine.outcome import error_class
@@ -24,59 +24,14 @@ ERRORS: Final[Mapping[str, str]] = {
     "not_found": "not_found (not found)",
     "other": "other",
 }
-_NUMBERS: Final = frozenset(
-    [
-        "schema_version",
-        "rounds",
-        "chunk_len",
-        "duration_total_ms",
-        "tool_calls_omitted",
-        "duration_ms",
-        "result_size_bytes",
-    ]
-)
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
-_CALL_KEYS: Final = frozenset(
-    [
-        "name",
-        "args",
-        "args_hash",
-        "ok",
-        "error",
-        "duration_ms",
-        "result_size_bytes",
-        "overrides_used",
-        "extreme_flags",
-    ]
-)
-
-
-class _Free:
-    """Where no word stays: strings and keys become pseudonyms, numbers stay unless one is private."""
-
-    def __init__(self, owner: "Pseudonymizer") -> None:
-        self._owner = owner
-
-    @property
-    def n_keys(self) -> int:
-        return self._owner.n_keys
-
-    @n_keys.setter
-    def n_keys(self, number: int) -> None:
-        self._owner.n_keys = number
-
-    def text(self, value: str, key: str) -> Any:
-        return self._owner.text(value, key)
-
-    def number(self, value: int | float, key: str) -> Any:
-        return self._owner.number(value, key)
-
-    def key(self, key: str) -> str:
-        return key if key in _TRUNCATED else self._owner.pseudonym("key", key)
 
 
 class Pseudonymizer(Finder):
     """Hash and drop mode: only the closed vocabulary, numbers and pseudonyms are left.
+
+    The tables at the end say what becomes of a field that is known; what they do not name goes through
+    `text`, `number` and `key`.
 
     Parameters
     ----------
@@ -99,7 +54,6 @@ class Pseudonymizer(Finder):
         self._categories = vocabulary.categories()
         self._drop = drop
         self._keep_times = keep_times
-        self._free = _Free(self)
 
     def pseudonym(self, field: str, value: str) -> str:
         return self._pseudonyms(field, value) if value else value
@@ -124,58 +78,27 @@ class Pseudonymizer(Finder):
         self.count(hits)
         return self.pseudonym("number", hits[0].value) if hits else value
 
+    def key(self, key: str) -> str:
+        return key if key in _TRUNCATED else self.pseudonym("key", key)
+
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """The record without free text."""
-        result: dict[str, Any] = {}
-        self.n_keys += len(record)
-        for key, value in record.items():
-            if self._drop and key in {"question", "question_hash"}:
-                rewrite(value, self._free, key)  # its keys are counted like all others
-                continue
-            result[self._field_name(key)] = self._field(key, value)
+        result = self._fields(record, _RECORD)
         if "tool_calls" in record:
             self._categorize(record, result)
+        if self._drop:
+            result.pop("question", None)
+            result.pop("question_hash", None)
         return result
 
-    def _field_name(self, key: str) -> str:
-        return key if is_argument(key) else self.pseudonym("key", key)
-
-    def _field(self, key: str, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._field_text(key, value)
-        if key in _NUMBERS and isinstance(value, int | float):
-            if not math.isfinite(value):
-                raise NotFiniteError
-            return None if find_in_number(value, key) else value
-        if key == "tool_calls" and isinstance(value, list):
-            return [self._call(one) for one in value]
-        if key == "override_calls" and isinstance(value, list):
-            return [self._override(one) for one in value]
-        if key == "judgment" and isinstance(value, dict):
-            return self._named(value, {"verdict": self._verdict})
-        if (
-            key in {"error", "violation", "omitted_error"}
-            and value is not None
-            and not isinstance(value, bool)
-        ):
-            rewrite(value, self._free, key)
-            return self._error(str(value))
-        return rewrite(value, self._free, key)
-
-    def _field_text(self, key: str, value: str) -> str:
-        if key == "question":
-            return self.pseudonym("question", normalize_question(value) or value)
-        if key in {"error", "omitted_error"}:
-            return self._error(value)
-        if key == "category_hash":
-            return value if is_label(value) else self.pseudonym("category", value)
-        if key in {"provider", "model"}:
-            return value if is_model(value) else self.pseudonym(key, value)
-        if key == "origin":
-            return value if value == "replay" else self.pseudonym("text", value)
-        if key == "stockCode_hint":
-            return self.pseudonym("stock", value)
-        result: str = self.text(value, key)
+    def _fields(self, node: dict[str, Any], table: "_Table", tool: str = "") -> dict[str, Any]:
+        """An object whose fields have a table; one of a call or an override is about a tool."""
+        result: dict[str, Any] = {}
+        self.n_keys += len(node)
+        for key, value in node.items():
+            name = key if is_argument(key) else self.pseudonym("key", key)
+            treat = table.get((key, type(value)))
+            result[name] = treat(self, value, key, tool) if treat else rewrite(value, self, key)
         return result
 
     def _categorize(self, record: dict[str, Any], result: dict[str, Any]) -> None:
@@ -187,84 +110,63 @@ class Pseudonymizer(Finder):
             if by_rules != UNSPECIFIED:
                 result["category_hash"] = by_rules
 
-    def _call(self, call: Any) -> Any:
-        if isinstance(call, str):
-            return self._tool(call)
-        if not isinstance(call, dict):
-            return rewrite(call, self._free)
-        name = call.get("name")
-        tool = name if isinstance(name, str) else ""
-        return self._named(
-            call,
-            {
-                "name": lambda value: (
-                    self._tool(value) if isinstance(value, str) else rewrite(value, self._free)
-                ),
-                "args": lambda value: self._arguments(tool, value),
-                "error": self._call_error,
-                "overrides_used": lambda value: self._argument_names(tool, value),
-                "extreme_flags": lambda value: rewrite(value, self._free),
-            },
-            known=_CALL_KEYS,
-        )
+    def _question(self, value: str, key: str, tool: str) -> str:
+        return self.pseudonym("question", normalize_question(value) or value)
 
-    def _override(self, override: Any) -> Any:
-        if not isinstance(override, dict):
-            return rewrite(override, self._free)
-        name = override.get("tool")
-        tool = name if isinstance(name, str) else ""
-        return self._named(
-            override,
-            {
-                "tool": lambda value: (
-                    self._tool(value) if isinstance(value, str) else rewrite(value, self._free)
-                ),
-                "override_keys": lambda value: self._argument_names(tool, value),
-            },
-            known=frozenset({"tool", "override_keys", "trigger", "succeeded"}),
-        )
+    def _figure(self, value: int | float, key: str, tool: str) -> int | float | None:
+        if not math.isfinite(value):
+            raise NotFiniteError
+        return None if find_in_number(value, key) else value
 
-    def _named(
-        self, node: dict[str, Any], handlers: Mapping[str, Any], *, known: frozenset[str] = frozenset()
-    ) -> dict[str, Any]:
-        """An object of known fields: each by its handler, all others without words."""
-        result = {}
-        self.n_keys += len(node)
-        for key, value in node.items():
-            name = key if key in known else self._field_name(key)
-            handler = handlers.get(key)
-            result[name] = handler(value) if handler is not None else rewrite(value, self._free, key)
-        return result
+    def _error(self, value: Any, key: str, tool: str) -> str:
+        """A pseudonym of what the text has in common with others of its cause, and its class.
 
-    def _verdict(self, value: Any) -> Any:
-        return value if value in {"P", "T", "C", "V", None} else rewrite(value, self._free)
+        In quotes, since mining takes a quoted word for a value: two classes of one cause stay one group.
+        """
+        if not isinstance(value, str):
+            rewrite(value, self, key)  # its keys are counted like all others
+        text = str(value)
+        return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'" if text else text
 
-    def _tool(self, name: str) -> str:
+    def _judgment(self, value: dict[str, Any], key: str, tool: str) -> dict[str, Any]:
+        return self._fields(value, _JUDGMENT)
+
+    def _calls(self, calls: list[Any], key: str, tool: str) -> list[Any]:
+        return [
+            self._tool(call, key, tool) if isinstance(call, str) else self._about_tool(call, "name", _CALL)
+            for call in calls
+        ]
+
+    def _overrides(self, overrides: list[Any], key: str, tool: str) -> list[Any]:
+        return [self._about_tool(override, "tool", _OVERRIDE) for override in overrides]
+
+    def _about_tool(self, node: Any, key: str, table: "_Table") -> Any:
+        if not isinstance(node, dict):
+            return rewrite(node, self)
+        tool = node.get(key)
+        return self._fields(node, table, tool if isinstance(tool, str) else "")
+
+    def _tool(self, name: str, key: str, tool: str) -> str:
         return name if self._words.knows_tool(name) else self.pseudonym("tool", name)
 
     def _argument(self, tool: str, name: str) -> str:
         return name if self._words.knows_argument(tool, name) else self.pseudonym("argument", name)
 
-    def _argument_names(self, tool: str, names: Any) -> Any:
-        if not isinstance(names, list):
-            return rewrite(names, self._free)
+    def _argument_names(self, names: list[Any], key: str, tool: str) -> list[Any]:
         return [
-            self._argument(tool, name) if isinstance(name, str) else rewrite(name, self._free)
-            for name in names
+            self._argument(tool, name) if isinstance(name, str) else rewrite(name, self) for name in names
         ]
 
-    def _arguments(self, tool: str, args: Any) -> Any:
-        if not isinstance(args, dict):
-            return rewrite(args, self._free)
-        result = {}
+    def _arguments(self, args: dict[str, Any], key: str, tool: str) -> Any:
+        if args.keys() == _TRUNCATED:
+            return rewrite(args, self)
+        result: dict[str, Any] = {}
         self.n_keys += len(args)
-        for key, value in args.items():
-            if key in _TRUNCATED and args.keys() == _TRUNCATED:
-                result[key] = rewrite(value, self._free, key)
-            elif self._words.is_selector(tool, key) and isinstance(value, str):
-                result[key] = self._selector(tool, value)
-            else:
-                result[self._argument(tool, key)] = rewrite(value, self._free, key)
+        for name, value in args.items():
+            is_axis = isinstance(value, str) and self._words.is_selector(tool, name)
+            result[self._argument(tool, name)] = (
+                self._selector(tool, value) if is_axis else rewrite(value, self, name)
+            )
         return result
 
     def _selector(self, tool: str, value: str) -> str:
@@ -274,18 +176,48 @@ class Pseudonymizer(Finder):
             return text
         return self.pseudonym("value", text)
 
-    def _call_error(self, value: Any) -> Any:
-        if value is None or isinstance(value, bool):
-            return value
-        if not isinstance(value, str):
-            rewrite(value, self._free)
-        return self._error(str(value))
 
-    def _error(self, text: str) -> str:
-        """A pseudonym of what the text has in common with others of its cause, and its class.
+# What becomes of a value, by its field and type; told the value, its key and the tool that it is about.
+_Treatment = Callable[[Pseudonymizer, Any, str, str], Any]
+_Table = Mapping[tuple[str, type], _Treatment]
 
-        In quotes, since mining takes a quoted word for a value: two classes of one cause stay one group.
-        """
-        if not text:
-            return text
-        return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'"
+
+def _table(*rows: tuple[str, tuple[type, ...], _Treatment]) -> _Table:
+    return {
+        (field, kind): treat for fields, kinds, treat in rows for field in fields.split() for kind in kinds
+    }
+
+
+def _word(stays: Callable[[str], bool], tag: str) -> _Treatment:
+    """A word stays where it is one of a closed vocabulary."""
+    return lambda visitor, value, key, tool: value if stays(value) else visitor.pseudonym(tag, value)
+
+
+_TEXT: Final = (str,)
+_NUMBER: Final = (int, float)
+_NO_TEXT: Final = (*_NUMBER, list, dict)
+_RECORD: Final = _table(
+    ("question", _TEXT, Pseudonymizer._question),
+    ("category_hash", _TEXT, _word(is_label, "category")),
+    ("provider", _TEXT, _word(is_model, "provider")),
+    ("model", _TEXT, _word(is_model, "model")),
+    ("origin", _TEXT, _word({"replay"}.__contains__, "text")),
+    ("stockCode_hint", _TEXT, _word(lambda _: False, "stock")),
+    ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
+    ("violation", _NO_TEXT, Pseudonymizer._error),
+    ("schema_version rounds chunk_len tool_calls_omitted", _NUMBER, Pseudonymizer._figure),
+    ("duration_total_ms duration_ms result_size_bytes", _NUMBER, Pseudonymizer._figure),
+    ("tool_calls", (list,), Pseudonymizer._calls),
+    ("override_calls", (list,), Pseudonymizer._overrides),
+    ("judgment", (dict,), Pseudonymizer._judgment),
+)
+_CALL: Final = _table(
+    ("name", _TEXT, Pseudonymizer._tool),
+    ("args", (dict,), Pseudonymizer._arguments),
+    ("error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
+    ("overrides_used", (list,), Pseudonymizer._argument_names),
+)
+_OVERRIDE: Final = _table(
+    ("tool", _TEXT, Pseudonymizer._tool), ("override_keys", (list,), Pseudonymizer._argument_names)
+)
+_JUDGMENT: Final = _table(("verdict", _TEXT, _word({"P", "T", "C", "V"}.__contains__, "text")))

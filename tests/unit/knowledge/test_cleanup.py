@@ -229,7 +229,7 @@ def test_without_its_snapshot_nothing_is_changed(database: Path, monkeypatch: py
 def test_a_rule_that_fails_undoes_those_before_it(database: Path, monkeypatch: pytest.MonkeyPatch):
     broken = (*CLEANUP_RULES, cleanup.CleanupRule("x", "nowhere", "true"))
     before = rows_of(database, "insights")
-    monkeypatch.setattr(cleanup, "RULES", broken)
+    monkeypatch.setattr(cleanup, "CLEANUP_RULES", broken)
     with pytest.raises(WorkspaceError, match="no such table: nowhere"):
         _clean(database)
     assert rows_of(database, "insights") == before

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coreloop.sanitize.detectors.closed import JOINING, closed_signs
-from coreloop.sanitize.detectors.signs import signs_of
+from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
 from coreloop.sanitize.find import Hit, find_hits
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.views import Closed, closings, readings

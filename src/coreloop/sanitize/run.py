@@ -1,0 +1,136 @@
+"""What ``sanitize`` does, below any shell: an export of a project's records, or a look at them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from coreloop.errors import UsageError
+from coreloop.sanitize.folder import Choices, check_dir, find_files, refuse_out, sanitize_dir
+from coreloop.sanitize.modes import Mode
+from coreloop.sanitize.pseudonyms import read_key
+from coreloop.sanitize.report import Report
+from coreloop.sanitize.vocabulary import Vocabulary, learn
+
+if TYPE_CHECKING:
+    from coreloop.project.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """A copy of records that is wanted.
+
+    Attributes
+    ----------
+    mode : str
+        ``hash``, ``drop`` or ``mask``.
+    now : datetime
+        UTC; names the copy's folder where ``out`` does not.
+    source, out : Path, optional
+        Folder of records and new folder; by default the project's.
+    names : Path, optional
+        Companies to mask; by default those of coreloop.yaml.
+    key_file : Path, optional
+        Key of the pseudonyms, made if absent; without it the key is thrown away.
+    report : Path, optional
+        Where the caller will write the report: not among the records.
+    keep_times : bool
+        Leave minutes, and the names of day files.
+    jobs : int
+        Processes.
+    """
+
+    mode: Mode
+    now: datetime
+    source: Path | None = None
+    out: Path | None = None
+    names: Path | None = None
+    key_file: Path | None = None
+    report: Path | None = None
+    keep_times: bool = False
+    jobs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizeResult:
+    """A report for each source; ``out`` is the new folder of an export."""
+
+    sources: Sequence[Path]
+    reports: Sequence[Report]
+    out: Path | None = None
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no line was rejected, and a check found nothing."""
+        return not any(report.n_rejected or (report.mode is None and report.found) for report in self.reports)
+
+    def to_json(self) -> bytes:
+        """The report; a list of them where there were more sources than one."""
+        facts = [
+            {"source": os.fsencode(source).decode("utf-8", "replace"), **report.to_dict()}
+            for source, report in zip(self.sources, self.reports, strict=True)
+        ]
+        return orjson.dumps(
+            facts[0] if len(facts) == 1 else facts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        )
+
+
+def check_records(
+    workspace: "Workspace", sources: Sequence[Path], *, names: Path | None = None, jobs: int = 1
+) -> SanitizeResult:
+    """Look for what is private in folders or files, by default in the project's records; write nothing.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be read.
+    """
+    sources = sources or (workspace.records_dir,)
+    names_file = _names_file(workspace, names)
+    return SanitizeResult(
+        sources, [check_dir(source, names_file=names_file, jobs=jobs) for source in sources]
+    )
+
+
+def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeResult:
+    """Write a sanitized copy of records.
+
+    Raises
+    ------
+    UsageError
+        The copy, the report or the key would lie among the records, or names are given without ``mask``.
+    WorkspaceError
+        A file cannot be read or written; nothing is left behind but a key file.
+    """
+    mode = request.mode
+    if request.names is not None and mode != "mask":
+        raise UsageError("--names is for --mode mask; the other modes keep no names at all")
+    source = request.source or workspace.records_dir
+    out = request.out or workspace.audit_dir / "sanitized" / f"{mode}-{request.now:%Y%m%dT%H%M%SZ}"
+    refuse_out(source, out)
+    _refuse_within(request.report, source, "--report")
+    _refuse_within(request.key_file, source, "--key-file")
+    files = find_files(source)
+    choices = Choices(
+        mode=mode,
+        key=read_key(request.key_file, out=out) if request.key_file is not None else None,
+        names_file=_names_file(workspace, request.names) if mode == "mask" else None,
+        vocabulary=Vocabulary() if mode == "mask" else learn(files, workspace.settings, workspace.root),
+        keep_times=request.keep_times,
+        jobs=request.jobs,
+    )
+    return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out)
+
+
+def _refuse_within(file: Path | None, source: Path, option: str) -> None:
+    if file is not None and source.resolve() in (file.resolve(), *file.resolve().parents):
+        raise UsageError(f"{option} {file} lies in {source}, which is only read; name another place")
+
+
+def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:
+    configured = workspace.settings.sanitize.names
+    return names or (workspace.root / configured if configured is not None else None)
