@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from coreloop.errors import RefusedError, UsageError
+from coreloop.failures import CLASSES, LABELS
 from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
-from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample

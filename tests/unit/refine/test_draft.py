@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from coreloop.days import Days
 from coreloop.errors import RefusedError
+from coreloop.failures import CLASSES
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.signals import CLASSES
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
