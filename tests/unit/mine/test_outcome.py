@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coreloop.encoding import encode_line
 from coreloop.failures import _PATTERNS, _WORDS, error_class
 from coreloop.mine.decode import NOT_PLAIN, Line, decode_line, decode_plain
 from coreloop.mine.outcome import Outcome, outcome
-from coreloop.records import Record, encode_line
+from coreloop.records import Record
 from logs import call, failed, line, override, record
 
 GOOD, BAD, NEITHER = Outcome.SUCCESS, Outcome.FAILURE, Outcome.NEUTRAL
