@@ -40,8 +40,8 @@ def command(
     """
     from coreloop.cli.show_promotion import show_done, show_plan
     from coreloop.forge.connect import connect_forge, keep_body
-    from coreloop.history.repository import Repository
     from coreloop.promote.asking import ask_again
+    from coreloop.promote.commits import WritableRepository
     from coreloop.promote.promotion import Leave, base_commit, make_plan, promote
     from coreloop.promote.proposal import read_proposal
 
@@ -49,7 +49,7 @@ def command(
     settings = workspace.settings
     proposal = read_proposal(candidate, wanted, settings)
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    with Repository(workspace.root) as repository:
+    with WritableRepository(workspace.root) as repository:
         if not confirm:
             replayed = workspace.replayed()
             plan = make_plan(
