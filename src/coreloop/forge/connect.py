@@ -43,8 +43,8 @@ def connect_forge(
     if not token or repo is None:
         yield None
         return
-    from coreloop.forge.github_api import Connection, patient
     from coreloop.forge.github_forge import GithubForge
+    from coreloop.forge.pygithub_transport import Connection, patient
 
     url = environ.get("GITHUB_API_URL") or Connection().base_url
     connection = Connection(base_url=url, retry=patient() if patiently else None)
