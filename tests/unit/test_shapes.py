@@ -97,7 +97,16 @@ def test_the_message_names_the_field_as_msgspec_does(text: str, why: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    [b"{} x", b"\xff", b"\xef\xbb\xbf{}", b"[NaN]", b"-Infinity", b"[" * 100_000, b"9" * 5000, "{}".encode("utf-16")],
+    [
+        b"{} x",
+        b"\xff",
+        b"\xef\xbb\xbf{}",
+        b"[NaN]",
+        b"-Infinity",
+        b"[" * 100_000,
+        b"9" * 5000,
+        "{}".encode("utf-16"),
+    ],
     ids=["more", "no UTF-8", "byte order mark", "NaN", "Infinity", "deep", "long", "UTF-16"],
 )
 def test_what_is_no_json_is_refused(text: bytes) -> None:

@@ -9,12 +9,11 @@ from coreloop.demo.agent import answer
 from coreloop.demo.plan import Request
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import load_tools
-from coreloop.forge.connect import keep_body
 from coreloop.mine.decode import Skipped, decode_line
 from coreloop.observe import AuditCollector
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.commits import WritableRepository, init_repository
-from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
+from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, keep_body, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import AnswerFields, Replay, UnusableError, replay
 

@@ -14,6 +14,7 @@ from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, Ref
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
 from coreloop.project.settings import Settings
+from coreloop.project.workspace import write_private
 from coreloop.promote.branch import (
     Published,
     find_published,
@@ -256,6 +257,13 @@ def carry_out(
         pull = _open_draft(plan, forge, branch, (*plan.notes, *allowed))
         forge.add_label(pull.number)
     return Done(branch, pull, fresh=True)
+
+
+def keep_body(plan: Plan, candidates: Path) -> Path:
+    """Write the pull request's text beside the candidates file."""
+    path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
+    write_private(path, plan.body.encode())
+    return path
 
 
 def _publish(plan: Plan, repository: WritableRepository) -> str:
