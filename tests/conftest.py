@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from coreloop.cli.main import run
-from coreloop.forge.github_api import Connection
 from coreloop.forge.github_forge import GithubForge
+from coreloop.forge.pygithub_transport import Connection
 from github_stand_in import GithubStandIn, is_for_humans
 from promoting import Project, make_project
 

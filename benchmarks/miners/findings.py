@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
-from coreloop.mine.signals import CLASSES, LABELS
+from coreloop.failures import CLASSES, LABELS
 from coreloop.pattern.questions import distinct_questions
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import Candidate

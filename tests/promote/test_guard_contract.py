@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
-from coreloop.forge.github_api import Connection, GithubApi
+from coreloop.forge.github_api import GithubApi
+from coreloop.forge.urllib_transport import UrllibTransport
 from coreloop.guard.event import read_authorships, read_pulls, read_reviews
 from coreloop.guard.github import carry_out, gather
 from coreloop.guard.policy import Action
@@ -26,10 +27,7 @@ BRANCH = "skill/docstring-analysis-profitability-20260425"
 
 @pytest.fixture
 def api(github: GithubStandIn):
-    connection = Connection(
-        base_url=github.url, timeout_s=5, seconds_between_requests=0, seconds_between_writes=0
-    )
-    with GithubApi(github.repo, token=github.token, connection=connection) as api:
+    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=5)) as api:
         yield api
 
 

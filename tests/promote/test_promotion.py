@@ -7,12 +7,12 @@ import pytest
 
 from coreloop.errors import GitError, RefusedError
 from coreloop.forge.protocol import Forge
-from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.promote import promotion
 from coreloop.promote.asking import ask_again
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.promotion import Done, Leave
 from coreloop.promote.proposal import read_proposal
 from github_stand_in import GithubStandIn, Reply
@@ -53,7 +53,7 @@ def settle(project: Project, **settings: Any) -> None:
 def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wanted: str = ID) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
-    with Repository(workspace.root) as repository:
+    with WritableRepository(workspace.root) as repository:
         _, done = promotion.promote(
             read_proposal(project.candidates, wanted, Settings()),
             repository,

@@ -17,7 +17,7 @@ BEHIND_ONE_MODULE = {
     "fsspec": "mine.remote",
     "click": "cli",
     "rich": "cli",
-    "git": "promote",
+    "git": "promote.commits",
     "github": "forge",
     "httpx2": "promote.replay",
     "sqlite3": "sqlite",
@@ -109,6 +109,7 @@ def test_use_cases_ask_no_shell_for_anything():
     """No click, no print, no environment and no working directory below the shells."""
     shells = {"cli", "__main__", "coreloop"}
     own_environment = {"observe.collector", "observe.journal", "observe.decorator"}
+    own_environment |= {"history.repository", "promote.commits"}  # git runs in this process's
     for name, tree in TREES.items():
         if package(name) in shells or name.endswith("__main__"):
             continue

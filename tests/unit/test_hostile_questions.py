@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from coreloop.cli.main import run as entry_point
-from coreloop.forge.github_api import Connection
+from coreloop.forge.pygithub_transport import Connection
 from coreloop.observe import AuditCollector
 from coreloop.records import encodable
 from github_stand_in import GithubStandIn, Reply
@@ -134,7 +134,7 @@ def loop(
     github.protections = {"main": 1}
     # this GitHub needs no pauses between requests
     at_once = partial(Connection, seconds_between_requests=0, seconds_between_writes=0)
-    monkeypatch.setattr("coreloop.forge.github_api.Connection", at_once)
+    monkeypatch.setattr("coreloop.forge.pygithub_transport.Connection", at_once)
     project.candidates.unlink()
     project.commit({FILE: SOURCE}, "tools")
     project.settle(json.dumps(SETTINGS, ensure_ascii=False))

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from coreloop.axis.evidence import Evidence, first_merge, known_engines, plain_axis, read_evidence
 from coreloop.errors import UsageError
 from coreloop.history.repository import Repository, github_repo
+from coreloop.project.tools import is_tool_name
 from coreloop.project.workspace import Workspace
-from coreloop.text import is_tool_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,17 +40,17 @@ def command(
     pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_plan
-    from coreloop.forge.connect import connect_forge, keep_body
-    from coreloop.history.repository import Repository
+    from coreloop.forge.connect import connect_forge
     from coreloop.promote.asking import ask_again
-    from coreloop.promote.promotion import Leave, base_commit, make_plan, promote
+    from coreloop.promote.commits import WritableRepository
+    from coreloop.promote.promotion import Leave, base_commit, keep_body, make_plan, promote
     from coreloop.promote.proposal import read_proposal
 
     workspace = open_workspace(Path.cwd())
     settings = workspace.settings
     proposal = read_proposal(candidate, wanted, settings)
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    with Repository(workspace.root) as repository:
+    with WritableRepository(workspace.root) as repository:
         if not confirm:
             replayed = workspace.replayed()
             plan = make_plan(

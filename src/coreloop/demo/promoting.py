@@ -5,23 +5,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-# repository.py comes first: it lets git's import pass where there is no git
-from coreloop.history.repository import Repository  # isort: skip
-import git
-
 from coreloop.demo.agent import answer
 from coreloop.demo.plan import Request
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import load_tools
-from coreloop.errors import GitError
-from coreloop.forge.connect import keep_body
 from coreloop.mine.decode import Skipped, decode_line
 from coreloop.observe import AuditCollector
 from coreloop.project.workspace import open_workspace
-from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, make_plan
+from coreloop.promote.commits import WritableRepository, init_repository
+from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, keep_body, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import AnswerFields, Replay, UnusableAnswerError, replay
-from coreloop.text import printable
 
 _NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
 _IGNORED = "data/\n__pycache__/\n"
@@ -65,7 +59,7 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
         selectors = workspace.settings.selectors()
         return replay(agent, one.steps, one.questions, runs=3, selectors=selectors)
 
-    with Repository(folder) as repository:
+    with WritableRepository(folder) as repository:
         base = base_commit(repository, "main", fetch=False)
         plan = make_plan(
             proposal,
@@ -82,18 +76,8 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
 
 def _make_repository(folder: Path) -> None:
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
-    try:
-        with git.Repo.init(folder, initial_branch="main") as repo:
-            with repo.config_writer() as config:
-                # a scratch repository is nobody's work: no key and no hook of the user's
-                for section, name, value in _CONFIG:
-                    config.set_value(section, name, value)
-            repo.git.add(all=True)
-            repo.git.commit("--quiet", "--no-verify", "-m", "docs: a small finance package")
-    except git.GitCommandNotFound as error:
-        raise GitError("git is not installed, or not in PATH") from error
-    except git.GitCommandError as error:
-        raise GitError(f"the scratch repository cannot be made: {printable(str(error.stderr))}") from error
+    # a scratch repository is nobody's work: no key and no hook of the user's
+    init_repository(folder, _CONFIG, message="docs: a small finance package")
 
 
 class _Agent:

@@ -1,18 +1,12 @@
-"""Which forge a promotion goes to, if any; and where the pull request's text goes when there is none."""
+"""Which forge a promotion goes to, if any."""
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from coreloop.files import write_private
 from coreloop.forge.protocol import Forge
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
-
-if TYPE_CHECKING:
-    from coreloop.promote.promotion import Plan  # brings an HTTP client, which only a replay needs
 
 # As git tells them apart: a scheme, or a colon before the first slash; one letter before it is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
@@ -43,8 +37,8 @@ def connect_forge(
     if not token or repo is None:
         yield None
         return
-    from coreloop.forge.github_api import Connection, patient
     from coreloop.forge.github_forge import GithubForge
+    from coreloop.forge.pygithub_transport import Connection, patient
 
     url = environ.get("GITHUB_API_URL") or Connection().base_url
     connection = Connection(base_url=url, retry=patient() if patiently else None)
@@ -55,10 +49,3 @@ def connect_forge(
 def _has_host(repository: Repository) -> bool:
     remote = repository.remote()
     return remote is not None and _HOST.match(repository.remote_url(remote)) is not None
-
-
-def keep_body(plan: "Plan", candidates: Path) -> Path:
-    """Write the pull request's text beside the candidates file."""
-    path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
-    write_private(path, plan.body.encode())
-    return path

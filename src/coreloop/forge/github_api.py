@@ -1,64 +1,80 @@
-"""One repository behind GitHub's REST API: a request through PyGithub becomes an answer or a ForgeError.
+"""One repository behind GitHub's REST API: a request becomes an answer or a ForgeError.
 
-Knows no operation; those are in github_forge.py.
+Knows no operation; those are in github_forge.py and in the guard. The standard library alone: who sends the
+requests is a `Transport`, of which there is one by PyGithub and one by urllib.
 """
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-import msgspec
-from github import Auth, Github, GithubRetry
-from urllib3.util import Retry
-
 from coreloop.errors import ForgeAuthError, UsageError
-from coreloop.forge.github_errors import quoted, refusal, translated, wrong_answer
+from coreloop.forge.github_errors import quoted, refusal, wrong_answer
+from coreloop.shapes import ShapeError, decode
 
-_API_VERSION = "2022-11-28"
-_PER_PAGE = "100"
-# PyGithub prints its log on stderr by itself, where the one line of an error should stand alone. Whoever has
-# set up logging still gets it.
-logging.getLogger("github").handlers[:] = [logging.NullHandler()]
+DEFAULT_URL: Final = "https://api.github.com"
+API_VERSION: Final = "2022-11-28"
+Verb: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+_PER_PAGE: Final = "100"
 
 T = TypeVar("T")
 
 
-def patient() -> Retry:
-    """Three more tries for what only reads; a lost answer to a write is for the caller to look into.
-
-    Waits at most a minute for a used-up rate limit.
-    """
-    # raise_on_status: the last answer tells more than that there were too many
-    return GithubRetry(
-        total=3, backoff_factor=0.5, allowed_methods={"GET"}, raise_on_status=False, max_rate_limit_wait=60
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class Connection:
-    """How GitHub is reached.
+class Reply:
+    """What came back, of whatever status: the names of the headers in lower case, no token in the text."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str = field(repr=False)
+
+
+class Transport(Protocol):
+    """What sends requests to one server with one token.
 
     Attributes
     ----------
-    base_url : str
-        Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
-    retry : Retry | int | None
-        What is tried again, see `patient`; None for nothing.
-    timeout_s : int
-        Longest silence of the server.
-    seconds_between_requests, seconds_between_writes : float
-        The pace that GitHub asks for.
+    host : str
+        Name of the server, and its port.
     """
 
-    base_url: str = "https://api.github.com"
-    retry: Retry | int | None = None
-    timeout_s: int = 15
-    seconds_between_requests: float = 0.25
-    seconds_between_writes: float = 1.0
+    host: str
+
+    def send(
+        self,
+        verb: Verb,
+        path: str | None,
+        *,
+        doing: str,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Send one request.
+
+        Parameters
+        ----------
+        verb : str
+            Its method.
+        path : str, optional
+            Below the API's address; None is the GraphQL API.
+        doing : str
+            What is asked, as it follows "cannot" in the message of a failure.
+        query, body : mapping, optional
+            What is asked for, and what is sent as JSON.
+
+        Raises
+        ------
+        ForgeError
+            No answer came.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +86,10 @@ class Answer:
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
-        """The body as `kind`, or a `ForgeAnswerError` that names the field."""
+        """The body as `kind`, see `coreloop.shapes`, or a `ForgeAnswerError` that names the field."""
         try:
-            return msgspec.json.decode(self.text, type=kind)
-        except (msgspec.MsgspecError, UnicodeError) as exc:
+            return decode(self.text, kind)
+        except ShapeError as exc:
             raise wrong_answer(self.doing, str(exc)) from exc
 
     def next_query(self) -> dict[str, str]:
@@ -85,52 +101,33 @@ class Answer:
         return dict(parse_qsl(urlsplit(found[1]).query)) if found else {}
 
 
-class _Mutated(msgspec.Struct):
-    errors: list[dict[str, Any]] = []
+@dataclass(frozen=True, slots=True)
+class _Mutated:
+    errors: tuple[Any, ...] = ()
 
 
 class GithubApi:
     """The part of GitHub's REST API below ``/repos/{owner}/{repo}``, and the mutations that only GraphQL has.
 
-    PyGithub does the authentication, pacing, retries, and the logging with the token masked. Its objects are
-    not used: they fetch what they lack with requests of their own, ask for branch protection in a retired
-    preview format, do not know branch rules, and notice an ill-formed answer only where somebody reads the
-    field.
-
     Parameters
     ----------
     repo : str
         ``owner/name``.
-    token : str
-        Kept inside PyGithub only.
-    connection : Connection
+    transport : Transport
+        Closed with this.
 
     Raises
     ------
-    ForgeAuthError
-        `token` is empty, or cannot be one.
     UsageError
-        `repo` or the address cannot be meant.
+        `repo` cannot be meant.
     """
 
-    __slots__ = ("_github", "_timeout_s", "host", "repo")
+    __slots__ = ("_transport", "host", "repo")
 
-    def __init__(self, repo: str, *, token: str, connection: Connection) -> None:
-        if problem := _token_problem(token):
-            raise ForgeAuthError(problem)
+    def __init__(self, repo: str, transport: Transport) -> None:
         self.repo = _checked_repo(repo)
-        self.host = _checked_host(connection.base_url)
-        self._timeout_s = connection.timeout_s
-        self._github = Github(
-            auth=Auth.Token(token.strip()),
-            base_url=connection.base_url.rstrip("/"),
-            retry=connection.retry,
-            timeout=connection.timeout_s,
-            user_agent="coreloop",
-            seconds_between_requests=connection.seconds_between_requests,
-            seconds_between_writes=connection.seconds_between_writes,
-            api_version=_API_VERSION,
-        )
+        self.host = transport.host
+        self._transport = transport
 
     def __repr__(self) -> str:
         return f"GithubApi({self.repo!r} at {self.host})"
@@ -143,7 +140,7 @@ class GithubApi:
 
     def close(self) -> None:
         """Close the connection."""
-        self._github.close()
+        self._transport.close()
 
     def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> Answer:
         """Read one thing; `doing` follows "cannot" in the message of a failure."""
@@ -182,7 +179,7 @@ class GithubApi:
         answer = self._send("POST", None, doing=doing, body={"query": query, "variables": variables})
         errors = answer.decoded(_Mutated).errors
         if errors:
-            raise refusal(doing, status=422, headers={}, said=quoted({"errors": errors}))
+            raise refusal(doing, status=422, headers={}, said=quoted({"errors": list(errors)}))
 
     def pages(self, path: str, kind: type[list[T]], *, doing: str, **query: str) -> Iterator[T]:
         """Read a list to its end, a request per hundred items."""
@@ -198,46 +195,46 @@ class GithubApi:
 
     def _send(
         self,
-        verb: Literal["GET", "POST", "PUT", "PATCH", "DELETE"],
+        verb: Verb,
         path: str | None,
         *,
         doing: str,
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Answer:
-        with translated(doing, timeout_s=self._timeout_s):
-            requester = self._github.requester
-            url = f"/repos/{self.repo}{path}" if path is not None else requester.graphql_url
-            status, headers, text = requester.requestJson(verb, url, parameters=dict(query or {}), input=body)
-            text = self._masked(text)
-        if status >= 300:
-            raise refusal(doing, status=status, headers=headers, said=quoted(text))
-        return Answer(doing=doing, link=headers.get("link", ""), text=text)
-
-    def _masked(self, text: str) -> str:
-        # a server that repeats what it was sent
-        auth = self._github.requester.auth
-        return text.replace(auth.token, "***") if auth else text
+        below = f"/repos/{self.repo}{path}" if path is not None else None
+        reply = self._transport.send(verb, below, doing=doing, query=query, body=body)
+        if reply.status >= 300:
+            raise refusal(doing, status=reply.status, headers=reply.headers, said=quoted(reply.text))
+        return Answer(doing=doing, link=reply.headers.get("link", ""), text=reply.text)
 
 
-def _token_problem(token: str) -> str | None:
+def checked_token(token: str) -> str:
+    """The token without white space around it.
+
+    Raises
+    ------
+    ForgeAuthError
+        It is empty, or cannot be one.
+    """
     if not token.strip():
-        return "there is no token for GitHub; put one into GITHUB_TOKEN or GH_TOKEN"
+        raise ForgeAuthError("there is no token for GitHub; put one into GITHUB_TOKEN or GH_TOKEN")
     # else the HTTP library would refuse the header, and quote it
     if not re.fullmatch(r"[!-~]+", token.strip()):
-        return (
+        raise ForgeAuthError(
             "the token for GitHub holds a space or a sign that no token has; check GITHUB_TOKEN or GH_TOKEN"
         )
-    return None
+    return token.strip()
 
 
-def _checked_repo(repo: str) -> str:
-    if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
-        raise UsageError(f"{repo!r} is no repository; write repo: owner/name under forge: in coreloop.yaml")
-    return repo
+def checked_host(base_url: str) -> str:
+    """Name and port of the server of an API.
 
-
-def _checked_host(base_url: str) -> str:
+    Raises
+    ------
+    UsageError
+        The address is none, or would send the token in the clear to another machine.
+    """
     url = urlsplit(base_url)
     host = url.hostname or ""
     if url.scheme not in ("http", "https") or not host or url.username is not None:
@@ -247,6 +244,12 @@ def _checked_host(base_url: str) -> str:
     if url.scheme == "http" and not _is_this_machine(host):
         raise UsageError(f"GITHUB_API_URL: http would send the token to {host} in the clear; write https")
     return url.netloc
+
+
+def _checked_repo(repo: str) -> str:
+    if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
+        raise UsageError(f"{repo!r} is no repository; write repo: owner/name under forge: in coreloop.yaml")
+    return repo
 
 
 def _is_this_machine(host: str) -> bool:

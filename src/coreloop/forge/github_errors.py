@@ -1,17 +1,12 @@
-"""Every failure of PyGithub, of the network and of GitHub itself, as one clear ForgeError.
+"""Every refusal of GitHub, and every answer that is none of its own, as one clear ForgeError.
 
-The only place that knows their exceptions and status codes. Each message is one line: what could not be done,
-why, and what to do next. What hangs on an exception is stripped of everything that could hold the token.
+The only place that knows its status codes. Each message is one line: what could not be done, why, and what to
+do next. What a library raises is translated beside the transport that uses it.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-
-import msgspec
-import requests
-import urllib3
-from github import BadAttributeException, GithubException, RateLimitExceededException
 
 from coreloop.errors import (
     ForgeAnswerError,
@@ -24,6 +19,7 @@ from coreloop.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
+from coreloop.shapes import ShapeError, parse, shaped
 
 _LONGEST_QUOTE = 200
 
@@ -64,15 +60,17 @@ _NO_DRAFTS = (
 _CHECK_ROUTE = "check GITHUB_API_URL, and any proxy on the way"
 
 
-class _Problem(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Problem:
     message: str | None = None
     field: str | None = None
     code: str | None = None
 
 
-class _ErrorBody(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _ErrorBody:
     message: str = ""
-    errors: list[_Problem | str] = []
+    errors: tuple[_Problem | str, ...] = ()
 
 
 def refusal(doing: str, *, status: int, headers: Mapping[str, str], said: str) -> ForgeError:
@@ -89,8 +87,8 @@ def refusal(doing: str, *, status: int, headers: Mapping[str, str], said: str) -
     said : str
         GitHub's message, see `quoted`.
     """
-    if _is_rate_limit(status, headers, said):
-        return _rate_limit(doing, status=status, headers=headers, said=said)
+    if is_rate_limit(status, headers, said):
+        return rate_limit(doing, status=status, headers=headers, said=said)
     leaf, why, advice = _refusal_for(status, said)
     quote = f": {said}" if said else ""
     return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, said=said)
@@ -108,7 +106,8 @@ def _refusal_for(status: int, said: str) -> tuple[type[ForgeError], str, str]:
     return _REFUSALS.get(status, _OTHER_REFUSAL)
 
 
-def _is_rate_limit(status: int, headers: Mapping[str, str], said: str) -> bool:
+def is_rate_limit(status: int, headers: Mapping[str, str], said: str) -> bool:
+    """Whether an answer says that there were too many requests."""
     if status == 429:
         return True
     # GitHub answers 403 both for "may not" and for "too often"
@@ -116,7 +115,8 @@ def _is_rate_limit(status: int, headers: Mapping[str, str], said: str) -> bool:
     return status == 403 and (used_up or "rate limit" in said.lower())
 
 
-def _rate_limit(doing: str, *, status: int, headers: Mapping[str, str], said: str) -> ForgeError:
+def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], said: str) -> ForgeError:
+    """The error for too many requests, with the time from when on they are answered again."""
     retry_at = _reset_time(headers)
     wait_s = headers.get("retry-after", "")
     when = "in a few minutes"
@@ -142,6 +142,12 @@ def wrong_answer(doing: str, why: str) -> ForgeAnswerError:
     )
 
 
+def no_answer(doing: str, why: str) -> ForgeUnavailableError:
+    """The error for a request that nobody answered."""
+    advice = "check the network and GITHUB_API_URL, then run the same command again"
+    return ForgeUnavailableError(f"cannot {doing}: {why}; {advice}")
+
+
 def moved(doing: str, *, to: str) -> ForgeNotFoundError:
     """The error for a repository that answers under another name."""
     return ForgeNotFoundError(
@@ -159,10 +165,8 @@ def quoted(body: object) -> str:
         JSON text, or what was decoded from it; anything else gives "".
     """
     try:
-        error = msgspec.convert(
-            msgspec.json.decode(body) if isinstance(body, str | bytes) else body, _ErrorBody
-        )
-    except (msgspec.MsgspecError, UnicodeError):
+        error = shaped(parse(body) if isinstance(body, str | bytes) else body, _ErrorBody)
+    except ShapeError:
         return ""
     text = "; ".join(filter(None, [error.message, *map(_problem, error.errors)]))
     return _one_line(text)
@@ -180,66 +184,7 @@ def _one_line(text: str) -> str:
     return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
 
 
-# Beside the libraries' own: they let OSError through, raise ValueError for headers and text that they cannot
-# read, RuntimeError for redirects, and AssertionError for addresses that they will not follow.
-FOREIGN = (
-    GithubException,
-    BadAttributeException,
-    requests.RequestException,
-    urllib3.exceptions.HTTPError,
-    OSError,
-    ValueError,
-    RuntimeError,
-    AssertionError,
-)
-
-_TIMEOUTS = (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
-_UNREADABLE = (requests.exceptions.InvalidURL, requests.exceptions.InvalidJSONError)
-_NO_CONNECTION = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
-
-
-@contextmanager
-def translated(doing: str, *, timeout_s: int) -> Iterator[None]:
-    """Raise whatever PyGithub and the network raise inside as a ForgeError."""
-    try:
-        yield
-    except FOREIGN as exc:
-        raise translate(exc, doing, timeout_s=timeout_s) from _without_secrets(exc)
-
-
-def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:
-    """Name the failure that a foreign exception means, without a word of the exception's own."""
-    if isinstance(exc, GithubException):
-        return _translate_status(exc, doing)
-    if reason := _network_reason(exc, timeout_s):
-        advice = "check the network and GITHUB_API_URL, then run the same command again"
-        return ForgeUnavailableError(f"cannot {doing}: {reason}; {advice}")
-    return wrong_answer(doing, type(exc).__name__)
-
-
-def _translate_status(exc: GithubException, doing: str) -> ForgeError:
-    headers = {name.lower(): str(value) for name, value in (exc.headers or {}).items()}
-    said = quoted(exc.data)
-    if isinstance(exc, RateLimitExceededException):
-        return _rate_limit(doing, status=exc.status, headers=headers, said=said)
-    return refusal(doing, status=exc.status, headers=headers, said=said)
-
-
-def _network_reason(exc: Exception, timeout_s: int) -> str | None:
-    if isinstance(exc, _TIMEOUTS):
-        return f"no answer within {timeout_s} s"
-    if isinstance(exc, requests.exceptions.RetryError):
-        return "GitHub stayed out of order over several tries"
-    if isinstance(exc, requests.exceptions.SSLError):
-        return "the server's certificate is not trusted"
-    if isinstance(exc, requests.exceptions.ProxyError):
-        return "the proxy does not let it through"
-    if isinstance(exc, _UNREADABLE):
-        return None
-    return "the connection failed" if isinstance(exc, _NO_CONNECTION) else None
-
-
-def _without_secrets(exc: Exception) -> Exception:
+def without_secrets(exc: Exception) -> Exception:
     """Take frames and request off an exception and all behind it: they hold the Authorization header."""
     behind: list[BaseException] = [exc]
     seen: set[int] = set()

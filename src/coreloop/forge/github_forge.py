@@ -4,14 +4,13 @@ What writes here opens a draft pull request, or puts coreloop's one label on it.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Self
 from urllib.parse import quote
 
-import msgspec
-
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError
-from coreloop.forge.github_api import Connection, GithubApi
+from coreloop.forge.github_api import GithubApi
 from coreloop.forge.github_errors import moved, wrong_answer
 from coreloop.forge.protocol import (
     PullRequest,
@@ -20,25 +19,30 @@ from coreloop.forge.protocol import (
     ReviewRule,
     ReviewUnknown,
 )
+from coreloop.forge.pygithub_transport import Connection, PygithubTransport
 from coreloop.history.trailers import LABEL
 
 
-class _Repo(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Repo:
     full_name: str
 
 
-class _Head(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Head:
     ref: str
     sha: str
     repo: _Repo | None  # a fork that was deleted
 
 
-class _Base(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Base:
     ref: str
     repo: _Repo
 
 
-class _Pull(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Pull:
     number: int
     html_url: str
     title: str
@@ -51,20 +55,24 @@ class _Pull(msgspec.Struct):
     draft: bool = False
 
 
-class _Reviews(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Reviews:
     required_approving_review_count: int = 0
 
 
-class _Rule(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Rule:
     type: str
-    parameters: _Reviews = msgspec.field(default_factory=_Reviews)
+    parameters: _Reviews = _Reviews()
 
 
-class _Protection(msgspec.Struct):
-    required_pull_request_reviews: _Reviews = msgspec.field(default_factory=_Reviews)
+@dataclass(frozen=True, slots=True)
+class _Protection:
+    required_pull_request_reviews: _Reviews = _Reviews()
 
 
-class _Branch(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Branch:
     protected: bool
 
 
@@ -91,7 +99,7 @@ class GithubForge:
     __slots__ = ("_api",)
 
     def __init__(self, repo: str, *, token: str, connection: Connection | None = None) -> None:
-        self._api = GithubApi(repo, token=token, connection=connection or Connection())
+        self._api = GithubApi(repo, PygithubTransport(token, connection or Connection()))
 
     def __repr__(self) -> str:
         return f"GithubForge({self._api.repo!r} at {self._api.host})"

@@ -1,13 +1,12 @@
 """GitHub's webhook payloads and answers as values: read once, checked, and no dict goes further."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import msgspec
-
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.shapes import ShapeError, decode
 from coreloop.text import printable
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
@@ -105,32 +104,38 @@ class Authorship:
     logins: tuple[str, ...]
 
 
-class _Account(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Account:
     login: str = ""
     type: str = ""
 
 
-class _Repo(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Repo:
     full_name: str
 
 
-class _Head(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Head:
     ref: str
     sha: str
     repo: _Repo | None = None  # a fork that was deleted
 
 
-class _Base(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Base:
     ref: str
     sha: str
     repo: _Repo
 
 
-class _Label(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Label:
     name: str
 
 
-class _Pull(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Pull:
     number: int
     head: _Head
     base: _Base
@@ -138,19 +143,22 @@ class _Pull(msgspec.Struct):
     body: str | None = None
     draft: bool | None = False
     user: _Account | None = None
-    labels: list[_Label] = []
+    labels: tuple[_Label, ...] = ()
     auto_merge: Any = None
 
 
-class _From(msgspec.Struct):
-    text: str | None = msgspec.field(name="from", default=None)
+@dataclass(frozen=True, slots=True)
+class _From:
+    text: str | None = field(default=None, metadata={"name": "from"})
 
 
-class _Changes(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Changes:
     title: _From | None = None
 
 
-class _PullPayload(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _PullPayload:
     action: str
     pull_request: _Pull
     sender: _Account | None = None
@@ -158,29 +166,34 @@ class _PullPayload(msgspec.Struct):
     changes: _Changes | None = None
 
 
-class _Group(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Group:
     head_sha: str
     head_ref: str
     base_sha: str
 
 
-class _GroupPayload(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _GroupPayload:
     action: str
     merge_group: _Group
 
 
-class _PushPayload(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _PushPayload:
     ref: str
 
 
-class _Review(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Review:
     state: str
     user: _Account | None = None
     commit_id: str | None = None
     pull_request_url: str = ""
 
 
-class _Commit(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Commit:
     sha: str
     author: _Account | None = None
     committer: _Account | None = None
@@ -232,10 +245,10 @@ def read_authorships(path: Path) -> tuple[Authorship, ...]:
 
 def _decoded(path: Path, kind: type[_T], what: str) -> _T:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return decode(path.read_bytes(), kind)
     except OSError as error:
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except ShapeError as error:
         raise WorkspaceError(f"is no {what} as GitHub sends it ({error})", path=path) from error
 
 

@@ -3,15 +3,16 @@
 There is no operation here that merges, turns on auto-merge or marks ready for review, and none may be added.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
-
 from coreloop.errors import ForgeNotFoundError, UsageError
-from coreloop.forge.github_api import Connection, GithubApi, patient
+from coreloop.forge.github_api import DEFAULT_URL, GithubApi
+from coreloop.forge.urllib_transport import UrllibTransport
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
@@ -22,15 +23,18 @@ _MUTATIONS: Final = {
 }
 
 
-class _Pull(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Pull:
     node_id: str
 
 
-class _Head(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Head:
     sha: str
 
 
-class _Headed(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Headed:
     head: _Head
 
 
@@ -60,8 +64,8 @@ def connect_api(
     if not repo:
         raise UsageError("no repository on GitHub is known; set forge: repo in coreloop.yaml")
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
-    url = environ.get("GITHUB_API_URL") or Connection().base_url
-    with GithubApi(repo, token=token, connection=Connection(base_url=url, retry=patient())) as api:
+    transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
+    with GithubApi(repo, transport) as api:
         yield api
 
 
@@ -76,7 +80,7 @@ def gather(api: GithubApi, numbers: Collection[int], *, needed: int | None) -> d
     needed : int, optional
         The one that must be there.
     """
-    said: dict[str, list[msgspec.Raw]] = {"reviews": [], "pulls": [], "commits": []}
+    said: dict[str, list[Any]] = {"reviews": [], "pulls": [], "commits": []}
     for number in sorted(numbers):
         try:
             pull = api.get(f"/pulls/{number}", doing=f"read #{number}")
@@ -85,11 +89,11 @@ def gather(api: GithubApi, numbers: Collection[int], *, needed: int | None) -> d
                 raise
             continue
         sha = pull.decoded(_Headed).head.sha
-        said["pulls"].append(pull.decoded(msgspec.Raw))
-        said["commits"].append(api.get(f"/commits/{sha}", doing=f"read {sha[:12]}").decoded(msgspec.Raw))
-        reviews = api.pages(f"/pulls/{number}/reviews", list[msgspec.Raw], doing=f"list reviews of #{number}")
+        said["pulls"].append(pull.decoded(dict[str, Any]))
+        said["commits"].append(api.get(f"/commits/{sha}", doing=f"read {sha[:12]}").decoded(dict[str, Any]))
+        reviews = api.pages(f"/pulls/{number}/reviews", list[Any], doing=f"list reviews of #{number}")
         said["reviews"].extend(reviews)
-    return {name: msgspec.json.encode(items) for name, items in said.items()}
+    return {name: json.dumps(items).encode() for name, items in said.items()}
 
 
 def carry_out(api: GithubApi, action: Action) -> None:

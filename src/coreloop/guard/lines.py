@@ -20,8 +20,9 @@ from coreloop.proposals.grammar import (
     When,
     parse_line,
 )
+from coreloop.proposals.lines import refuse_line
 from coreloop.records import is_category
-from coreloop.text import printable, refuse_form
+from coreloop.text import printable
 
 _WORD: Final = re.compile(r"[\w-]{1,40}")
 
@@ -52,7 +53,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
         What the base declares.
     """
     for number, line in enumerate(lines, start=1):
-        if reason := refuse_form(line):
+        if reason := refuse_line(line, private=False):
             yield f"line {number} is none that coreloop writes: {reason}"
             return
     values = tuple(map(parse_line, lines))

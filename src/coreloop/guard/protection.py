@@ -1,28 +1,30 @@
 """Branch rules: the wanted state from a file, the state on GitHub, what differs, and what would be sent."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
 import yaml
 
 from coreloop.errors import ForgeNotFoundError, WorkspaceError
 from coreloop.forge.github_api import GithubApi
+from coreloop.shapes import ShapeError, shaped
 
 FILE: Final = Path(".github") / "branch_protection.yml"
 
 
-class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class Check:
     """A required check, and the app whose word counts; None is anybody's."""
 
     context: str
     app_id: int | None = None
 
 
-class WantedReviews(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class WantedReviews:
     """What a change needs before it merges."""
 
     required_approving_review_count: int
@@ -31,7 +33,8 @@ class WantedReviews(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     require_last_push_approval: bool
 
 
-class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class Wanted:
     """The file: names are the API's. What it does not name stays as it is."""
 
     branch: str
@@ -52,19 +55,22 @@ class Difference:
     wanted: object
 
 
-class _Switch(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Switch:
     enabled: bool = False
 
 
-class _Named(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Named:
     login: str = ""
     slug: str = ""
 
 
-class _People(msgspec.Struct):
-    users: list[_Named] = []
-    teams: list[_Named] = []
-    apps: list[_Named] = []
+@dataclass(frozen=True, slots=True)
+class _People:
+    users: tuple[_Named, ...] = ()
+    teams: tuple[_Named, ...] = ()
+    apps: tuple[_Named, ...] = ()
 
     def names(self) -> dict[str, list[str]]:
         """As the API wants them back."""
@@ -72,12 +78,14 @@ class _People(msgspec.Struct):
         return {"users": [one.login for one in self.users], **slugs}
 
 
-class _Checks(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Checks:
     strict: bool = False
-    checks: list[Check] = []
+    checks: tuple[Check, ...] = ()
 
 
-class _Reviews(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Reviews:
     required_approving_review_count: int = 0
     require_code_owner_reviews: bool = False
     dismiss_stale_reviews: bool = False
@@ -86,21 +94,23 @@ class _Reviews(msgspec.Struct):
     bypass_pull_request_allowances: _People | None = None
 
 
-class _Protection(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Protection:
     required_status_checks: _Checks | None = None
     required_pull_request_reviews: _Reviews | None = None
     restrictions: _People | None = None
-    enforce_admins: _Switch = msgspec.field(default_factory=_Switch)
-    allow_force_pushes: _Switch = msgspec.field(default_factory=_Switch)
-    allow_deletions: _Switch = msgspec.field(default_factory=_Switch)
-    required_linear_history: _Switch = msgspec.field(default_factory=_Switch)
-    block_creations: _Switch = msgspec.field(default_factory=_Switch)
-    required_conversation_resolution: _Switch = msgspec.field(default_factory=_Switch)
-    lock_branch: _Switch = msgspec.field(default_factory=_Switch)
-    allow_fork_syncing: _Switch = msgspec.field(default_factory=_Switch)
+    enforce_admins: _Switch = _Switch()
+    allow_force_pushes: _Switch = _Switch()
+    allow_deletions: _Switch = _Switch()
+    required_linear_history: _Switch = _Switch()
+    block_creations: _Switch = _Switch()
+    required_conversation_resolution: _Switch = _Switch()
+    lock_branch: _Switch = _Switch()
+    allow_fork_syncing: _Switch = _Switch()
 
 
-class _Repository(msgspec.Struct):
+@dataclass(frozen=True, slots=True)
+class _Repository:
     allow_auto_merge: bool = False
 
 
@@ -121,12 +131,12 @@ def read_wanted(path: Path) -> Wanted:
         The file is missing, no YAML, or has an unknown or a missing key.
     """
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Wanted)
+        return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), Wanted, exact=True)
     except OSError as error:
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError("is not YAML", path=path) from error
-    except msgspec.ValidationError as error:
+    except ShapeError as error:
         raise WorkspaceError(f"cannot be used: {error}", path=path) from error
 
 
@@ -221,7 +231,7 @@ def _check_body(check: Check) -> dict[str, Any]:
 def _reviews_body(wanted: Wanted, now: _Reviews) -> dict[str, Any]:
     asked = wanted.required_pull_request_reviews
     most = max(asked.required_approving_review_count, now.required_approving_review_count)
-    body: dict[str, Any] = {**msgspec.to_builtins(asked), "required_approving_review_count": most}
+    body: dict[str, Any] = {**asdict(asked), "required_approving_review_count": most}
     if now.dismissal_restrictions is not None:
         body["dismissal_restrictions"] = now.dismissal_restrictions.names()
     if _bypassing(now):

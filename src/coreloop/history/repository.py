@@ -1,22 +1,23 @@
-"""Git, as far as coreloop asks it: reading at a revision, writing one commit without a checkout, pushing."""
+"""Git, as far as coreloop reads it: what is there at a revision, asked of the program itself.
+
+The standard library alone, and nothing that writes: that is `coreloop.promote.commits`.
+"""
 
 import os
 import re
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-# Without git the import itself would fail; so the first call says it.
-os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-import git
-
 from coreloop.errors import GitError, NoRepositoryError
+from coreloop.history.blobs import Blobs
 
 _REGULAR: Final = frozenset({"100644", "100755"})
+NO_GIT: Final = "git is not installed, or not in PATH"
 # Never ask at a terminal: a nightly job would hang. Messages are read, so they are in one language.
-_ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
 _GITHUB: Final = re.compile(
     # the whole address, since a path or another host may end in the same words
     r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
@@ -73,21 +74,14 @@ class Repository:
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            self._repo = git.Repo(folder, search_parent_directories=True)
-        except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
-            raise NoRepositoryError(
-                f"{folder} is not in a git repository; run git init or change the folder"
-            ) from error
-        if self._repo.working_tree_dir is None:
-            raise GitError(f"{folder} is a bare repository; run this in a clone")
-        self.root = Path(self._repo.working_tree_dir)
+        self.root = _root(folder)
+        self._blobs = Blobs(self.root, {**os.environ, **ENVIRONMENT})
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._repo.close()
+        self._blobs.close()
 
     def resolve(self, revision: str) -> str | None:
         """Hash of the commit that a revision names; None when there is none."""
@@ -168,11 +162,9 @@ class Repository:
         if len(found) != 1 or found[0].modes[0] != found[0].modes[1] or found[0].modes[1] not in _REGULAR:
             return None
         path, blobs = found[0].path, found[0].blobs
-        try:
-            # from one git process, however many files are asked for
-            before, after = (self._repo.git.get_object_data(blob)[3] for blob in blobs)
-        except ValueError as error:
-            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch") from error
+        before, after = map(self._blobs.read, blobs)
+        if before is None or after is None:
+            raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
         return Replaced(path, before, after)
 
     def merge_base(self, one: str, other: str) -> str | None:
@@ -236,94 +228,62 @@ class Repository:
             if committed  # a branch that points at no commit
         }
 
-    def fetch(self, remote: str, branch: str) -> None:
-        """Get a branch's commits from a remote."""
-        self._git(
-            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, f"refs/heads/{branch}"
-        )
-
-    def commit_file(self, base: str, path: str, source: bytes, message: str) -> str:
-        """Make a commit on top of ``base`` in which one file is replaced; no branch and no checkout changes.
-
-        Written with git's plumbing instead of a work tree: nothing is left behind however the process ends,
-        and no filter or hook touches the bytes that were proven.
-
-        Parameters
-        ----------
-        base : str
-            Hash of a commit.
-        path : str
-            A regular file of it; keeps its mode.
-        source : bytes
-            Its new content.
-        message : str
-            The whole commit message.
-
-        Returns
-        -------
-        str
-            The commit's hash; nothing refers to it yet.
-        """
-        entry = self._entry(base, path)
-        if entry is None:
-            raise GitError(f"{path} is not a regular file in {base[:12]}")
-        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as folder:
-            content, note = Path(folder, "content"), Path(folder, "message")
-            content.write_bytes(source)
-            note.write_text(message, encoding="utf-8")
-            blob = self._git("hash-object", "-w", "--no-filters", "--", str(content))
-            index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
-            self._git("read-tree", base, env=index)
-            self._git("update-index", "--cacheinfo", f"{entry[0]},{blob},{path}", env=index)
-            tree = self._git("write-tree", env=index)
-            signed = self._git("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
-            return self._git("commit-tree", *(["-S"] if signed else []), "-p", base, "-F", str(note), tree)
-
-    def publish(self, sha: str, branch: str, *, remote: str | None) -> None:
-        """Make a new branch, on a remote or in this clone; refused when there is one of that name by now."""
-        if remote is None:
-            self._git("update-ref", f"refs/heads/{branch}", sha, "0" * 40)
-            return
-        unborn = f"--force-with-lease=refs/heads/{branch}:"  # no force: the expected old value is "none"
-        # one branch and nothing else, whatever push.followTags and push.recurseSubmodules say
-        alone = ("--no-follow-tags", "--recurse-submodules=no")
-        self._git("push", "--quiet", *alone, unborn, "--", remote, f"{sha}:refs/heads/{branch}")
-
-    def export(self, revision: str, folder: Path) -> None:
-        """Write all files of a revision into an empty folder, as a checkout would.
-
-        With an index of its own instead of ``git archive``, which leaves out what is marked export-ignore.
-        """
-        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as scratch:
-            index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
-            self._git("read-tree", revision, env=index)
-            whole = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")
-            self._git(*whole, f"--prefix={folder.resolve()}{os.sep}", env=index)
-
     def _entry(self, revision: str, path: str) -> tuple[str, str] | None:
         """Mode and blob of a regular file."""
         line = self._git("ls-tree", "-z", "--full-tree", revision, "--", f":(top,literal){path}").rstrip("\0")
         head = line.partition("\t")[0].split(" ")
         return (head[0], head[2]) if head[0] in _REGULAR else None
 
-    def _git(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
-        return self._output(*words, ok=ok, env=env).decode("utf-8", "replace").strip("\n")
+    def _git(self, *words: str, ok: Collection[int] = (0,)) -> str:
+        return self._output(*words, ok=ok).decode("utf-8", "replace").strip("\n")
 
-    def _output(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> bytes:
-        try:
-            status, stdout, stderr = self._repo.git.execute(
-                ["git", *words],
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-                env={**_ENVIRONMENT, **(env or {})},
-            )
-        except git.GitCommandNotFound as error:
-            raise GitError("git is not installed, or not in PATH") from error
-        if status not in ok:
-            raise GitError(f"git {_verb(words)}: {_last_line(stderr)}")
-        return stdout
+    def _output(self, *words: str, ok: Collection[int] = (0,)) -> bytes:
+        done = _run(self.root, *words)
+        if done.returncode not in ok:
+            raise git_failure(words, done.stderr)
+        return done.stdout
+
+
+def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:
+    """The error of a git command: its verb, and what git said last."""
+    return GitError(f"git {words[2] if words[0] == '-c' else words[0]}: {_last_line(stderr)}")
+
+
+def _root(folder: Path) -> Path:
+    """The top of the work tree that a folder belongs to."""
+    no_repository = NoRepositoryError(
+        f"{folder} is not in a git repository; run git init or change the folder"
+    )
+    if not folder.is_dir():
+        raise no_repository
+    words = ("rev-parse", "--show-toplevel")
+    try:
+        done = _run(folder, *words)
+    except GitError:  # without git a folder can still be told to be none of its own
+        if any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents)):
+            raise
+        raise no_repository from None
+    if done.returncode == 0:
+        return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
+    if b"not a git repository" in done.stderr:
+        raise no_repository
+    if b"must be run in a work tree" in done.stderr:
+        raise GitError(f"{folder} is a bare repository; run this in a clone")
+    raise git_failure(words, done.stderr)
+
+
+def _run(folder: Path, *words: str) -> "subprocess.CompletedProcess[bytes]":
+    try:
+        return subprocess.run(
+            ["git", *words],
+            cwd=folder,
+            env={**os.environ, **ENVIRONMENT},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise GitError(NO_GIT) from error
 
 
 def github_repo(repository: Repository) -> str | None:
@@ -333,18 +293,13 @@ def github_repo(repository: Repository) -> str | None:
     return found["repo"] if found else None
 
 
-def _verb(words: tuple[str, ...]) -> str:
-    return words[2] if words[0] == "-c" else words[0]
-
-
 def user_name(folder: Path) -> str | None:
     """What git's ``user.name`` says in a folder, in a repository or not; None when it says nothing."""
     try:
-        asked = ["git", "config", "--get", "user.name"]
-        _, stdout, _ = git.cmd.Git(folder).execute(asked, with_extended_output=True, with_exceptions=False)
-    except git.GitCommandNotFound:
+        found = _run(folder, "config", "--get", "user.name").stdout
+    except GitError:
         return None
-    return str(stdout).strip() or None
+    return found.decode("utf-8", "replace").strip() or None
 
 
 def _last_line(stderr: str | bytes) -> str:

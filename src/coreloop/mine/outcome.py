@@ -1,19 +1,14 @@
-"""What a record says about its pattern: success, failure, or nothing; and the class of an error."""
+"""What a record says about its pattern: success, failure, or nothing."""
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any, Final
 
-from ahocorasick_rs import AhoCorasick
-
+from coreloop.failures import TRANSIENT, error_class
 from coreloop.mine.decode import CallFields, CountedFields, PlainRecord
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
-MAX_ERROR_CHARS: Final = 2000
-TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
 
 
 class Outcome(IntEnum):
@@ -30,84 +25,6 @@ _BY_VERDICT: Final[Mapping[str, Outcome]] = {
     "V": Outcome.FAILURE,
     "C": Outcome.FAILURE,
 }
-
-# In order: an error that names a status and a missing thing is about the status. A word that has a pattern
-# counts only where that matches.
-_CLASSES: Final = (
-    ("rate_limit", ("too many requests", "quota exceeded", "요청 한도")),
-    (
-        "transient_network",
-        (
-            *(f"connection {what}" for what in ("reset", "refused", "aborted", "closed", "error")),
-            *("connecterror", "connectionerror", "econnreset", "econnrefused", "network is unreachable"),
-            *("name resolution", "getaddrinfo", "bad gateway", "service unavailable", "gateway time"),
-            *("temporarily unavailable", "remote end closed", "broken pipe", "overloaded", "네트워크"),
-        ),
-    ),
-    (
-        "timeout",
-        (
-            *("timeout", "time out", "time-out", "timed out", "timedout", "timed-out", "deadline exceeded"),
-            *("시간초과", "시간 초과"),
-        ),
-    ),
-    (
-        "auth",
-        (
-            *("unauthorized", "unauthorised", "forbidden", "access denied", "authenticat", "인증", "권한"),
-            *("permission denied", "permissiondenied", "permission error", "permissionerror"),
-        ),
-    ),
-    (
-        "invalid_argument",
-        (
-            *("validation error", "required argument", "required positional argument", "field required"),
-            *("required keyword-only argument", "unexpected keyword", "invalid", "typeerror", "valueerror"),
-            *("should ", "must ", "cannot be", "expecting", "not valid", "not a valid", "unknown axis"),
-            *("잘못된", "필수", "지원하지 않"),
-        ),
-    ),
-    (
-        "not_found",
-        (
-            *("not found", "no such", "does not exist", "unknown ", "keyerror", "lookuperror"),
-            *("없습니다", "없는 ", "찾을 수 없"),
-        ),
-    ),
-)
-_PATTERNS: Final = {
-    "rate_limit": (
-        ("rate", re.compile(r"rate.?limit")),
-        ("429", re.compile(r"\bstatus(?: code)?:? ?429\b|^429\b")),
-    ),
-    "transient_network": (("연결", re.compile(r"연결.{0,6}(?:실패|끊|거부)")),),
-    "auth": (("api", re.compile(r"api.?key")),),
-}
-_WORDS: Final = [
-    (word, name, pattern)
-    for name, words in _CLASSES
-    for word, pattern in (*((word, None) for word in words), *_PATTERNS.get(name, ()))
-]
-_FIND_WORDS: Final = AhoCorasick([word for word, _, _ in _WORDS]).find_matches_as_indexes
-
-
-@lru_cache(maxsize=16_384)  # each text is asked about for its call, its record and the record's outcome
-def error_class(text: str) -> str:
-    """Class of an error text.
-
-    Returns
-    -------
-    str
-        ``rate_limit``, ``transient_network``, ``timeout``, ``auth``, ``invalid_argument``, ``not_found`` or
-        ``other``.
-    """
-    lower = text[:MAX_ERROR_CHARS].lower()
-    found = _FIND_WORDS(lower, overlapping=True)
-    for index, _, _ in found if len(found) < 2 else sorted(found):
-        _, name, pattern = _WORDS[index]
-        if pattern is None or pattern.search(lower):
-            return name
-    return "other"
 
 
 def outcome(

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from coreloop.categories import Categories
+from coreloop.failures import MAX_ERROR_CHARS
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import (
     BYTE_ORDER_MARK,
@@ -24,7 +25,7 @@ from coreloop.mine.decode import (
     decode_plain,
     microseconds,
 )
-from coreloop.mine.outcome import MAX_ERROR_CHARS, Outcome, outcome
+from coreloop.mine.outcome import Outcome, outcome
 from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals

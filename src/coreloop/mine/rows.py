@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from coreloop.failures import error_class
 from coreloop.mine.calls import CallShapes
-from coreloop.mine.outcome import error_class
 from coreloop.mine.signals import template
 from coreloop.mine.tables import CALLS, GROUPS, IDS, REQUESTS, TEXTS, Tables
 from coreloop.records import digest64, hash_sequence, join_steps

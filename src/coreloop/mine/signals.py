@@ -2,25 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from coreloop.errors import UsageError
+from coreloop.failures import BITS, MAX_ERROR_CHARS, error_class
 from coreloop.mine.decode import CallFields, CountedFields
-from coreloop.mine.outcome import LOW_CHUNK_LEN, MAX_ERROR_CHARS, error_class, is_ok
+from coreloop.mine.outcome import LOW_CHUNK_LEN, is_ok
 
-LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
-CLASSES: Final = (
-    "transient_network",
-    "rate_limit",
-    "timeout",
-    "auth",
-    "invalid_argument",
-    "not_found",
-    "other",
-)
-_BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES))}
 _MAX_TEMPLATE_CHARS: Final = 200
 
 # Signs without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
@@ -43,51 +32,26 @@ _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
 def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
-    """Everything that speaks against a record, as a bit set; `names_of` reads it.
+    """Everything that speaks against a record, as a bit set; `coreloop.failures.names_of` reads it.
 
     The failure labels of the record, and the classes of its error and of its failed calls' errors.
     """
-    found = _BITS["chunk_len_low"] if (fields.chunk_len or 0) < LOW_CHUNK_LEN else 0
+    found = BITS["chunk_len_low"] if (fields.chunk_len or 0) < LOW_CHUNK_LEN else 0
     if fields.violation is not None:
-        found |= _BITS["violation"]
+        found |= BITS["violation"]
     if fields.error is not None:
-        found |= _BITS["error"] | _BITS[error_class(str(fields.error))]
+        found |= BITS["error"] | BITS[error_class(str(fields.error))]
     if fields.omitted_error is not None:
-        found |= _BITS["tool_error"] | _BITS[error_class(fields.omitted_error)]
+        found |= BITS["tool_error"] | BITS[error_class(fields.omitted_error)]
     if any(not override.succeeded for override in fields.override_calls or ()):
-        found |= _BITS["override_failed"]
+        found |= BITS["override_failed"]
     for call in calls:
         if call.extreme_flags:
-            found |= _BITS["extreme_flags"]
+            found |= BITS["extreme_flags"]
         if not is_ok(call):
-            found |= _BITS["tool_error"]
-            found |= 0 if call.error is None else _BITS[error_class(str(call.error))]
+            found |= BITS["tool_error"]
+            found |= 0 if call.error is None else BITS[error_class(str(call.error))]
     return found
-
-
-def known_types(names: Iterable[str]) -> frozenset[str]:
-    """The labels and classes that a user named.
-
-    Raises
-    ------
-    UsageError
-        One of them is neither.
-    """
-    wanted = frozenset(filter(None, (name.strip() for name in names)))
-    unknown = sorted(wanted - set(_BITS))
-    if unknown:
-        raise UsageError(f"{unknown[0]!r} is no failure type; known are {', '.join(_BITS)}")
-    return wanted
-
-
-def bits_of(names: Collection[str]) -> int:
-    """The bit set of labels and classes; unknown names are nothing."""
-    return sum(_BITS.get(name, 0) for name in set(names))
-
-
-def names_of(bits: int, *, among: Sequence[str] = LABELS) -> tuple[str, ...]:
-    """The labels, or classes, in a bit set."""
-    return tuple(name for name in among if bits & _BITS[name])
 
 
 def template(text: str) -> str:

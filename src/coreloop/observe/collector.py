@@ -20,9 +20,10 @@ from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
 
 from coreloop.categories import Categories
+from coreloop.encoding import MAX_STRING_CHARS, encode_line
 from coreloop.observe.journal import Journal, TornWriteError
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
-from coreloop.records import MAX_STRING_CHARS, UNSPECIFIED, Record, encode_line, hash_sequence, is_category
+from coreloop.records import UNSPECIFIED, Record, hash_sequence, is_category
 
 _dropped: Counter[str] = Counter()
 _dropped_lock = threading.Lock()

@@ -10,22 +10,18 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.categories import Categories
+from coreloop.encoding import MAX_STRING_CHARS, canonical_json, plain, shorten, text_of
 from coreloop.records import (
     DEFAULT_SELECTORS,
-    MAX_STRING_CHARS,
     SCHEMA_VERSION,
     Record,
     RecordedJudgment,
     ToolCall,
-    canonical_json,
     encodable,
     hash_args,
     hash_question,
     hash_session,
-    plain,
-    shorten,
     step,
-    text_of,
 )
 
 Drop: TypeAlias = Callable[[str], None]

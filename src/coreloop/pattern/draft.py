@@ -11,9 +11,9 @@ from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals.evidence import guide_evidence
 from coreloop.proposals.grammar import Calls, When
+from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
-from coreloop.text import MAX_LINE_CHARS, refuse_line
 
 
 def draft(candidate: Candidate, words: Vocabulary) -> Candidate:

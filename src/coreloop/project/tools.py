@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.project.settings import ToolSettings
-from coreloop.text import is_tool_name
 
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "build", "dist", "env", "node_modules", "site-packages", "test", "tests", "venv"}
 )
 _MAX_SOURCE_BYTES: Final = 2_000_000
+_TOOL_NAME: Final = re.compile(r"[^\W\d][\w.:/-]{0,99}")
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -51,6 +51,11 @@ class Unresolved:
 
     name: str
     reason: str
+
+
+def is_tool_name(name: str) -> bool:
+    """Whether a recorded tool name may stand in a docstring: an identifier, with dots, dashes or slashes."""
+    return _TOOL_NAME.fullmatch(name) is not None
 
 
 def resolve_tools(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from coreloop.docstrings.edit import Edited
 from coreloop.errors import GitError, RefusedError
-from coreloop.history.repository import Repository
 from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
@@ -31,7 +31,7 @@ class Published:
     replay: Replay
 
 
-def find_published(repository: Repository, key: str) -> Published | None:
+def find_published(repository: WritableRepository, key: str) -> Published | None:
     """The branch that an earlier run made for a candidate, whatever its day.
 
     Raises
@@ -56,7 +56,7 @@ def refuse_other_evidence(found: Published, proposal: Proposal) -> None:
 
 
 def refuse_other_text(
-    found: Published, proposal: Proposal, repository: Repository, *, path: str, edited: Edited
+    found: Published, proposal: Proposal, repository: WritableRepository, *, path: str, edited: Edited
 ) -> None:
     """Refuse a branch whose commit is not exactly the planned edit."""
     same = repository.read(found.sha, path) == edited.source
@@ -64,7 +64,7 @@ def refuse_other_text(
         raise _other(found, proposal)
 
 
-def free_name(repository: Repository, key: str, wanted: str) -> str:
+def free_name(repository: WritableRepository, key: str, wanted: str) -> str:
     """A branch name that nobody has: `wanted`, or with a number.
 
     Raises
@@ -85,7 +85,7 @@ def free_name(repository: Repository, key: str, wanted: str) -> str:
     raise GitError(f"there are a hundred branches {wanted}-…; delete some")
 
 
-def _read(repository: Repository, branch: str, sha: str) -> Published:
+def _read(repository: WritableRepository, branch: str, sha: str) -> Published:
     known = read_trailers(repository.message(sha))
     base_sha = repository.resolve(f"{sha}^")
     said = known.get("Replay", "")
@@ -101,7 +101,7 @@ def _other(found: Published, proposal: Proposal) -> RefusedError:
     )
 
 
-def _key_at(repository: Repository, remote: str | None, branch: str, sha: str) -> str | None:
+def _key_at(repository: WritableRepository, remote: str | None, branch: str, sha: str) -> str | None:
     if repository.resolve(sha) is None and remote is not None:
         repository.fetch(remote, branch)
     return read_trailers(repository.message(sha)).get("Candidate-Key")

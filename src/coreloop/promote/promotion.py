@@ -11,9 +11,9 @@ from typing import Final
 from coreloop.docstrings.edit import Edited, Refused, append_to_section
 from coreloop.docstrings.source import read_source
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
+from coreloop.files import write_private
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
-from coreloop.history.repository import Repository
 from coreloop.project.settings import Settings
 from coreloop.promote.branch import (
     Published,
@@ -22,6 +22,7 @@ from coreloop.promote.branch import (
     refuse_other_evidence,
     refuse_other_text,
 )
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
@@ -85,7 +86,7 @@ class Done:
 
 def promote(
     proposal: Proposal,
-    repository: Repository,
+    repository: WritableRepository,
     forge: Forge | None,
     *,
     project: Path,
@@ -130,7 +131,7 @@ def promote(
 
 def make_plan(
     proposal: Proposal,
-    repository: Repository,
+    repository: WritableRepository,
     base_sha: str,
     *,
     project: Path,
@@ -146,7 +147,7 @@ def make_plan(
     ----------
     proposal : Proposal
         What to append where.
-    repository : Repository
+    repository : WritableRepository
         The project's.
     base_sha : str
         Commit that the change goes on top of, from `base_commit`.
@@ -204,12 +205,12 @@ def make_plan(
     )
 
 
-def base_commit(repository: Repository, base: str, *, fetch: bool) -> str:
+def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:
     """The commit of the base branch: the remote's, or this clone's when there is no remote.
 
     Parameters
     ----------
-    repository : Repository
+    repository : WritableRepository
         The project's.
     base : str
         Name of the branch.
@@ -233,7 +234,7 @@ def base_commit(repository: Repository, base: str, *, fetch: bool) -> str:
 
 
 def carry_out(
-    plan: Plan, repository: Repository, forge: Forge | None, *, max_open: int, leave: Leave
+    plan: Plan, repository: WritableRepository, forge: Forge | None, *, max_open: int, leave: Leave
 ) -> Done:
     """Commit, push and open the draft, or only the last of these where a branch is published.
 
@@ -258,7 +259,14 @@ def carry_out(
     return Done(branch, pull, fresh=True)
 
 
-def _publish(plan: Plan, repository: Repository) -> str:
+def keep_body(plan: Plan, candidates: Path) -> Path:
+    """Write the pull request's text beside the candidates file."""
+    path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
+    write_private(path, plan.body.encode())
+    return path
+
+
+def _publish(plan: Plan, repository: WritableRepository) -> str:
     branch = free_name(repository, plan.proposal.key, plan.branch)
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
     repository.publish(sha, branch, remote=repository.remote())
@@ -285,7 +293,7 @@ def diff_of(edited: Edited, path: str) -> str:
     return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
 
 
-def _repository_path(repository: Repository, project: Path, file: str) -> str:
+def _repository_path(repository: WritableRepository, project: Path, file: str) -> str:
     try:
         path = (project / file).resolve().relative_to(repository.root.resolve())
     except ValueError as error:
@@ -295,7 +303,7 @@ def _repository_path(repository: Repository, project: Path, file: str) -> str:
     return path.as_posix()
 
 
-def _refuse_known(repository: Repository, base_sha: str, proposal: Proposal) -> None:
+def _refuse_known(repository: WritableRepository, base_sha: str, proposal: Proposal) -> None:
     repository.require_history()
     key = proposal.key
     known = next((one for one in promotions(repository.log(base_sha)) if one.key == key), None)
@@ -304,7 +312,7 @@ def _refuse_known(repository: Repository, base_sha: str, proposal: Proposal) -> 
         raise RefusedError(f"{proposal.id} {what}: commit {known.sha[:12]}")
 
 
-def _edit(repository: Repository, base_sha: str, path: str, proposal: Proposal) -> Edited:
+def _edit(repository: WritableRepository, base_sha: str, path: str, proposal: Proposal) -> Edited:
     source = repository.read(base_sha, path)
     if source is None:
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
@@ -318,7 +326,7 @@ def _edit(repository: Repository, base_sha: str, path: str, proposal: Proposal) 
 
 
 def _reach(
-    repository: Repository,
+    repository: WritableRepository,
     base_sha: str,
     path: str,
     edited: Edited,

@@ -7,9 +7,10 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from coreloop.errors import RefusedError, UsageError
+from coreloop.failures import CLASSES, LABELS
 from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
-from coreloop.mine.signals import CLASSES, LABELS
 from coreloop.project.settings import Settings
+from coreloop.project.tools import is_tool_name
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
@@ -25,9 +26,10 @@ from coreloop.proposals.grammar import (
     calls_fit,
     parse_line,
 )
+from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.night import read_proposals
 from coreloop.records import is_category, step
-from coreloop.text import is_tool_name, printable, refuse_line
+from coreloop.text import printable
 
 Phase = Literal["R", "F"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from coreloop.mine.signals import CLASSES
+from coreloop.failures import CLASSES
 from coreloop.proposals.step import Step
 
 ELIDED: Final = "…"

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from coreloop.project.settings import Settings
-from coreloop.project.tools import Tool, Unresolved
+from coreloop.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.proposals.entry import SuggestedAppend
 from coreloop.proposals.grammar import ELIDED, Call
 from coreloop.proposals.step import Step
-from coreloop.text import is_tool_name
 
 
 @dataclass(frozen=True, slots=True)

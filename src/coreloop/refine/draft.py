@@ -9,9 +9,9 @@ from dataclasses import replace
 from coreloop.proposals.counterexamples import SECTION, Counterexample, counterexample_key
 from coreloop.proposals.evidence import caveat_evidence, failures
 from coreloop.proposals.grammar import Fails, FailsApart, FailsCall, FailsSequence
+from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.text import refuse_line
 
 
 def draft(one: Counterexample, words: Vocabulary) -> Counterexample:

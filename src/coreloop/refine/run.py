@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 
 from coreloop.days import Days
+from coreloop.failures import known_types
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
-from coreloop.mine.signals import known_types
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import CounterexamplesFile
 from coreloop.refine.propose import Refined, refine, write_refined

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from coreloop.mine.outcome import error_class
+from coreloop.failures import error_class
 from coreloop.mine.signals import template
 from coreloop.records import OTHER, UNSPECIFIED, normalize_question, selector_value
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time

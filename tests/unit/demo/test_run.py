@@ -23,7 +23,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.observe.collector import dropped
 from coreloop.proposals.candidates import CandidatesFile
-from coreloop.text import refuse_line
+from coreloop.proposals.lines import refuse_line
 
 BY_RUN = ("request_id", "duration_total_ms")
 

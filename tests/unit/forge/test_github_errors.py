@@ -19,9 +19,9 @@ from coreloop.errors import (
     ForgeUnavailableError,
     UsageError,
 )
-from coreloop.forge.github_api import Connection
-from coreloop.forge.github_errors import translate
 from coreloop.forge.github_forge import GithubForge
+from coreloop.forge.pygithub_errors import translate
+from coreloop.forge.pygithub_transport import Connection
 from github_failures import FAILURES, raw, said
 from github_stand_in import GithubStandIn
 

@@ -23,9 +23,9 @@ from coreloop.errors import (
     PullRequestExistsError,
     UsageError,
 )
-from coreloop.forge.github_api import Connection, patient
 from coreloop.forge.github_forge import GithubForge
 from coreloop.forge.protocol import Forge, ReviewNotRequired, ReviewRequired, ReviewUnknown
+from coreloop.forge.pygithub_transport import Connection, patient
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
 

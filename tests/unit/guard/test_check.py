@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coreloop.guard.event import PullRequestEvent
-from coreloop.history.repository import Repository
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote import promotion
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.replay import Replay, ReplayVerdict
 from guarding import (
@@ -39,7 +39,7 @@ def promoted(project: Project) -> Project:
 
 def promote(project: Project, folder: Path) -> None:
     """What the command does, for the project in a folder."""
-    with Repository(project.root) as repository:
+    with WritableRepository(project.root) as repository:
         _, done = promotion.promote(
             read_proposal(project.candidates, ID, Settings()),
             repository,

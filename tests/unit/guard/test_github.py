@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from coreloop.guard.protection import (
@@ -18,6 +17,7 @@ from coreloop.guard.protection import (
     differences,
     protection_body,
 )
+from coreloop.shapes import shaped
 from github_stand_in import Fault, GithubStandIn, Reply
 from guarding import BOT, Payload, event, ordinary_event
 from promoting import Project
@@ -178,7 +178,7 @@ def test_nobody_may_merge_past_the_review_and_who_may_push_stays():
         },
         "restrictions": {"users": [{"login": "kim"}], "teams": [], "apps": [{"slug": "app"}]},
     }
-    current = Current(msgspec.convert(answer, _Protection), False)
+    current = Current(shaped(answer, _Protection), False)
     past = next(one for one in differences(wanted, current) if one.rule == "may merge without a review")
     assert past.now == ["ops", "root"]
     body = protection_body(wanted, current)

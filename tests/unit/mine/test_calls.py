@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.failures import error_class
 from coreloop.mine.decode import Line, decode_line
-from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.signals import template
 from coreloop.mine.tables import CALLS as SCHEMA

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coreloop.encoding import encode_line
+from coreloop.failures import _PATTERNS, _WORDS, error_class
 from coreloop.mine.decode import NOT_PLAIN, Line, decode_line, decode_plain
-from coreloop.mine.outcome import _CLASSES, _PATTERNS, Outcome, error_class, outcome
-from coreloop.records import Record, encode_line
+from coreloop.mine.outcome import Outcome, outcome
+from coreloop.records import Record
 from logs import call, failed, line, override, record
 
 GOOD, BAD, NEITHER = Outcome.SUCCESS, Outcome.FAILURE, Outcome.NEUTRAL
@@ -259,7 +261,7 @@ def test_a_record_that_was_cut_has_the_outcome_of_the_whole(
 
 def _plain_class(text: str) -> str:
     lower = text.lower()
-    for name, words in _CLASSES:
+    for name, words in _WORDS:
         if any(word in lower for word in words):
             return name
         if any(pattern.search(lower) for _, pattern in _PATTERNS.get(name, ())):
@@ -268,7 +270,7 @@ def _plain_class(text: str) -> str:
 
 
 PIECES = [
-    *(word for _, words in _CLASSES for word in words),
+    *(word for _, words in _WORDS for word in words),
     *(
         "rate",
         " limit",

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.errors import UsageError
+from coreloop.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
 from coreloop.mine.decode import Line, decode_line
-from coreloop.mine.outcome import error_class
-from coreloop.mine.signals import CLASSES, LABELS, bits_of, known_types, names_of, signals, template
+from coreloop.mine.signals import signals, template
 from logs import call, failed, line, override, record
 
 FLAG = call(extreme_flags=["roe>100%"])

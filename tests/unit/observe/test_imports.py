@@ -28,6 +28,7 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
     assert own == {
         "coreloop",
         "coreloop.categories",
+        "coreloop.encoding",
         "coreloop.observe",
         "coreloop.observe.collector",
         "coreloop.observe.decorator",
@@ -43,5 +44,11 @@ def test_the_package_itself_brings_nothing_else():
     assert not own & {"coreloop.cli", "coreloop.mine", "coreloop.project.settings"}
 
 
-def test_records_stand_on_the_standard_library_and_orjson():
-    assert loaded("coreloop.records")[1] == {"coreloop", "coreloop.records"}
+def test_records_stand_on_the_standard_library():
+    assert loaded("coreloop.records") == ({"coreloop"}, {"coreloop", "coreloop.records"})
+
+
+def test_encoding_stands_on_records_and_orjson():
+    foreign, own = loaded("coreloop.encoding")
+    assert foreign == {"coreloop", "orjson"}
+    assert own == {"coreloop", "coreloop.encoding", "coreloop.records"}

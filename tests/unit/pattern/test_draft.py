@@ -18,9 +18,9 @@ from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate, candidate_key
+from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.text import refuse_line
 from logs import call, repeated, write_log
 
 CANARY = "CANARY"

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from coreloop.project.settings import ToolSettings
-from coreloop.project.tools import Tool, Unresolved, resolve_tools
+from coreloop.project.tools import Tool, Unresolved, is_tool_name, resolve_tools
 
 
 @pytest.fixture
@@ -236,3 +236,17 @@ def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
     root = project(mod="\ndef tool(one): ...\ndef other(): ...\n")
     found = resolve(root, "tool", f"mod.py::tool:{line}")
     assert found == Unresolved("tool", f"mod.py has no tool:{line}")
+
+
+@pytest.mark.parametrize(
+    "name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100]
+)
+def test_names_that_models_know_tools_by_are_names(name):
+    assert is_tool_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "1st", "a b", "a\nb", "a\n", "a`b`", "a(b)", "<b>", "a" * 101, "a\u200b"]
+)
+def test_other_texts_are_no_tool_names(name):
+    assert not is_tool_name(name)

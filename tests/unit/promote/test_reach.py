@@ -11,9 +11,9 @@ import pytest
 
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.errors import ReachError
-from coreloop.history.repository import Repository
 from coreloop.project.settings import ReachSettings
 from coreloop.promote import reach as module
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.reach import Reach, command_reach, docstring_reach, find_description
 from promoting import FILE, LINES, SOURCE, Project
 
@@ -49,7 +49,7 @@ def reach(
     prefix: str = "",
     file: str = FILE,
 ) -> Reach:
-    with Repository(project.root) as repository:
+    with WritableRepository(project.root) as repository:
         return command_reach(
             lambda folder: repository.export("main", folder),
             prefix,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.mine.signals import CLASSES
+from coreloop.failures import CLASSES
 from coreloop.proposals.grammar import (
     ELIDED,
     Call,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from coreloop.days import Days
 from coreloop.errors import RefusedError
+from coreloop.failures import CLASSES
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.signals import CLASSES
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
@@ -23,12 +23,12 @@ from coreloop.promote.proposal import read_proposal
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
 from coreloop.proposals.evidence import caveat_evidence, failures
 from coreloop.proposals.grammar import FailsApart, FailsCall, FailsSequence, parse_line
+from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.night import to_json
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.draft import draft
 from coreloop.refine.propose import refine
-from coreloop.text import refuse_line
 from logs import call, failed, record, write_log
 
 CANARY = "CANARY"

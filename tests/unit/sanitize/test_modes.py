@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from coreloop.days import Days
+from coreloop.failures import error_class
 from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.outcome import error_class
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import template
 from coreloop.mine.window import merge

@@ -12,11 +12,12 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
+from coreloop.encoding import plain
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import milliseconds
-from coreloop.records import encodable, plain
+from coreloop.records import encodable
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _TABLE: Final = """

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from coreloop.encoding import MAX_LINE_BYTES
 from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import CallFields, Line, read_lines
 from coreloop.mine.outcome import Outcome, outcome
@@ -19,7 +20,7 @@ from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
 from coreloop.project.settings import CategoryRule, Settings, ToolSettings
-from coreloop.records import MAX_LINE_BYTES, hash_sequence, hash_session
+from coreloop.records import hash_sequence, hash_session
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
 

@@ -1,0 +1,238 @@
+"""Records as lines of JSON: canonical arguments, values made plain, and the size cap of a line.
+
+It imports the standard library, orjson and `records` alone: the collector lives in other people's servers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from coreloop.records import (
+    DEFAULT_SELECTORS,
+    OTHER,
+    OverrideCall,
+    Record,
+    ToolCall,
+    encodable,
+    has_uncleared_flag,
+    selector_value,
+)
+
+MAX_LINE_BYTES: Final = 4096
+MAX_STRING_CHARS: Final = 500
+_PREVIEW_CHARS = 120
+_FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
+_SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
+
+
+def canonical_json(value: object) -> bytes:
+    """Compact JSON with sorted keys, UTF-8; a set is written as a sorted list.
+
+    Raises
+    ------
+    TypeError
+        The value has no JSON form (`plain` makes one that does).
+    """
+    return orjson.dumps(value, default=_set_as_list, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+
+
+def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
+    """Replace every string over ``limit`` characters, at any depth, by its size and a preview."""
+    if isinstance(value, str):
+        return value if len(value) <= limit else _truncated(value, limit)
+    if isinstance(value, list):
+        return [shorten(item, limit=limit) for item in value]
+    if isinstance(value, dict):
+        if _is_truncated(value):
+            return {**value, "preview": value["preview"][: _preview_chars(limit)]}
+        return {key[:_PREVIEW_CHARS]: shorten(item, limit=limit) for key, item in value.items()}
+    return value
+
+
+def plain(value: object) -> Any:
+    """Copy a value into what JSON can hold.
+
+    Lone surrogates are replaced, integers over 64 bits and what has no JSON form become ``<type name>``,
+    and beyond 20 levels or 5,000 items only ``<…>`` is left: a value that contains itself ends too.
+    """
+    return _plain(value, 20, [5000])
+
+
+def _plain(value: object, depth: int, items_left: list[int]) -> Any:
+    items_left[0] -= 1
+    if depth < 0 or items_left[0] < 0:
+        return "<…>"
+    if isinstance(value, str):
+        return encodable(value)
+    if value is None or isinstance(value, bool | float) or (isinstance(value, int) and abs(value) < 2**63):
+        return value
+    if isinstance(value, Mapping):
+        return {encodable(text_of(key)): _plain(item, depth - 1, items_left) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1, items_left) for item in value]
+    return f"<{type(value).__name__}>"
+
+
+def text_of(value: object) -> str:
+    """``str(value)``, or ``<type name>`` of what cannot say what it is."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value)
+    except Exception:  # it is somebody else's method, and their request must go on
+        return f"<{type(value).__name__}>"
+
+
+def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
+    r"""Write a record as one line of at most 4,096 bytes, newline included.
+
+    What does not fit is given up in this order: long argument strings, argument values that are not
+    selectors, long texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls``
+    (counted in ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and
+    ``omitted_error`` keep what the whole says about success.
+
+    Parameters
+    ----------
+    record : Record
+        ``args`` may be an ``orjson.Fragment`` that holds JSON. Every string must be encodable.
+    selectors : mapping of tool to argument names, optional
+        Selectors of the tools that differ from the default.
+
+    Returns
+    -------
+    bytes
+        Valid JSON and ``\n``.
+    """
+    line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    return line if len(line) <= MAX_LINE_BYTES else _fit(record, selectors or {})
+
+
+def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
+    calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
+    shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
+    outlined = [_outline(call, selectors.get(call["name"], DEFAULT_SELECTORS)) for call in calls]
+    for attempt in (shorter, outlined):
+        line = orjson.dumps({**record, "tool_calls": attempt}, option=orjson.OPT_APPEND_NEWLINE)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
+    return _omit_tail(_bounded_fields(record), outlined)
+
+
+def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
+    """Keep as many overrides as half a kilobyte holds, then as many calls as the line holds."""
+    overrides = [_outline_override(override) for override in record["override_calls"]]
+    kept_overrides = overrides[: _count_within(512, overrides)]
+    flagged = has_uncleared_flag(
+        ((call["name"], bool(call["extreme_flags"]), _clears(call)) for call in record["tool_calls"]),
+        {override["tool"] for override in record["override_calls"] if override["succeeded"]},
+    )
+    failed = any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
+    bare = {
+        **record,
+        "override_calls": kept_overrides,
+        "tool_calls": [],
+        "tool_calls_omitted": len(calls),
+        "omitted_failure": flagged or failed,
+    }
+    if calls and not calls[-1]["ok"]:
+        bare["omitted_error"] = calls[-1]["error"] or ""
+    kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
+    bare["tool_calls"] = calls[:kept]
+    bare["tool_calls_omitted"] = len(calls) - kept
+    if kept == len(calls):
+        bare.pop("omitted_error", None)
+    return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _clears(call: ToolCall) -> bool:
+    return bool(call["overrides_used"]) and call["ok"]
+
+
+def _bounded_fields(record: Record) -> dict[str, Any]:
+    """Known fields only, their strings within a budget that sums to less than a line."""
+    fields = {
+        key: _cut(value, _FIELD_BYTES.get(key, 100)) if isinstance(value, str) else value
+        for key, value in record.items()
+        if key in Record.__annotations__ and (key in _SHAPED_FIELDS or not isinstance(value, dict | list))
+    }
+    judgment = {key: _cut(str(value), 100) if value else None for key, value in record["judgment"].items()}
+    return {**fields, "judgment": judgment}
+
+
+def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
+    """Only a call's shape: selectors whole, every other argument as its bare name."""
+    args = call["args"] if isinstance(call["args"], dict) else {}
+    kept = {key[:64]: "…" for key in list(args)[:30]}
+    kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    return {
+        **call,
+        "args": kept,
+        "error": _cut(call["error"], 120) if call["error"] else call["error"],
+        "overrides_used": _outline_names(call["overrides_used"]),
+        "extreme_flags": _outline_names(call["extreme_flags"]),
+    }
+
+
+def _outline_selector(value: Any) -> Any:
+    """A selector's value, or a list for one that is no name: the step must stay what it was."""
+    return value if value is None or selector_value(value) != OTHER else ["…"]
+
+
+def _outline_override(override: OverrideCall) -> dict[str, Any]:
+    return {
+        **override,
+        "override_keys": _outline_names(override["override_keys"]),
+        "trigger": _cut(override["trigger"], 80) if override["trigger"] else None,
+    }
+
+
+def _outline_names(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else [_cut(name, 40) for name in names[:5]]
+
+
+def _count_within(room: int, items: Sequence[object]) -> int:
+    """How many items, written as JSON and joined by commas, fit into ``room`` bytes."""
+    for count, item in enumerate(items):
+        room -= len(orjson.dumps(item)) + 1
+        if room < 0:
+            return count
+    return len(items)
+
+
+def _cut(text: str, limit: int) -> str:
+    """The longest beginning that takes at most ``limit`` bytes as JSON, with ``…`` where it was cut."""
+    if len(orjson.dumps(text)) - 2 <= limit:
+        return text
+    head = text[:limit]
+    while len(orjson.dumps(head)) - 2 > limit - 3:
+        head = head[: len(head) * 9 // 10]
+    return head + "…"
+
+
+def _truncated(text: str, limit: int) -> dict[str, Any]:
+    return {"truncated": True, "size": len(text), "preview": text[: _preview_chars(limit)]}
+
+
+def _is_truncated(value: dict[str, Any]) -> bool:
+    return (
+        value.keys() == {"truncated", "size", "preview"}
+        and isinstance(value["preview"], str)
+        and isinstance(value["size"], int)
+        and value["truncated"] is True
+    )
+
+
+def _preview_chars(limit: int) -> int:
+    return min(_PREVIEW_CHARS, limit // 4)
+
+
+def _expanded(args: Any) -> Any:
+    # A Fragment shows its contents to nobody, whatever the type stub says.
+    return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
+
+
+def _set_as_list(value: object) -> list[Any]:
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    raise TypeError

@@ -1,0 +1,75 @@
+"""Which line may be appended to a docstring.
+
+The lines that coreloop proposes are built from closed vocabularies; this is the second lock on that door.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+from coreloop.text import FILLERS
+
+MAX_LINE_CHARS: Final = 400
+_SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
+_QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
+_PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
+_DATE: Final = re.compile(r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b", re.ASCII)
+_FORBIDDEN: Final = (
+    (">>>", "a doctest prompt"),
+    (".. ", "a reStructuredText directive"),
+    ("://", "a link"),
+    ("www.", "a link"),
+    ("~~", "a fence"),
+    ("::", "a reStructuredText literal block"),
+)
+
+
+def refuse_line(line: str, *, private: bool = True) -> str | None:
+    """Why a line may not be appended to a docstring.
+
+    Parameters
+    ----------
+    line : str
+        Without indentation.
+    private : bool
+        Whether the detectors of `coreloop.sanitize` look for private data too; not needed where every word
+        is held against a closed vocabulary.
+
+    Returns
+    -------
+    str or None
+        The reason, one clause; None when the line is a plain bullet of at most 400 characters that holds
+        only letters, digits and a few signs, quotes only around a selector's value, no markup, and nothing
+        that a detector takes for private data.
+    """
+    return _refuse_form(line) or (_refuse_private(line) if private else None)
+
+
+def _refuse_form(line: str) -> str | None:
+    if not line.startswith("- "):
+        return "it is no bullet"
+    if len(line) > MAX_LINE_CHARS:
+        return f"it is longer than {MAX_LINE_CHARS} characters"
+    strange = next((char for char in line if not _is_plain(char)), None)
+    if strange is not None:
+        return f"it holds U+{ord(strange):04X}"
+    lowered = line.lower()
+    markup = next((what for sign, what in _FORBIDDEN if sign in lowered), None)
+    if markup is not None:
+        return f"it holds {markup}"
+    if '"' in _QUOTED_VALUE.sub("", line):
+        return "it holds quotes that are not around a selector's value"
+    if set("<>") & set(_PLACEHOLDER.sub("", line)):
+        return "it holds < or >"
+    return None
+
+
+def _refuse_private(line: str) -> str | None:
+    from coreloop.sanitize.find import find  # its rules are compiled by the first who asks
+
+    found = find(_DATE.sub("", line))  # the dates of the evidence are no numbers of anybody
+    return f"a detector fires: it holds what looks like {found[0].kind}" if found else None
+
+
+def _is_plain(char: str) -> bool:
+    return char in _SIGNS or (unicodedata.category(char)[0] in "LN" and char not in FILLERS)

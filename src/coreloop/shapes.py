@@ -1,0 +1,167 @@
+"""JSON as frozen dataclasses: checked once, with an error that names the field. The standard library alone.
+
+What has a shape is a dataclass whose fields are ``str``, ``int``, ``bool``, ``datetime``, ``Literal`` texts,
+other such dataclasses, ``list`` or ``tuple`` of them, ``dict``, ``Any``, or a union of these. Nothing is
+converted; a boolean is no number. A field with a default may be absent; ``metadata={"name": …}`` is its name
+in JSON.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+_WORDS: Final = {NoneType: "null", list: "array", tuple: "array", dict: "object"}
+_KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
+
+
+class ShapeError(ValueError):
+    """What is no JSON, or has another shape; the message names the place."""
+
+
+def decode(text: str | bytes, kind: type[T]) -> T:
+    """JSON text as a value of ``kind``.
+
+    Parameters
+    ----------
+    text : str or bytes
+        UTF-8, where it is bytes.
+    kind : type
+        A dataclass, or ``list[…]`` or ``tuple[…, ...]`` of one.
+
+    Raises
+    ------
+    ShapeError
+        It is no JSON, or a field has another type than declared.
+    """
+    return shaped(parse(text), kind)
+
+
+def parse(text: str | bytes) -> Any:
+    """JSON text as plain values.
+
+    Raises
+    ------
+    ShapeError
+        It is none.
+    """
+    try:
+        text = text.decode() if isinstance(text, bytes) else text
+        return json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise ShapeError(_where(error)) from error
+    except RecursionError as error:
+        raise ShapeError("JSON is malformed: nested too deep") from error
+    except ValueError as error:  # no UTF-8, or a number of thousands of digits
+        raise ShapeError(f"JSON is malformed: {error}") from error
+
+
+def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
+    """Decoded JSON or YAML as a value of ``kind``.
+
+    Parameters
+    ----------
+    value : object
+        As `parse` or a YAML reader gives it.
+    kind : type
+        As for `decode`.
+    exact : bool
+        Whether a field that ``kind`` does not know is an error; it is ignored else.
+
+    Raises
+    ------
+    ShapeError
+        It has another shape.
+    """
+    return cast("T", _shaped(value, kind, "$", exact))
+
+
+def _shaped(value: object, kind: Any, at: str, exact: bool) -> Any:
+    members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    for member in members:
+        if member is Any or type(value) is _kind(member):
+            return _read(value, member, at, exact)
+    raise _error(f"Expected `{' | '.join(map(_word, members))}`, got `{_word(type(value))}`", at)
+
+
+def _read(value: Any, kind: Any, at: str, exact: bool) -> Any:
+    if isinstance(kind, type) and is_dataclass(kind):
+        return kind(**dict(_fields(value, kind, at, exact)))
+    if kind is datetime:
+        return _time(value, at)
+    origin = get_origin(kind)
+    if origin in {list, tuple}:
+        member = get_args(kind)[0]
+        return origin(_shaped(item, member, f"{at}[{place}]", exact) for place, item in enumerate(value))
+    if origin is Literal and value not in get_args(kind):
+        raise _error(f"Invalid enum value {value!r}", at)
+    if isinstance(value, str) and not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise _error("Expected `str` that UTF-8 can hold", at)
+    return value
+
+
+def _fields(value: dict[Any, Any], kind: Any, at: str, exact: bool) -> Iterator[tuple[str, Any]]:
+    known = _declared(kind)
+    strange = next((name for name in value if name not in known), None) if exact else None
+    if strange is not None:
+        raise _error(f"Object contains unknown field `{strange}`", at)
+    for name, (field, hint, required) in known.items():
+        if name in value:
+            yield field, _shaped(value[name], hint, f"{at}.{name}", exact)
+        elif required:
+            raise _error(f"Object missing required field `{name}`", at)
+
+
+@cache
+def _declared(kind: Any) -> dict[str, tuple[str, Any, bool]]:
+    """Name in JSON -> the field's name, its type, and whether it must be there."""
+    hints = get_type_hints(kind)
+    return {
+        one.metadata.get("name", one.name): (
+            one.name,
+            hints[one.name],
+            one.default is MISSING and one.default_factory is MISSING,
+        )
+        for one in fields(kind)
+    }
+
+
+def _time(value: str, at: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise _error("Invalid RFC3339 encoded datetime", at) from error
+    if found.tzinfo is None:
+        raise _error("Expected `datetime` with a time zone", at)
+    return found
+
+
+def _kind(kind: Any) -> Any:
+    """The Python type of what JSON has there."""
+    found = dict if is_dataclass(kind) else get_origin(kind) or kind
+    return _KINDS.get(found, found)
+
+
+def _word(kind: Any) -> str:
+    kind = dict if is_dataclass(kind) else get_origin(kind) or kind
+    return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
+
+
+def _error(why: str, at: str) -> ShapeError:
+    return ShapeError(why if at == "$" else f"{why} - at `{at}`")
+
+
+def _where(error: json.JSONDecodeError) -> str:
+    if error.pos >= len(error.doc) or error.msg.startswith("Unterminated"):
+        return "Input data was truncated"
+    place = len(error.doc[: error.pos].encode("utf-8", "replace"))
+    what = "trailing characters" if error.msg == "Extra data" else "invalid character"
+    return f"JSON is malformed: {what} (byte {place})"
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")  # its place is not known; Python's own reader would take it

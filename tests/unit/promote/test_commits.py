@@ -1,0 +1,267 @@
+"""Git as promotion writes it: bytes stay bytes, nothing local moves, errors are one line without a secret."""
+
+import os
+import re
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import coreloop
+from coreloop.errors import GitError
+from coreloop.promote.commits import WritableRepository
+from promoting import BRANCH, FILE, SOURCE, Project, run_git
+
+MESSAGE = "[CORELOOP-R] docs(분석): 제목\n\nText.\n\nPhase: R\n"
+SOURCES = [
+    pytest.param(SOURCE.replace(b"\n", b"\r\n"), id="CRLF"),
+    pytest.param(SOURCE.replace(b"\n", b"\r"), id="CR"),
+    pytest.param(SOURCE + b"x = 1\r\ny = 2\n", id="mixed line ends"),
+    pytest.param("# -*- coding: cp949 -*-\n# 수익성\n".encode("cp949") + SOURCE, id="cp949"),
+    pytest.param(b"\xef\xbb\xbf" + SOURCE.rstrip(b"\n"), id="BOM, no final newline"),
+    pytest.param(SOURCE + b"# $Id$ $Id: 1 $  \n", id="keywords and trailing spaces"),
+    pytest.param(b"", id="empty"),
+]
+FILTERS = {
+    "plain": (),
+    "autocrlf": (("core.autocrlf", "true"), ("core.safecrlf", "true")),
+    "filters": (("filter.shout.clean", "tr a-z A-Z"), ("filter.shout.required", "true")),
+}
+ATTRIBUTES = "*.py filter=shout text eol=crlf ident working-tree-encoding=UTF-16\n"
+
+
+@pytest.fixture
+def repository(project: Project):
+    with WritableRepository(project.root) as repository:
+        yield repository
+
+
+def head(project: Project) -> str:
+    return project.git("rev-parse", "HEAD")
+
+
+def blob(project: Project, revision: str, path: str = FILE) -> bytes:
+    """A file's bytes, asked of git without coreloop."""
+    command = ["git", "cat-file", "blob", f"{revision}:{path}"]
+    return subprocess.run(command, cwd=project.root, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_no_byte_is_changed_on_the_way_in_or_out(project, repository, source: bytes, filters: str) -> None:
+    base = project.commit({".gitattributes": ATTRIBUTES} if filters == "filters" else {})
+    for name, value in FILTERS[filters]:
+        project.git("config", name, value)
+    sha = repository.commit_file(base, FILE, source, MESSAGE)
+    assert blob(project, sha) == source
+    assert repository.read(sha, FILE) == source
+
+
+def test_commit_is_one_file_on_top_of_its_base(project: Project, repository: WritableRepository) -> None:
+    base = head(project)
+    sha = repository.commit_file(base, FILE, b"x = 1\n", MESSAGE)
+    assert project.git("rev-list", f"{base}..{sha}") == sha
+    assert project.git("diff", "--name-status", base, sha) == f"M\t{FILE}"
+    assert repository.message(sha) == MESSAGE.rstrip("\n")
+    assert project.git("log", "-1", "--format=%an <%ae> %cn", sha) == "A Tester <tester@example.org> A Tester"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755])
+def test_mode_is_kept(project: Project, repository: WritableRepository, mode: int) -> None:
+    (project.root / FILE).chmod(mode)
+    base = project.commit({FILE: SOURCE})
+    sha = repository.commit_file(base, FILE, b"x = 1\n", MESSAGE)
+    expected = "100755" if mode & stat.S_IXUSR else "100644"
+    assert project.git("ls-tree", sha, FILE).startswith(f"{expected} blob ")
+
+
+@pytest.mark.parametrize(
+    "path", ["a b/수익성.py", "tools/*.py", ":top.py", "a,b.py", "-x.py", "tools/[a].py"]
+)
+def test_path_is_taken_letter_by_letter(project: Project, repository: WritableRepository, path: str) -> None:
+    base = project.commit(
+        {f"./{path}": b"old = 1\n", "tools/other.py": b"", "top.py": b"", "tools/a.py": b""}
+    )
+    sha = repository.commit_file(base, path, b"new = 1\n", MESSAGE)
+    assert repository.read(sha, path) == b"new = 1\n"
+    assert project.git("diff", "--name-only", "-z", base, sha).strip("\0") == path
+
+
+def test_work_tree_index_and_branches_stay(project: Project, repository: WritableRepository) -> None:
+    (project.root / FILE).write_bytes(b"dirty")
+    (project.root / "staged.py").write_bytes(b"s")
+    project.git("add", "staged.py")
+    index, refs, head_file = (project.root / ".git" / name for name in ("index", "packed-refs", "HEAD"))
+    before = (index.read_bytes(), refs.exists(), head_file.read_bytes(), project.git("for-each-ref"))
+    repository.commit_file(head(project), FILE, b"x = 1\n", MESSAGE)
+    assert (index.read_bytes(), refs.exists(), head_file.read_bytes(), project.git("for-each-ref")) == before
+    assert (project.root / FILE).read_bytes() == b"dirty"
+
+
+NO_FILES = [
+    pytest.param("missing.py", id="not there"),
+    pytest.param("tools", id="folder"),
+    pytest.param("link.py", id="link"),
+    pytest.param("sub", id="submodule"),
+]
+
+
+@pytest.mark.parametrize("path", NO_FILES)
+def test_only_a_regular_file_is_read_and_replaced(
+    project: Project, repository: WritableRepository, path: str
+) -> None:
+    (project.root / "link.py").symlink_to("/etc/passwd")
+    project.git("add", "link.py")
+    project.git("update-index", "--add", "--cacheinfo", f"160000,{head(project)},sub")
+    base = project.commit({})
+    assert repository.read(base, path) is None
+    with pytest.raises(GitError, match=f"{path} is not a regular file in {base[:12]}"):
+        repository.commit_file(base, path, b"", MESSAGE)
+
+
+def test_commit_without_an_author_is_refused(project, repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.delenv(f"GIT_{who}_NAME")
+        monkeypatch.delenv(f"GIT_{who}_EMAIL")
+    project.git("config", "user.useConfigOnly", "true")
+    with pytest.raises(GitError, match="git commit-tree: fatal: no email was given") as caught:
+        repository.commit_file(head(project), FILE, b"x", MESSAGE)
+    assert str(caught.value).isprintable()
+    project.git("config", "user.name", "Someone")
+    project.git("config", "user.email", "someone@example.org")
+    sha = repository.commit_file(head(project), FILE, b"x", MESSAGE)
+    assert project.git("log", "-1", "--format=%an <%ae>", sha) == "Someone <someone@example.org>"
+
+
+def published(project: Project, repository: WritableRepository, remote: str | None = "origin") -> str:
+    sha = repository.commit_file(head(project), FILE, b"x = 1\n", MESSAGE)
+    repository.publish(sha, BRANCH, remote=remote)
+    return sha
+
+
+def test_branch_is_pushed_to_a_path_without_a_local_branch(
+    project: Project, repository: WritableRepository
+) -> None:
+    assert repository.remote() == "origin"
+    sha = published(project, repository)
+    assert project.heads() == {"main": head(project), BRANCH: sha}
+    assert repository.heads("origin") == project.heads()
+    assert list(repository.heads(None)) == ["main"]
+
+
+def test_nothing_but_the_branch_is_pushed(project: Project, repository: WritableRepository) -> None:
+    project.git("config", "push.followTags", "true")
+    project.git("tag", "-a", "private", "-m", "mine")
+    published(project, repository)
+    assert run_git(project.remote, "tag") == ""
+
+
+def test_branch_without_a_remote_is_made_here(project: Project, repository: WritableRepository) -> None:
+    project.git("remote", "remove", "origin")
+    assert repository.remote() is None
+    sha = published(project, repository, remote=None)
+    assert repository.heads(None) == {"main": head(project), BRANCH: sha}
+
+
+@pytest.mark.parametrize("remote", ["origin", None])
+def test_branch_that_came_to_be_meanwhile_is_not_overwritten(project, repository, remote: str | None) -> None:
+    first = published(project, repository, remote)
+    other = repository.commit_file(first, FILE, b"y = 2\n", MESSAGE)  # even where it would be a fast-forward
+    with pytest.raises(GitError, match="stale info" if remote else "already exists") as caught:
+        repository.publish(other, BRANCH, remote=remote)
+    assert str(caught.value).isprintable()
+    assert repository.heads(remote)[BRANCH] == first
+
+
+def test_refusal_of_the_remote_is_named(project: Project, repository: WritableRepository) -> None:
+    hook = project.remote / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no promotions here >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(GitError, match=r"git push: ! \[remote rejected\] .*\(pre-receive hook declined\)"):
+        published(project, repository)
+    assert list(project.heads()) == ["main"]
+
+
+# port 1: nobody listens there; git itself takes most passwords out of its messages, but not all
+ADDRESSES = [
+    pytest.param("http://me:canary@127.0.0.1:1/x.git", id="password"),
+    pytest.param("http://canary@127.0.0.1:1/x.git", id="token as the user"),
+    pytest.param("http://me:canary@more@127.0.0.1:1/x.git", id="at sign in it"),
+    pytest.param("http://me:can/canary@127.0.0.1:1/x.git", id="slash in it"),
+    pytest.param("http://me:canary@127.0.0.1:no-port/x.git", id="no port"),
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_password_of_an_address_is_in_no_error(project, repository, monkeypatch, address: str) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    project.git("remote", "set-url", "origin", address)
+    for ask in (
+        lambda: repository.heads("origin"),
+        lambda: repository.fetch("origin", "main"),
+        lambda: repository.publish(head(project), BRANCH, remote="origin"),
+    ):
+        with pytest.raises(GitError) as caught:
+            ask()
+        assert "canary" not in str(caught.value)
+        assert "127.0.0.1" in str(caught.value)
+
+
+def test_fetched_commit_can_be_read(project: Project, repository: WritableRepository, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    run_git(tmp_path, "clone", "--quiet", str(project.remote), str(clone))
+    run_git(clone, "commit", "--quiet", "--allow-empty", "-m", "theirs")
+    run_git(clone, "push", "--quiet", "origin", "HEAD:topic")
+    sha = project.heads()["topic"]
+    refs = project.git("for-each-ref", "refs/heads")
+    assert repository.resolve(sha) is None
+    repository.fetch("origin", "topic")
+    assert repository.message(sha) == "theirs"
+    assert project.git("for-each-ref", "refs/heads") == refs
+    assert not (project.root / ".git/FETCH_HEAD").exists()
+
+
+def test_files_of_a_revision_are_exported(
+    project: Project, repository: WritableRepository, tmp_path: Path
+) -> None:
+    (project.root / "run.sh").write_bytes(b"#!/bin/sh\n")
+    (project.root / "run.sh").chmod(0o755)
+    sha = project.commit({"run.sh": b"#!/bin/sh\n", "data.bin": bytes(range(256))})
+    (project.root / "not-committed.py").write_bytes(b"")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    repository.export(sha, folder)
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+        ".gitignore",
+        "coreloop.yaml",
+        "data.bin",
+        "run.sh",
+        FILE,
+    }
+    assert (folder / "data.bin").read_bytes() == bytes(range(256))
+    assert os.access(folder / "run.sh", os.X_OK)
+
+
+def test_export_is_whole_whatever_attributes_and_links_say(project, repository, tmp_path: Path) -> None:
+    (project.root / "out").symlink_to("/etc")
+    project.git("add", "out")
+    project.git("config", "core.sparseCheckout", "true")
+    sha = project.commit(
+        {".gitattributes": "tools/ export-ignore\n*.txt export-subst\n", "a.txt": "$Format:%H$"}
+    )
+    folder = tmp_path / "out"
+    folder.mkdir()
+    repository.export(sha, folder)
+    assert (folder / FILE).read_bytes() == SOURCE
+    assert (folder / "a.txt").read_text() == "$Format:%H$"
+    assert (folder / "out").readlink() == Path("/etc")
+    assert project.git("status", "--porcelain", "--untracked-files=no") == ""
+
+
+def test_nothing_else_imports_what_can_push() -> None:
+    package = Path(coreloop.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    importing = {path for path, text in texts.items() if re.search(r"^\s*(import|from) git\b", text, re.M)}
+    assert importing == {package / "promote" / "commits.py"}
