@@ -69,7 +69,7 @@ def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
     from coreloop.docstrings.files import check_files
 
     sections = open_workspace(Path.cwd()).settings.docstring.sections
-    reports = check_files(paths, base=base, sections=sections)
+    reports = check_files(paths, root=Path.cwd(), base=base, sections=sections)
     if as_json:
         click.echo(orjson.dumps(reports, default=str, option=orjson.OPT_INDENT_2))
     else:

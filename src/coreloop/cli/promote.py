@@ -90,7 +90,7 @@ def command(
 def _keep_reach(path: Path, key: str, reach: "Reach") -> None:
     """Leave the outcome for ``status``, which tells a check that refuses everything."""
     from coreloop.errors import WorkspaceError
-    from coreloop.reach_checks import ReachOutcome, append_reach
+    from coreloop.promote.reach_log import ReachOutcome, append_reach
 
     try:
         append_reach(path, ReachOutcome(datetime.now(UTC), key, reach.ok))

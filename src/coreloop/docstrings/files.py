@@ -30,13 +30,17 @@ def split_target(target: str) -> tuple[Path, str, int | None]:
     return Path(file), qualname, int(line) if line else None
 
 
-def check_files(paths: Sequence[Path], *, base: str | None, sections: Sequence[str]) -> list[FileReport]:
+def check_files(
+    paths: Sequence[Path], *, root: Path, base: str | None, sections: Sequence[str]
+) -> list[FileReport]:
     """Look at every Python file of some paths.
 
     Parameters
     ----------
     paths : sequence of Path
         Files, and folders that are searched.
+    root : Path
+        A folder of the repository whose revision is meant.
     base : str, optional
         Revision to compare with.
     sections : sequence of str
@@ -49,7 +53,7 @@ def check_files(paths: Sequence[Path], *, base: str | None, sections: Sequence[s
     """
     if base is None:
         return [_report(path, None, sections) for path in _python_files(paths)]
-    with Repository(Path.cwd()) as repository:
+    with Repository(root) as repository:
         sha = repository.resolve(base)
         if sha is None:
             raise GitError(f"there is no revision {base}")

@@ -80,7 +80,7 @@ class Workspace:
 
     @property
     def reach_file(self) -> Path:
-        """Outcomes of reach checks, see `coreloop.reach_checks`."""
+        """Outcomes of reach checks, see `coreloop.promote.reach_log`."""
         return self.audit_dir / "reach.jsonl"
 
     def keep_private(self, path: Path) -> None:

@@ -1,18 +1,9 @@
-"""What a nightly run proposes, as Markdown for the summary of a workflow's job, read on a phone.
+"""What a nightly run proposes, as Markdown for the summary of a workflow's job, read on a phone."""
 
-    python -m coreloop.proposals.job_summary FOLDER
-    python -m coreloop.proposals.job_summary --ids FILE
-
-Of a folder: the newest files in its candidates and counterexamples. Of a file: the ids of the candidates with
-text, best first.
-"""
-
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import CoreloopError, WorkspaceError
 from coreloop.proposals.candidates import CandidatesFile
 from coreloop.proposals.counterexamples import CounterexamplesFile
 from coreloop.proposals.night import read_candidates, read_counterexamples
@@ -61,33 +52,3 @@ def _caveats(file: CounterexamplesFile) -> Iterator[str]:
 def _more(found: Sequence[object]) -> Iterator[str]:
     if len(found) > _SHOWN:
         yield f"- and {len(found) - _SHOWN} more, in the artifact"
-
-
-def _newest(folder: Path, kind: str) -> Path:
-    found = sorted((folder / kind).glob(f"*-{kind}.json"))
-    if not found:
-        raise WorkspaceError(f"holds no {kind}", path=folder / kind)
-    return found[-1]
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Entry point; 2 is a usage error, or a file that cannot be read."""
-    try:
-        match arguments:
-            case ["--ids", file]:
-                print("\n".join(promotable(Path(file))))
-            case [folder]:
-                print(
-                    job_summary(*(_newest(Path(folder), kind) for kind in ("candidates", "counterexamples")))
-                )
-            case _:
-                print((__doc__ or "").strip(), file=sys.stderr)
-                return 2
-    except CoreloopError as error:
-        print(f"coreloop: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -17,7 +17,7 @@ from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_m
 from coreloop.observe.dropped_file import read_dropped
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import Workspace
-from coreloop.reach_checks import read_reaches
+from coreloop.promote.reach_log import read_reaches
 from coreloop.status.alarms import find_alarms
 from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window

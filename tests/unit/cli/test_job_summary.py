@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.cli.job_summary import main
 from coreloop.errors import WorkspaceError
-from coreloop.proposals.job_summary import job_summary, main, promotable
+from coreloop.proposals.job_summary import job_summary, promotable
 from promoting import ID, candidate, counterexample, suggested, write_candidates
 
 WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
@@ -66,7 +67,7 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes):
 
 
 def test_what_cannot_be_is_one_line_and_exit_code_2(tmp_path: Path):
-    command = [sys.executable, "-m", "coreloop.proposals.job_summary", str(tmp_path)]
+    command = [sys.executable, "-m", "coreloop.cli.job_summary", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "holds no candidates" in done.stderr

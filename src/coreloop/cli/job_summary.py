@@ -1,0 +1,45 @@
+"""What a nightly run proposes, for the workflow that runs it.
+
+    python -m coreloop.cli.job_summary FOLDER
+    python -m coreloop.cli.job_summary --ids FILE
+
+Of a folder: the newest files in its candidates and counterexamples, as Markdown. Of a file: the ids of the
+candidates with text, best first.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from coreloop.errors import CoreloopError, WorkspaceError
+from coreloop.proposals.job_summary import job_summary, promotable
+
+
+def _newest(folder: Path, kind: str) -> Path:
+    found = sorted((folder / kind).glob(f"*-{kind}.json"))
+    if not found:
+        raise WorkspaceError(f"holds no {kind}", path=folder / kind)
+    return found[-1]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Entry point; 2 is a usage error, or a file that cannot be read."""
+    try:
+        match arguments:
+            case ["--ids", file]:
+                print("\n".join(promotable(Path(file))))
+            case [folder]:
+                print(
+                    job_summary(*(_newest(Path(folder), kind) for kind in ("candidates", "counterexamples")))
+                )
+            case _:
+                print((__doc__ or "").strip(), file=sys.stderr)
+                return 2
+    except CoreloopError as error:
+        print(f"coreloop: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
