@@ -54,15 +54,15 @@ def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wa
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
     with WritableRepository(workspace.root) as repository:
-        _, done = promotion.promote(
-            read_proposal(project.candidates, wanted, Settings()),
-            repository,
-            forge,
+        promoting = promotion.Promoting(
+            proposal=read_proposal(project.candidates, wanted, Settings()),
+            repository=repository,
             project=workspace.root,
             settings=workspace.settings,
             ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
             leave=leave,
         )
+        _, done = promotion.promote(promoting, forge)
     return done
 
 

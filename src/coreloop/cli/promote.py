@@ -4,16 +4,11 @@ import os
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from coreloop.cli.options import candidate_options, json_option
-from coreloop.files import locked
 from coreloop.project.workspace import open_workspace
-
-if TYPE_CHECKING:
-    from coreloop.promote.reach import Reach
 
 
 @click.command()
@@ -40,59 +35,20 @@ def command(
     pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_plan
-    from coreloop.forge.connect import connect_forge
-    from coreloop.promote.asking import ask_again
-    from coreloop.promote.commits import WritableRepository
-    from coreloop.promote.promotion import Leave, base_commit, keep_body, make_plan, promote
-    from coreloop.promote.proposal import read_proposal
+    from coreloop.promote.promotion import Leave
+    from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 
     workspace = open_workspace(Path.cwd())
-    settings = workspace.settings
-    proposal = read_proposal(candidate, wanted, settings)
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    with WritableRepository(workspace.root) as repository:
-        if not confirm:
-            replayed = workspace.replayed()
-            plan = make_plan(
-                proposal,
-                repository,
-                base_commit(repository, settings.forge.base, fetch=False),
-                project=workspace.root,
-                settings=settings,
-                ask=lambda one: ask_again(one, workspace, runs=None, confirmed=False),
-                leave=leave,
-            )
-            new = workspace.replayed() - replayed
-            if new:
-                kept = f"kept the ids of {len(new)} replayed requests in {workspace.replays_file}"
-                click.echo(f"{kept}: they are never mined", err=True)
-            show_plan(plan, as_json=as_json)
-            click.get_current_context().exit(1 if plan.obstacles else 0)
-        # One at a time: two runs of one candidate would each find no branch and make one.
-        with (
-            locked(workspace.candidates_dir),
-            connect_forge(repository, settings.forge, os.environ) as forge,
-        ):
-            carried, done = promote(
-                proposal,
-                repository,
-                forge,
-                project=workspace.root,
-                settings=settings,
-                ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
-                leave=leave,
-                reached=partial(_keep_reach, workspace.reach_file, proposal.key),
-            )
-    note = keep_body(carried, candidate) if carried is not None and done.pull_request is None else None
-    show_done(carried, done, note, as_json=as_json)
-
-
-def _keep_reach(path: Path, key: str, reach: "Reach") -> None:
-    """Leave the outcome for ``status``, which tells a check that refuses everything."""
-    from coreloop.errors import WorkspaceError
-    from coreloop.promote.reach_log import ReachOutcome, append_reach
-
-    try:
-        append_reach(path, ReachOutcome(datetime.now(UTC), key, reach.ok))
-    except WorkspaceError as error:
-        click.echo(f"{error}; status will not know of this reach check", err=True)
+    request = PromoteRequest(path=candidate, wanted=wanted, leave=leave)
+    if confirm:
+        warn, now = partial(click.echo, err=True), datetime.now(UTC)
+        result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
+        show_done(result.plan, result.done, result.body, as_json=as_json)
+        return
+    planned = plan_promotion(workspace, request)
+    if planned.n_replayed:
+        kept = f"kept the ids of {planned.n_replayed} replayed requests in {workspace.replays_file}"
+        click.echo(f"{kept}: they are never mined", err=True)
+    show_plan(planned.plan, as_json=as_json)
+    click.get_current_context().exit(1 if planned.plan.obstacles else 0)

@@ -21,14 +21,11 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
     """
     import orjson
 
-    from coreloop.promote.asking import ask_again
-    from coreloop.promote.proposal import read_proposal
+    from coreloop.promote.asking import verify
     from coreloop.promote.replay import ReplayVerdict
 
     workspace = open_workspace(Path.cwd())
-    replayed = ask_again(
-        read_proposal(candidate, wanted, workspace.settings), workspace, runs=runs, confirmed=confirm
-    )
+    replayed = verify(workspace, candidate, wanted, runs=runs, confirmed=confirm)
     if as_json:
         facts = {"id": wanted, "verdict": replayed.verdict, "runs": replayed.runs}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))

@@ -13,9 +13,10 @@ from coreloop.mine.decode import Skipped, decode_line
 from coreloop.observe import AuditCollector
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.commits import WritableRepository, init_repository
-from coreloop.promote.promotion import Done, Leave, Plan, base_commit, carry_out, keep_body, make_plan
+from coreloop.promote.promotion import Done, Leave, Plan, Promoting, base_commit, carry_out, make_plan
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import AnswerFields, Replay, UnusableAnswerError, replay
+from coreloop.promote.run import keep_body
 
 _NOON_NS = 1_777_118_400 * 1_000_000_000  # 2026-04-25
 _IGNORED = "data/\n__pycache__/\n"
@@ -61,15 +62,10 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
 
     with WritableRepository(folder) as repository:
         base = base_commit(repository, "main", fetch=False)
-        plan = make_plan(
-            proposal,
-            repository,
-            base,
-            project=folder,
-            settings=workspace.settings,
-            ask=ask,
-            leave=Leave(),
+        promoting = Promoting(
+            proposal=proposal, repository=repository, project=folder, settings=workspace.settings, ask=ask
         )
+        plan = make_plan(promoting, base)
         done = carry_out(plan, repository, None, max_open=1, leave=Leave())
     return Promoted(plan, done, keep_body(plan, candidates))
 

@@ -1,10 +1,11 @@
 """Replaying a proposal against the endpoint of coreloop.yaml, and keeping the ids of what was asked."""
 
 from functools import partial
+from pathlib import Path
 
 from coreloop.files import append_private
 from coreloop.project.workspace import Workspace
-from coreloop.promote.proposal import Proposal
+from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.replay import (
     AuditLog,
     HttpEndpoint,
@@ -14,6 +15,18 @@ from coreloop.promote.replay import (
     is_loopback,
     replay,
 )
+
+
+def verify(workspace: Workspace, path: Path, wanted: str, *, runs: int | None, confirmed: bool) -> Replay:
+    """Replay one entry of a proposals file; the parameters are those of `ask_again`.
+
+    Raises
+    ------
+    WorkspaceError, UsageError, RefusedError
+        As `coreloop.promote.proposal.read_proposal` does.
+    """
+    proposal = read_proposal(path, wanted, workspace.settings)
+    return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)
 
 
 def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, confirmed: bool) -> Replay:

@@ -11,7 +11,6 @@ from typing import Final
 from coreloop.docstrings.edit import Edited, Refused, append_to_section
 from coreloop.docstrings.source import read_source
 from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
-from coreloop.files import write_private
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
 from coreloop.project.settings import Settings
@@ -84,22 +83,46 @@ class Done:
     fresh: bool
 
 
-def promote(
-    proposal: Proposal,
-    repository: WritableRepository,
-    forge: Forge | None,
-    *,
-    project: Path,
-    settings: Settings,
-    ask: Callable[[Proposal], Replay],
-    leave: Leave,
-    reached: Callable[[Reach], None] = lambda _: None,
-) -> tuple[Plan | None, Done]:
+def _ignore(_: Reach) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promoting:
+    """What a promotion is made of.
+
+    Attributes
+    ----------
+    proposal : Proposal
+        What to append where.
+    repository : WritableRepository
+        The project's.
+    project : Path
+        Folder that the proposal's paths are below.
+    settings : Settings
+        Base branch, reach, slugs.
+    ask : callable
+        Replays the proposal.
+    leave : Leave
+        What is allowed.
+    reached : callable, optional
+        Called with the result of the reach check, in any case.
+    """
+
+    proposal: Proposal
+    repository: WritableRepository
+    project: Path
+    settings: Settings
+    ask: Callable[[Proposal], Replay]
+    leave: Leave = Leave()
+    reached: Callable[[Reach], None] = _ignore
+
+
+def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Done]:
     """Promote a proposal, or finish what an earlier run began.
 
     The pull request of the key is looked for first, then its branch; nothing is asked again for what an
-    earlier run has published. The parameters are those of `make_plan`; `reached` is told what the reach
-    check found, whatever becomes of the promotion.
+    earlier run has published.
 
     Returns
     -------
@@ -111,56 +134,26 @@ def promote(
     RefusedError, GitError, ReachError, ForgeError
         As `make_plan` and `carry_out` do.
     """
+    proposal, repository, settings = promoting.proposal, promoting.repository, promoting.settings
     existing = _existing(proposal, forge) if forge is not None else None
     if forge is not None and existing is not None:
         forge.add_label(existing.number)
         return None, Done(existing.branch, existing, fresh=False)
-    plan = make_plan(
-        proposal,
-        repository,
-        base_commit(repository, settings.forge.base, fetch=True),
-        project=project,
-        settings=settings,
-        ask=ask,
-        leave=leave,
-        reached=reached,
-        published=find_published(repository, proposal.key),
-    )
-    return plan, carry_out(plan, repository, forge, max_open=settings.forge.max_open, leave=leave)
+    base_sha = base_commit(repository, settings.forge.base, fetch=True)
+    plan = make_plan(promoting, base_sha, published=find_published(repository, proposal.key))
+    max_open = settings.forge.max_open
+    return plan, carry_out(plan, repository, forge, max_open=max_open, leave=promoting.leave)
 
 
-def make_plan(
-    proposal: Proposal,
-    repository: WritableRepository,
-    base_sha: str,
-    *,
-    project: Path,
-    settings: Settings,
-    ask: Callable[[Proposal], Replay],
-    leave: Leave,
-    reached: Callable[[Reach], None] = lambda _: None,
-    published: Published | None = None,
-) -> Plan:
+def make_plan(promoting: Promoting, base_sha: str, *, published: Published | None = None) -> Plan:
     """Work out a promotion; reads only.
 
     Parameters
     ----------
-    proposal : Proposal
-        What to append where.
-    repository : WritableRepository
-        The project's.
+    promoting : Promoting
+        What to append where, and what is allowed.
     base_sha : str
         Commit that the change goes on top of, from `base_commit`.
-    project : Path
-        Folder that the proposal's paths are below.
-    settings : Settings
-        Base branch, reach, slugs.
-    ask : callable
-        Replays the proposal.
-    leave : Leave
-        What is allowed.
-    reached : callable, optional
-        Is told what the reach check found.
     published : Published, optional
         What an earlier run published, from `find_published`: its verdict stands, and what was allowed then
         is allowed now.
@@ -173,7 +166,9 @@ def make_plan(
     GitError, ReachError
         The base branch or the file is missing; the schema command failed.
     """
-    path = _repository_path(repository, project, proposal.file)
+    proposal, repository, settings = promoting.proposal, promoting.repository, promoting.settings
+    leave = promoting.leave
+    path = _repository_path(repository, promoting.project, proposal.file)
     _refuse_known(repository, base_sha, proposal)
     if published is not None:
         refuse_other_evidence(published, proposal)
@@ -182,9 +177,9 @@ def make_plan(
     edited = _edit(repository, base_sha, path, proposal)
     if published is not None:
         refuse_other_text(published, proposal, repository, path=path, edited=edited)
-    reach = _reach(repository, base_sha, path, edited, proposal, settings)
-    reached(reach)
-    replay = published.replay if published is not None else ask(proposal)
+    reach = _reach(promoting, base_sha, path, edited)
+    promoting.reached(reach)
+    replay = published.replay if published is not None else promoting.ask(proposal)
     obstacles, notes = _weigh(reach, replay, leave)
     return Plan(
         proposal=proposal,
@@ -259,13 +254,6 @@ def carry_out(
     return Done(branch, pull, fresh=True)
 
 
-def keep_body(plan: Plan, candidates: Path) -> Path:
-    """Write the pull request's text beside the candidates file."""
-    path = candidates.parent / f"{plan.proposal.id}-pull-request.md"
-    write_private(path, plan.body.encode())
-    return path
-
-
 def _publish(plan: Plan, repository: WritableRepository) -> str:
     branch = free_name(repository, plan.proposal.key, plan.branch)
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
@@ -325,27 +313,20 @@ def _edit(repository: WritableRepository, base_sha: str, path: str, proposal: Pr
     raise RefusedError(f"{path}::{proposal.symbol}: {reason}")
 
 
-def _reach(
-    repository: WritableRepository,
-    base_sha: str,
-    path: str,
-    edited: Edited,
-    proposal: Proposal,
-    settings: Settings,
-) -> Reach:
-    providers = proposal.providers
-    if not settings.reach.command:
-        return docstring_reach(edited, providers=providers, caps=settings.reach.caps)
+def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Reach:
+    proposal, settings = promoting.proposal, promoting.settings.reach
+    if not settings.command:
+        return docstring_reach(edited, providers=proposal.providers, caps=settings.caps)
     # The command runs in the project's folder, which may lie below the repository's.
     prefix = path.removesuffix(proposal.file)
     return command_reach(
-        lambda folder: repository.export(base_sha, folder),
+        lambda folder: promoting.repository.export(base_sha, folder),
         prefix,
         proposal.file,
         edited,
         tool=proposal.engine,
-        settings=settings.reach,
-        providers=providers,
+        settings=settings,
+        providers=proposal.providers,
     )
 
 

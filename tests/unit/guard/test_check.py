@@ -40,15 +40,14 @@ def promoted(project: Project) -> Project:
 def promote(project: Project, folder: Path) -> None:
     """What the command does, for the project in a folder."""
     with WritableRepository(project.root) as repository:
-        _, done = promotion.promote(
-            read_proposal(project.candidates, ID, Settings()),
-            repository,
-            None,
+        promoting = promotion.Promoting(
+            proposal=read_proposal(project.candidates, ID, Settings()),
+            repository=repository,
             project=folder,
             settings=Settings(),
             ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
-            leave=promotion.Leave(),
         )
+        _, done = promotion.promote(promoting, None)
     assert done.branch == BRANCH
     project.git("fetch", "--quiet", "origin")
 
