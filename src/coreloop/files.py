@@ -2,8 +2,8 @@
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -20,6 +20,29 @@ def write_private(path: Path, data: bytes) -> None:
         The folder cannot be made or the disk is full; ``path`` is as it was.
     """
     _write(path, data, file_mode=0o600, folder_mode=0o700)
+
+
+def write_private_together(contents: Mapping[Path, bytes]) -> None:
+    """`write_private` for files that belong together: all are on the disk before the first gets its name.
+
+    Parameters
+    ----------
+    contents : mapping of Path to bytes
+        In the order in which they get their names; all in one folder.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder cannot be made or the disk is full; every file is as it was.
+    """
+    first, *_ = paths = list(contents)
+    with _writing(first), ExitStack() as renamed:
+        first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # reversed: the stack unwinds from its end
+        temporaries = {path: renamed.enter_context(replacing(path)) for path in reversed(paths)}
+        for path, data in contents.items():
+            with _writing(path):
+                _fill(temporaries[path], data)
 
 
 def write_public(path: Path, data: bytes) -> None:

@@ -14,6 +14,7 @@ from coreloop.files import (
     replacing,
     rewrite_file,
     write_private,
+    write_private_together,
     write_public,
 )
 
@@ -246,3 +247,23 @@ def test_what_cannot_be_read_or_appended_to_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be written"):
         append_private(tmp_path / "file" / "x", ["a"])
+
+
+def test_files_that_belong_together_are_written_all_or_none(tmp_path):
+    draft, path = tmp_path / "out" / "a.md", tmp_path / "out" / "a.json"
+    write_private_together({draft: b"old draft", path: b"old"})
+    script = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from coreloop.errors import WorkspaceError\n"
+        "from coreloop.files import write_private_together\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "draft, path = map(Path, sys.argv[1:])\n"
+        "try: write_private_together({draft: b'new draft', path: b'x' * 101})\n"
+        "except WorkspaceError as error: print(error)\n"
+    )
+    run = [sys.executable, "-c", script, str(draft), str(path)]
+    done = subprocess.run(run, capture_output=True, encoding="utf-8", check=True)
+    assert "a.json: cannot be written" in done.stdout
+    assert (draft.read_bytes(), path.read_bytes()) == (b"old draft", b"old")
+    assert sorted(draft.parent.iterdir()) == [path, draft]

@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from coreloop.errors import WorkspaceError
-from coreloop.files import locked, write_private
+from coreloop.files import locked, write_private_together
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.entry import SCHEMA_VERSION
@@ -214,8 +214,7 @@ def write_night(
         document, text = build(numbered if redact is None else numbered.redacted(redact))
         page = text.encode("utf-8", "replace")
         document = replace(document, draft_sha256=sha256(page).hexdigest())
-        write_private(draft, page)
-        write_private(path, to_json(document))
+        write_private_together({draft: page, path: to_json(document)})
     return document, (path, draft)
 
 
