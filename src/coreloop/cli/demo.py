@@ -12,7 +12,7 @@ from coreloop.cli.options import json_option
 
 if TYPE_CHECKING:
     from coreloop.demo.promoting import Promoted
-    from coreloop.demo.run import DemoResult, Proposed, Recorded
+    from coreloop.demo.run import DemoProposals, DemoResult, Recorded
 
 
 @click.command()
@@ -39,15 +39,15 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
         raise result.failed
 
 
-def _show(stage: "Recorded | Proposed | Promoted", *, folder: Path, as_json: bool) -> None:
+def _show(stage: "Recorded | DemoProposals | Promoted", *, folder: Path, as_json: bool) -> None:
     from coreloop.cli.show import show_proposals
-    from coreloop.demo.run import Proposed, Recorded
+    from coreloop.demo.run import DemoProposals, Recorded
 
     if isinstance(stage, Recorded):
         _show_recorded(stage, folder, err=as_json)
     elif as_json:
         return
-    elif isinstance(stage, Proposed):
+    elif isinstance(stage, DemoProposals):
         show_proposals(*stage, as_json=False)
     else:
         _show_promoted(stage, folder)

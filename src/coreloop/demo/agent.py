@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from coreloop.demo.plan import Ranked, Request, Step
+from coreloop.demo.plan import PlannedStep, Ranked, Request
 from coreloop.demo.prose import Result, compose_answer, find_violation, render_result
 from coreloop.demo.script import scripted_requests
 from coreloop.observe import AuditCollector
 
-__all__ = ["Answer", "Request", "Step", "answer", "scripted_requests"]
+__all__ = ["PlannedStep", "Request", "ScriptedAnswer", "answer", "scripted_requests"]
 
 Tools = Mapping[str, Callable[..., object]]
 
@@ -20,7 +20,7 @@ _TOOL_ERRORS = (LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptedAnswer:
     """What the user got: the text, or the error in its place, and the rule that the text breaks."""
 
     text: str
@@ -30,7 +30,7 @@ class Answer:
     n_failed_calls: int = 0
 
 
-def answer(request: Request, tools: Tools, collector: AuditCollector) -> Answer:
+def answer(request: Request, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
     """Answer one request by really calling the tools of its plan.
 
     Parameters
@@ -44,27 +44,31 @@ def answer(request: Request, tools: Tools, collector: AuditCollector) -> Answer:
 
     Returns
     -------
-    Answer
+    ScriptedAnswer
         ``len(text)`` is the ``chunk_len`` that was recorded. A failed tool call is not an error of the
         request: the agent recovers, or says that it gave up.
     """
     work = _Work(tools, collector)
     finished = all(work.take(step) for step in request.plan)
-    given = Answer("", error=request.outage) if request.outage else _write(request, work, finished=finished)
+    given = (
+        ScriptedAnswer("", error=request.outage)
+        if request.outage
+        else _write(request, work, finished=finished)
+    )
     if given.violation:
         collector.observe_violation(given.violation)
     collector.flush(chunk_len=len(given.text), error=given.error)
     return replace(given, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
-def _write(request: Request, work: "_Work", *, finished: bool) -> Answer:
+def _write(request: Request, work: "_Work", *, finished: bool) -> ScriptedAnswer:
     lines = [
         line
         for tool, result in work.results
         for line in render_result(tool, result, language=request.language)
     ]
     text = compose_answer(lines, language=request.language, closing=request.closing, gave_up=not finished)
-    return Answer(text=text, violation=find_violation(text, lines))
+    return ScriptedAnswer(text=text, violation=find_violation(text, lines))
 
 
 @dataclass(slots=True)
@@ -77,7 +81,7 @@ class _Work:
     n_calls: int = 0
     n_failed_calls: int = 0
 
-    def take(self, step: Step) -> bool:
+    def take(self, step: PlannedStep) -> bool:
         """Make the step's call, and what it says about a failure or a flag; false when the agent is stuck."""
         args = {name: self._resolve(value) for name, value in step.args.items()}
         result = self._call(step, args)
@@ -87,13 +91,13 @@ class _Work:
             self._override(step, args, trigger=f"extreme_flag:{result['flags'][0]}")
         return True
 
-    def _override(self, step: Step, args: dict[str, object], *, trigger: str) -> None:
+    def _override(self, step: PlannedStep, args: dict[str, object], *, trigger: str) -> None:
         overrides = dict(step.override or {})
         result = self._call(step, {**args, "overrides": overrides})
         cleared = result is not None and not result["flags"]
         self.collector.observe_override(step.tool, sorted(overrides), trigger=trigger, succeeded=cleared)
 
-    def _call(self, step: Step, args: dict[str, object]) -> Result | None:
+    def _call(self, step: PlannedStep, args: dict[str, object]) -> Result | None:
         self.n_calls += 1
         try:
             result = cast(Result, self.tools[step.tool](**args))
@@ -106,7 +110,12 @@ class _Work:
         return result
 
     def _observe(
-        self, step: Step, args: dict[str, object], *, result: Result | None = None, error: str | None = None
+        self,
+        step: PlannedStep,
+        args: dict[str, object],
+        *,
+        result: Result | None = None,
+        error: str | None = None,
     ) -> None:
         overrides = args.get("overrides")
         self.collector.observe_tool_call(

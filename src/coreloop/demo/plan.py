@@ -18,12 +18,12 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """One planned tool call.
 
     Attributes
     ----------
-    recovery : Step or None
+    recovery : PlannedStep or None
         What is called instead when this call raises; without one the agent gives up.
     override : Mapping or None
         ``overrides`` for a second call when the result raises an extreme flag.
@@ -32,7 +32,7 @@ class Step:
     tool: str
     args: Mapping[str, object]
     duration_ms: int = 0
-    recovery: "Step | None" = None
+    recovery: "PlannedStep | None" = None
     override: Mapping[str, object] | None = None
 
 
@@ -57,7 +57,7 @@ class Request:
     session: str
     offset_min: int
     stock_code: str | None
-    plan: tuple[Step, ...]
+    plan: tuple[PlannedStep, ...]
     closing: Closing = "full"
     outage: str | None = None
 

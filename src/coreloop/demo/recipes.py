@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from coreloop.demo.plan import Closing, Ranked, Step, Subject
+from coreloop.demo.plan import Closing, PlannedStep, Ranked, Subject
 from coreloop.demo.roster import Company
 
 Suits = Literal["anyone", "established", "young but growing", "covered", "strained", "overpaying"]
@@ -31,7 +31,7 @@ class Recipe:
 class _Book:
     recipes: tuple[Recipe, ...]
     any: dict[str, tuple[str, ...]]
-    plans: dict[str, tuple[Step, ...]]
+    plans: dict[str, tuple[PlannedStep, ...]]
 
 
 _BOOK: Final = msgspec.toml.decode(Path(__file__).with_name("recipes.toml").read_bytes(), type=_Book)
@@ -54,7 +54,7 @@ def suits(recipe: Recipe, company: Company) -> bool:
     return _SUITS[recipe.suits](company)
 
 
-def plan_calls(recipe: Recipe, subject: Subject, rng: Random) -> tuple[Step, ...]:
+def plan_calls(recipe: Recipe, subject: Subject, rng: Random) -> tuple[PlannedStep, ...]:
     """The calls of a recipe's plan, their arguments filled in for the subject."""
     values = {**subject.nouns(), **_RANKED, "count": subject.count}
     steps = tuple(_filled(step, values, rng) for step in _BOOK.plans[recipe.plan])
@@ -63,7 +63,7 @@ def plan_calls(recipe: Recipe, subject: Subject, rng: Random) -> tuple[Step, ...
     return tuple(rng.sample(steps, k=rng.randint(*recipe.draws)))
 
 
-def _filled(step: Step, values: Mapping[str, object], rng: Random) -> Step:
+def _filled(step: PlannedStep, values: Mapping[str, object], rng: Random) -> PlannedStep:
     args = {name: _argument(value, values, rng) for name, value in step.args.items()}
     recovery = _filled(step.recovery, values, rng) if step.recovery else None
     return replace(step, args=args, recovery=recovery)

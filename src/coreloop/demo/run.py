@@ -36,7 +36,7 @@ class Recorded:
     n_failed_calls: int
 
 
-class Proposed(NamedTuple):
+class DemoProposals(NamedTuple):
     """What Phase P found, its candidates file, and where that and the draft were written."""
 
     proposals: Proposals
@@ -48,13 +48,13 @@ class Proposed(NamedTuple):
 class DemoResult:
     """How the demo ended; `failed` is why git did not let the first candidate be promoted."""
 
-    proposed: Proposed
+    proposed: DemoProposals
     promoted: Promoted | None = None
     failed: GitError | None = None
 
 
 def run_demo(
-    folder: Path, *, seed: int, tell: Callable[[Recorded | Proposed | Promoted], None] = lambda _: None
+    folder: Path, *, seed: int, tell: Callable[[Recorded | DemoProposals | Promoted], None] = lambda _: None
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -136,7 +136,7 @@ def record_requests(folder: Path, *, seed: int, count: int = 300) -> Recorded:
     return Recorded(count, n_calls, n_failed)
 
 
-def propose_candidates(folder: Path) -> Proposed:
+def propose_candidates(folder: Path) -> DemoProposals:
     """Run Phase P on the demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
@@ -144,4 +144,4 @@ def propose_candidates(folder: Path) -> Proposed:
     rollups = roll_up_folder(workspace.records_dir, settings)
     proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
     document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
-    return Proposed(proposals, document, paths)
+    return DemoProposals(proposals, document, paths)

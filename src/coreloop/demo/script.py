@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from coreloop.demo.phrases import word_question
-from coreloop.demo.plan import Request, Step, Subject
+from coreloop.demo.plan import PlannedStep, Request, Subject
 from coreloop.demo.recipes import NOT_ON_FILE, RECIPES, Recipe, plan_calls, suits
 from coreloop.demo.roster import roster
 
@@ -84,6 +84,6 @@ def _subject(recipe: Recipe, rng: Random) -> Subject:
     return Subject(company=company, peer=rng.choice(peers), count=rng.randint(3, 4))
 
 
-def _timed(step: Step, rng: Random) -> Step:
+def _timed(step: PlannedStep, rng: Random) -> PlannedStep:
     recovery = _timed(step.recovery, rng) if step.recovery else None
     return dataclasses.replace(step, duration_ms=rng.randint(40, 2400), recovery=recovery)

@@ -15,7 +15,7 @@ from coreloop.docstrings.placement import Placement, new_section, place, prove_p
 from coreloop.docstrings.sections import Layout, scan
 from coreloop.docstrings.source import (
     Definition,
-    Source,
+    SourceText,
     UnprovenError,
     encode,
     find_definition,
@@ -89,7 +89,7 @@ class _Request:
 class _Target:
     """The docstring to edit; `indent` is the white space for lines below a first and only one."""
 
-    source: Source
+    source: SourceText
     definition: Definition
     node: ast.Constant
     literal: StringLiteral
@@ -170,7 +170,7 @@ def _check_request(request: _Request) -> None:
             raise UnprovenError(f"a line holds the control or format character U+{ord(unwanted):04X}")
 
 
-def _append(source: Source, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
+def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
     definition = find_definition(source.tree, request.qualname, request.line)
     node = docstring_node(definition)
     if node is None:
@@ -184,7 +184,7 @@ def _append(source: Source, request: _Request, *, create_docstring: bool) -> Edi
     return _splice(target, placement, request)
 
 
-def _target(source: Source, definition: Definition, node: ast.Constant, request: _Request) -> _Target:
+def _target(source: SourceText, definition: Definition, node: ast.Constant, request: _Request) -> _Target:
     literal = read_literal(source.text, *source.span(node))
     if literal.value != node.value:
         raise UnprovenError("the docstring's place in the file cannot be told")
@@ -193,7 +193,7 @@ def _target(source: Source, definition: Definition, node: ast.Constant, request:
     return _Target(source, definition, node, literal, layout, indent if literal.triple else "")
 
 
-def _indent(source: Source, statement: ast.stmt) -> str:
+def _indent(source: SourceText, statement: ast.stmt) -> str:
     """White space before the first statement of a body; refused if more than that is on its logical line."""
     line, column = _start(statement)
     start = source.line_starts[line - 1]
@@ -227,7 +227,7 @@ def _splice(target: _Target, placement: Placement, request: _Request) -> Edited:
     return Edited(new.raw, at, inserted, line, placement.appended, placement.created, literal.value, value)
 
 
-def _insert(source: Source, offset: int, spelled: str) -> tuple[Source, int, bytes]:
+def _insert(source: SourceText, offset: int, spelled: str) -> tuple[SourceText, int, bytes]:
     """The new file, read back, and the byte insertion that makes it."""
     at = source.byte_offset(offset)
     inserted = encode(spelled, source.encoding)
@@ -237,7 +237,7 @@ def _insert(source: Source, offset: int, spelled: str) -> tuple[Source, int, byt
     return new, at, inserted
 
 
-def _prove_tree(target: _Target, new: Source, request: _Request, *, value: str) -> int:
+def _prove_tree(target: _Target, new: SourceText, request: _Request, *, value: str) -> int:
     """The same definition has the new docstring, at the same place, and the trees differ in nothing else."""
     found = find_definition(new.tree, request.qualname, request.line)
     node = docstring_node(found)
@@ -264,7 +264,7 @@ def _prove_settled(after: Layout, request: _Request) -> None:
         raise UnprovenError(f"the lines would not all be read as text of section {request.section}")
 
 
-def _create(source: Source, definition: Definition, request: _Request) -> Edited:
+def _create(source: SourceText, definition: Definition, request: _Request) -> Edited:
     """Give a definition a docstring that holds one section, on lines of its own above the first statement."""
     if not definition.node.body:
         raise UnprovenError("an empty module has no place for a docstring")
@@ -281,7 +281,7 @@ def _create(source: Source, definition: Definition, request: _Request) -> Edited
 
 
 def _prove_created(
-    source: Source, new: Source, definition: Definition, request: _Request, *, value: str
+    source: SourceText, new: SourceText, definition: Definition, request: _Request, *, value: str
 ) -> int:
     """The new tree without its new docstring is the old tree, and the docstring is the one section."""
     found = find_definition(new.tree, request.qualname, request.line)

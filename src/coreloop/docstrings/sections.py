@@ -55,7 +55,7 @@ _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DocLine:
     """One line of a docstring value.
 
     `start` and `end` are its offsets in the value, without the line break; `indent` counts columns, tabs
@@ -132,7 +132,7 @@ class Layout:
     `margin` is the column of headings, `least` what `inspect.cleandoc` cuts off (None: one line of text).
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[DocLine, ...]
     sections: tuple[Section, ...]
     margin: int
     least: int | None
@@ -189,7 +189,7 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
 
 
 def _scan_at(
-    lines: Sequence[Line], margin: int, least: int | None, asked: Collection[str], open_fence: bool
+    lines: Sequence[DocLine], margin: int, least: int | None, asked: Collection[str], open_fence: bool
 ) -> Layout:
     # As in `inspect.cleandoc`, the first line's own indentation says nothing.
     lines = (replace(lines[0], indent=margin), *lines[1:])
@@ -197,16 +197,16 @@ def _scan_at(
     return Layout(lines, sections, margin, least, open_fence)
 
 
-def _split(docstring: str) -> list[Line]:
+def _split(docstring: str) -> list[DocLine]:
     lines, start = [], 0
     for text in docstring.split("\n"):
         wide = text.expandtabs()
-        lines.append(Line(text, start, len(wide) - len(wide.lstrip())))
+        lines.append(DocLine(text, start, len(wide) - len(wide.lstrip())))
         start += len(text) + 1
     return lines
 
 
-def _mark_code(lines: Sequence[Line]) -> tuple[list[Line], bool]:
+def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
     """Mark doctests (up to a blank or outdented line) and fenced lines; tell whether a fence stays open."""
     marked, fence, prompt = [], "", -1
     for line in lines:
@@ -236,7 +236,7 @@ def _closes(stripped: str, fence: str) -> bool:
 class _Scanner:
     """One pass over the lines; `_current` is the section that the line at hand would belong to."""
 
-    def __init__(self, lines: Sequence[Line], margin: int, asked: frozenset[str]) -> None:
+    def __init__(self, lines: Sequence[DocLine], margin: int, asked: frozenset[str]) -> None:
         self._lines = lines
         self._margin = margin
         self._asked = asked

@@ -27,7 +27,7 @@ class UnprovenError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """One file.
 
     Parameters
@@ -115,7 +115,7 @@ class Definition:
         return 1 if isinstance(self.node, ast.Module) else self.node.lineno
 
 
-def read_source(raw: bytes) -> Source:
+def read_source(raw: bytes) -> SourceText:
     """Decode and parse a file; `UnprovenError` if Python could not."""
     try:
         encoding = _encoding(raw)
@@ -124,7 +124,7 @@ def read_source(raw: bytes) -> Source:
     except _UNREADABLE as exc:
         raise UnprovenError(f"Python cannot read the file: {_first_line(exc)}") from exc
     starts = (0, *(match.end() for match in _NEWLINE.finditer(text)))
-    return Source(raw, text, encoding, tree, starts)
+    return SourceText(raw, text, encoding, tree, starts)
 
 
 def parse(raw: bytes) -> ast.Module:

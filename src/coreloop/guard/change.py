@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.errors import GitError
-from coreloop.history.repository import Commit, Difference, Repository
+from coreloop.history.repository import Commit, FileDifference, Repository
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 
@@ -84,7 +84,7 @@ def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, 
     return tuple(_file(repository, one, alone=len(found) == 1) for one in found)
 
 
-def _file(repository: Repository, one: Difference, *, alone: bool) -> FileChange:
+def _file(repository: Repository, one: FileDifference, *, alone: bool) -> FileChange:
     change = FileChange(one.path, one.modes)
     if not (alone and change.is_regular):
         return change

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from coreloop.docstrings.edit import docstring_node
 from coreloop.docstrings.literal import StringLiteral, read_literal
 from coreloop.docstrings.sections import scan
-from coreloop.docstrings.source import Source, UnprovenError, find_definition, read_source
+from coreloop.docstrings.source import SourceText, UnprovenError, find_definition, read_source
 
 
 def inserted_lines(old: bytes, new: bytes, *, qualname: str, line: int | None, section: str) -> list[str]:
@@ -49,7 +49,7 @@ def inserted_lines(old: bytes, new: bytes, *, qualname: str, line: int | None, s
     return _in_section(before[1].value, after[1].value, added, section)
 
 
-def _docstring(raw: bytes, qualname: str, line: int | None) -> tuple[Source, StringLiteral]:
+def _docstring(raw: bytes, qualname: str, line: int | None) -> tuple[SourceText, StringLiteral]:
     source = read_source(raw)
     node = docstring_node(find_definition(source.tree, qualname, line))
     if node is None:
@@ -57,13 +57,13 @@ def _docstring(raw: bytes, qualname: str, line: int | None) -> tuple[Source, Str
     return source, read_literal(source.text, *source.span(node))
 
 
-def _around(source: Source, literal: StringLiteral) -> tuple[bytes, bytes]:
+def _around(source: SourceText, literal: StringLiteral) -> tuple[bytes, bytes]:
     """The bytes up to the opening quotes and from the closing ones on."""
     start, end = source.byte_offset(literal.start), source.byte_offset(literal.end)
     return source.raw[:start], source.raw[end:]
 
 
-def _between(source: Source, literal: StringLiteral) -> str:
+def _between(source: SourceText, literal: StringLiteral) -> str:
     return source.text[literal.start : literal.end]
 
 

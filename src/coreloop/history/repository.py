@@ -40,7 +40,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FileDifference:
     """A path that differs between two commits: the modes and blobs before and after."""
 
     path: str
@@ -171,14 +171,14 @@ class Repository:
         """The newest commit that two have in common; None when there is none, or one of them is not here."""
         return self._git("merge-base", "--end-of-options", one, other, ok={0, 1, 128}) or None
 
-    def differences(self, old: str, new: str) -> list[Difference]:
+    def differences(self, old: str, new: str) -> list[FileDifference]:
         """What differs between two commits, file by file; a rename is one that went and one that came."""
         asked = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
         words = self._git(*asked).split("\0")
         found = []
         for head, path in zip(words[::2], words[1::2], strict=False):
             before, after, left, right, _ = head.removeprefix(":").split(" ")
-            found.append(Difference(path, (before, after), (left, right)))
+            found.append(FileDifference(path, (before, after), (left, right)))
         return found
 
     def blob(self, sha: str) -> bytes:

@@ -116,7 +116,7 @@ class VersionField(msgspec.Struct, gc=False):
     schema_version: Any = None
 
 
-class Line(msgspec.Struct, gc=False):  # a dataclass would cost as much as a third of the decoding
+class RecordLine(msgspec.Struct, gc=False):  # a dataclass would cost as much as a third of the decoding
     """A readable record and where it stands: byte offset of its line, microseconds since 1970."""
 
     fields: RecordFields
@@ -168,13 +168,13 @@ def raw_lines(path: LogFile, *, start: int = 0, end: int | None = None) -> Itera
             offset += len(raw)
 
 
-def read_lines(path: LogFile) -> Iterator[Line | Skipped]:
+def read_lines(path: LogFile) -> Iterator[RecordLine | Skipped]:
     """Read a day file's records; see `raw_lines` and `decode_line`."""
     for offset, raw in raw_lines(path):
         yield decode_line(raw, offset)
 
 
-def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line | Skipped:
+def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> RecordLine | Skipped:
     """Decode one line, or say why it is skipped.
 
     Parameters
@@ -188,7 +188,7 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
 
     Returns
     -------
-    Line or Skipped
+    RecordLine or Skipped
         Reasons are ``torn or not JSON``, ``not UTF-8``, ``not a record``, ``no valid time``, ``replay`` and
         ``schema version N is newer than 2``.
     """
@@ -207,7 +207,7 @@ def decode_line(raw: bytes, offset: int = 0, *, replays: bool = False) -> Line |
     if ts_us is None:
         return Skipped("no valid time", offset)
     calls = [CallFields(one) if isinstance(one, str) else one for one in fields.tool_calls or ()]
-    return Line(fields, calls, offset, ts_us)
+    return RecordLine(fields, calls, offset, ts_us)
 
 
 def microseconds(moment: datetime) -> int | None:

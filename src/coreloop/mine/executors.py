@@ -21,7 +21,7 @@ _WORTH_A_PROCESS_BYTES: Final = 24 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CountTask:
     """Bytes of a file to count, and the folder in which its tables go."""
 
     path: LogFile
@@ -46,7 +46,7 @@ class Executor:
     jobs: int | None = None
     scheduler: str | None = None
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[dict[str, int]]:
+    def run(self, tasks: Sequence[CountTask]) -> Iterator[dict[str, int]]:
         """Count, and yield the skipped lines of each task by reason, in the tasks' order."""
         size = sum(task.end - task.start for task in tasks)
         jobs = min(self.jobs or _cores(), len(tasks), 1 + size // _WORTH_A_PROCESS_BYTES)
@@ -55,14 +55,14 @@ class Executor:
         return _in_processes(tasks, jobs) if jobs > 1 else map(count, tasks)
 
 
-def count(task: Task) -> dict[str, int]:
+def count(task: CountTask) -> dict[str, int]:
     """Count one task and write its tables; the lines that were not mined, by reason."""
     tables, skipped = _count(task)
     write_tables(tables, task.out)
     return skipped
 
 
-def count_packed(task: Task, *, version: int) -> tuple[dict[str, bytes], dict[str, int]]:
+def count_packed(task: CountTask, *, version: int) -> tuple[dict[str, bytes], dict[str, int]]:
     """Count one task; its packed tables, and the lines that were not mined, by reason.
 
     A task is at most 64 MB of log and its tables 3 % of that, so a worker needs to see nothing but the log.
@@ -73,11 +73,11 @@ def count_packed(task: Task, *, version: int) -> tuple[dict[str, bytes], dict[st
     return pack_tables(tables), skipped
 
 
-def _count(task: Task) -> tuple[Tables, dict[str, int]]:
+def _count(task: CountTask) -> tuple[Tables, dict[str, int]]:
     return count_lines(raw_lines(task.path, start=task.start, end=task.end), task.settings)
 
 
-def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
+def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[dict[str, int]]:
     # Not fork: after any query of polars a forked child hangs.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -101,7 +101,7 @@ def _in_processes(tasks: Sequence[Task], jobs: int) -> Iterator[dict[str, int]]:
             )  # those that are done may end while others go on
 
 
-def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[dict[str, int]]:
+def _on_cluster(tasks: Sequence[CountTask], address: str) -> Iterator[dict[str, int]]:
     """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
     done: dict[int, dict[str, int]] = {}
     awaited = 0

@@ -10,11 +10,11 @@ from typing import Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import raw_lines
-from coreloop.mine.executors import Executor, Task
+from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.remote import Address, Folder, LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
-from coreloop.mine.shelf import Kept, Shelf, read_tables, write_tables
-from coreloop.mine.source import Source, cut, look_at
+from coreloop.mine.shelf import KeptRollup, Shelf, read_tables, write_tables
+from coreloop.mine.source import LogSource, cut, look_at
 from coreloop.mine.tables import merged
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
@@ -86,9 +86,9 @@ class _Plan:
     """How a file's rollup comes about: what is kept of its beginning, and what must be counted."""
 
     path: LogFile
-    source: Source
-    begun: Kept | None
-    tasks: Sequence[Task]
+    source: LogSource
+    begun: KeptRollup | None
+    tasks: Sequence[CountTask]
 
 
 def _with_shelf(
@@ -115,7 +115,7 @@ def _with_shelf(
 
 
 def _watched(
-    counted: Iterator[dict[str, int]], tasks: Sequence[Task], progress: Callable[[int, int], None] | None
+    counted: Iterator[dict[str, int]], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
 ) -> Iterator[dict[str, int]]:
     """The tasks' results, with word of each that is done."""
     total = sum(task.end - task.start for task in tasks)
@@ -127,11 +127,11 @@ def _watched(
         yield skipped
 
 
-def _plan(path: LogFile, source: Source, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
+def _plan(path: LogFile, source: LogSource, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
     begun = shelf.find_beginning(path, source)
     start = begun.facts.source.size if begun else 0
     tasks = [
-        Task(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
+        CountTask(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
         for first, last in cut(path, start, source.size, chunk_bytes=_CHUNK_BYTES)
     ]
     return _Plan(path, source, begun, tasks)
@@ -151,7 +151,7 @@ def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratc
     return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: LogFile, kept: Kept, n_bytes_read: int | None) -> Rollup:
+def _rollup(path: LogFile, kept: KeptRollup, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
     return Rollup(path, kept.tables(), facts.skipped, facts.days, n_bytes_read)
 

@@ -11,7 +11,7 @@ from coreloop.records import has_uncleared_flag
 LOW_CHUNK_LEN: Final = 200
 
 
-class Outcome(IntEnum):
+class RequestOutcome(IntEnum):
     """Success and failure count in a pattern's rate; neutral does not."""
 
     SUCCESS = 1
@@ -19,17 +19,17 @@ class Outcome(IntEnum):
     NEUTRAL = -1
 
 
-_BY_VERDICT: Final[Mapping[str, Outcome]] = {
-    "P": Outcome.SUCCESS,
-    "T": Outcome.SUCCESS,
-    "V": Outcome.FAILURE,
-    "C": Outcome.FAILURE,
+_BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
+    "P": RequestOutcome.SUCCESS,
+    "T": RequestOutcome.SUCCESS,
+    "V": RequestOutcome.FAILURE,
+    "C": RequestOutcome.FAILURE,
 }
 
 
 def outcome(
     fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int, verdict: str | None = None
-) -> Outcome:
+) -> RequestOutcome:
     """Weigh a whole record.
 
     Parameters
@@ -46,7 +46,7 @@ def outcome(
 
     Returns
     -------
-    Outcome
+    RequestOutcome
         A failed call is no failure of the record when the agent recovered; ending on one is. What failed
         only for a transient reason (network, rate limit) counts neither way.
     """
@@ -58,26 +58,26 @@ def outcome(
         reasons = _reasons(fields, calls)
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
-            return Outcome.NEUTRAL if transient else Outcome.FAILURE
+            return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
     chunk_len = fields.chunk_len or 0
     if chunk_len >= min_chunk_len:
-        return Outcome.SUCCESS
-    return Outcome.FAILURE if chunk_len < LOW_CHUNK_LEN else Outcome.NEUTRAL
+        return RequestOutcome.SUCCESS
+    return RequestOutcome.FAILURE if chunk_len < LOW_CHUNK_LEN else RequestOutcome.NEUTRAL
 
 
-def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | None) -> Outcome | None:
+def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | None) -> RequestOutcome | None:
     """What a human's verdict or a mark says of a record; nothing of most."""
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
     if verdict is not None and verdict in _BY_VERDICT:
         return _BY_VERDICT[verdict]
     if fields.violation is not None or fields.omitted_failure:
-        return Outcome.FAILURE
+        return RequestOutcome.FAILURE
     # omitted_failure, of a record that was cut, speaks of the whole
     if fields.omitted_failure is None and _has_uncleared_flag(fields, calls):
-        return Outcome.FAILURE
+        return RequestOutcome.FAILURE
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
-        return Outcome.FAILURE
+        return RequestOutcome.FAILURE
     return None
 
 

@@ -19,13 +19,13 @@ from coreloop.mine.decode import (
     NOT_PLAIN,
     CallFields,
     CountedFields,
-    Line,
+    RecordLine,
     Skipped,
     decode_line,
     decode_plain,
     microseconds,
 )
-from coreloop.mine.outcome import Outcome, outcome
+from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.signals import signals
@@ -126,7 +126,7 @@ def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> t
         return merged(parts).collected(), dict(skipped)
 
 
-def line_at(lines: BinaryIO, offset: int) -> Line | Skipped:
+def line_at(lines: BinaryIO, offset: int) -> RecordLine | Skipped:
     """The line at a byte offset."""
     lines.seek(offset)
     return decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
@@ -174,7 +174,7 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
             add_failed((ts_us, offset, number, provider, error, call.duration_ms))
         verdict = verdicts.get(request_id) if verdicts and request_id else None
         weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
-        against = signals(fields, calls) if weighed == Outcome.FAILURE else 0
+        against = signals(fields, calls) if weighed == RequestOutcome.FAILURE else 0
         recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)
         number = groups.setdefault(group, len(groups))

@@ -24,7 +24,7 @@ from coreloop.files import Lock, locked
 from coreloop.mine.remote import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
-from coreloop.mine.source import Source
+from coreloop.mine.source import LogSource
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable
 
@@ -42,14 +42,14 @@ class WrittenFile(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class RollupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """``rollup.json``.
 
     Attributes
     ----------
     file : str
         The log file.
-    source : Source
+    source : LogSource
         What it was like.
     rules : str
         Digest of the mining version and the settings.
@@ -64,7 +64,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     file: str
-    source: Source
+    source: LogSource
     rules: str
     overlay: str
     skipped: dict[str, int]
@@ -73,11 +73,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRollup:
     """A rollup on the shelf."""
 
     folder: Path
-    facts: Facts
+    facts: RollupFacts
 
     @property
     def file(self) -> Path:
@@ -102,9 +102,9 @@ class Shelf:
         self._own = [kept for kept in self._all if kept.facts.rules == self._rules]
         self._used: set[Path] = set()
         self._listed: set[str] = set()
-        self._made: list[Kept] = []
+        self._made: list[KeptRollup] = []
 
-    def find(self, sources: Mapping[LogFile, Source]) -> dict[LogFile, Kept]:
+    def find(self, sources: Mapping[LogFile, LogSource]) -> dict[LogFile, KeptRollup]:
         """The rollups of the files that are as they were."""
         self._listed = {_text(path) for path in sources}
         paths = {path.name: path for path in sources}
@@ -117,7 +117,7 @@ class Shelf:
         self._used |= {kept.folder for kept in found.values()}
         return found
 
-    def find_beginning(self, path: LogFile, source: Source) -> Kept | None:
+    def find_beginning(self, path: LogFile, source: LogSource) -> KeptRollup | None:
         """The rollup of the longest part that a file begins with; only what follows must be counted."""
         begun = [
             kept
@@ -126,10 +126,10 @@ class Shelf:
         ]
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
-    def add(self, path: LogFile, source: Source, written: Path, skipped: Mapping[str, int]) -> Kept:
+    def add(self, path: LogFile, source: LogSource, written: Path, skipped: Mapping[str, int]) -> KeptRollup:
         """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
-        facts = Facts(
+        facts = RollupFacts(
             file=_text(path),
             source=source,
             rules=self._rules,
@@ -144,7 +144,7 @@ class Shelf:
                 file.write(msgspec.json.encode(facts))
             written.rename(folder)
         self._used.add(folder)
-        self._made.append(Kept(folder, facts))
+        self._made.append(KeptRollup(folder, facts))
         return self._made[-1]
 
     @contextmanager
@@ -169,10 +169,10 @@ class Shelf:
         for left in [*self.folder.glob(f"{_SCRATCH}*"), *damaged]:
             _remove(left)
 
-    def _is_gone(self, kept: Kept, folder: Folder) -> bool:
+    def _is_gone(self, kept: KeptRollup, folder: Folder) -> bool:
         return not kept.file.exists() if isinstance(folder, Path) else kept.facts.file not in self._listed
 
-    def _still_valid(self, rollups: list[Kept]) -> list[Kept]:
+    def _still_valid(self, rollups: list[KeptRollup]) -> list[KeptRollup]:
         """Those on which the verdicts and replays of today fall as they did."""
         digests = self._overlay.digests([kept.tables().ids for kept in rollups])
         return [kept for kept, now in zip(rollups, digests, strict=True) if kept.facts.overlay == now]
@@ -281,16 +281,16 @@ def _kept_or_not(folder: Path) -> Iterator[None]:
         raise NotKeptError(f"{folder}: cannot be written ({error})") from error
 
 
-def _load(folder: Path, *, check: bool) -> Kept | None:
+def _load(folder: Path, *, check: bool) -> KeptRollup | None:
     """A whole rollup; whatever else lies there is none."""
     try:
-        facts = msgspec.json.decode((folder / _FACTS).read_bytes(), type=Facts)
-        return Kept(folder, facts) if _is_whole(folder, facts, check=check) else None
+        facts = msgspec.json.decode((folder / _FACTS).read_bytes(), type=RollupFacts)
+        return KeptRollup(folder, facts) if _is_whole(folder, facts, check=check) else None
     except (OSError, KeyError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
-def _is_whole(folder: Path, facts: Facts, *, check: bool) -> bool:
+def _is_whole(folder: Path, facts: RollupFacts, *, check: bool) -> bool:
     """Whether each table has its size and, when that is to be checked, its content."""
     files = {name: _file(folder, name) for name in NAMES}
     if any(path.stat().st_size != facts.files[name].size for name, path in files.items()):

@@ -14,7 +14,7 @@ _LOOK_BACK_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LogSource:
     """What a file was like at one moment, up to its size then: what is appended later is the next run's.
 
     Attributes
@@ -39,11 +39,11 @@ class Source:
     tail: str
     version: str = ""
 
-    def is_same(self, other: "Source") -> bool:
+    def is_same(self, other: "LogSource") -> bool:
         """Whether nothing was changed; a file that was moved is the same."""
         return replace(other, inode=self.inode) == self
 
-    def begins_with(self, earlier: "Source", path: LogFile) -> bool:
+    def begins_with(self, earlier: "LogSource", path: LogFile) -> bool:
         """Whether only whole lines were appended to what the file was.
 
         An editor that saves makes another inode; what is written anew has other edges.
@@ -55,7 +55,7 @@ class Source:
         return (earlier.head, earlier.tail) == (_digest(head), _digest(tail))
 
 
-def look_at(path: LogFile) -> Source:
+def look_at(path: LogFile) -> LogSource:
     """Look at a file; may raise `OSError`."""
     with path.open("rb", buffering=_EDGE_BYTES) as file:
         if isinstance(path, Path):
@@ -66,7 +66,7 @@ def look_at(path: LogFile) -> Source:
         head, tail = _edges(file, size)
         newline = tail.rfind(b"\n")
         end = size - len(tail) + newline + 1 if newline >= 0 else _last_newline(file, size - len(tail))
-    return Source(size, end, modified_ns, inode, _digest(head), _digest(tail), version)
+    return LogSource(size, end, modified_ns, inode, _digest(head), _digest(tail), version)
 
 
 def cut(path: LogFile, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:

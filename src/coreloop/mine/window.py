@@ -12,8 +12,8 @@ from typing import Any, Final
 import polars as pl
 
 from coreloop.days import Days
-from coreloop.mine.decode import Line
-from coreloop.mine.outcome import Outcome
+from coreloop.mine.decode import RecordLine
+from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.remote import LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.mine.rows import DAY_US, NO_SEQUENCE
@@ -23,9 +23,9 @@ PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
 """Of a pattern, the earliest ones: enough for any gate, and all of them are read and compared."""
 _ROWS_AT_ONCE: Final = 1_000_000
-IS_COUNTED: Final = pl.col("outcome") != int(Outcome.NEUTRAL)
-IS_SUCCESS: Final = pl.col("outcome") == int(Outcome.SUCCESS)
-IS_FAILURE: Final = pl.col("outcome") == int(Outcome.FAILURE)
+IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
+IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
+IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +67,20 @@ class Window:
         found = self.texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
         return dict(found.select("hash", "text").collect().iter_rows())
 
-    def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, Line]]:
+    def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
         """Read single lines again, by file and offset; what is no longer there is left out."""
         grouped = groupby(sorted(set(places)), key=itemgetter(0))
         wanted = [(file, [offset for _, offset in there]) for file, there in grouped]
         for found in map_files(self._lines_of, wanted, self.paths):
             yield from found
 
-    def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, Line]]:
+    def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
         file, offsets = wanted
         found = []
         with suppress(OSError), self.paths[file].open("rb") as opened:
             for offset in offsets:
                 line = line_at(opened, offset)
-                if isinstance(line, Line):
+                if isinstance(line, RecordLine):
                     found.append((file, offset, line))
         return found
 

@@ -11,7 +11,7 @@ from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
 
 
-def redact(candidate: Candidate, words: Vocabulary) -> Candidate:
+def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Without questions, and with ``[REDACTED n]`` for every text from no closed vocabulary, n its length."""
     axis = candidate.axis
     withheld = candidate.refused is not None or any(
@@ -41,7 +41,7 @@ def redact_note(note: Note) -> Note:
     return replace(note, stock_code=unless(False, note.stock_code), bullets=bullets)
 
 
-def to_markdown(document: CandidatesFile, words: Vocabulary) -> str:
+def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
     """The draft: per candidate its figures, the proposed lines and the raw questions, escaped."""
     window = document.window
     head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"

@@ -16,7 +16,7 @@ from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 
 
-def draft(candidate: Candidate, words: Vocabulary) -> Candidate:
+def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Give a candidate its proposed text and target.
 
     Parameters

@@ -11,8 +11,8 @@ from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import merge
-from coreloop.pattern.document import redact, redact_note, to_markdown
-from coreloop.pattern.draft import draft
+from coreloop.pattern.document import candidates_markdown, redact_candidate, redact_note
+from coreloop.pattern.draft import draft_candidate
 from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
@@ -74,7 +74,7 @@ def propose(
     names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
-    drafted, fell = new_keys((draft(candidate, words) for candidate in found.candidates), known)
+    drafted, fell = new_keys((draft_candidate(candidate, words) for candidate in found.candidates), known)
     return Proposals(
         days=days,
         n_records=window.n_records(),
@@ -109,8 +109,8 @@ def write_proposals(
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
-        return document, to_markdown(document, words)
+        return document, candidates_markdown(document, words)
 
-    redacting = partial(redact, words=words) if sanitized else None
+    redacting = partial(redact_candidate, words=words) if sanitized else None
     found = proposals.found.candidates
     return write_night(folder, now.date(), found, kind=CANDIDATES, redact=redacting, build=build)

@@ -9,7 +9,7 @@ from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.text import escape_markdown, indented_block, printable
 
 
-def redact(one: Counterexample, words: Vocabulary) -> Counterexample:
+def redact_counterexample(one: Counterexample, words: Vocabulary) -> Counterexample:
     """Without what is local, and with ``[REDACTED n]`` for every text from no closed vocabulary."""
     names = {one.tool, *(step.name for step in one.steps)}
     withheld = one.refused is not None or not all(map(words.is_known, names))
@@ -33,7 +33,7 @@ def redact(one: Counterexample, words: Vocabulary) -> Counterexample:
     )
 
 
-def to_markdown(document: CounterexamplesFile) -> str:
+def counterexamples_markdown(document: CounterexamplesFile) -> str:
     """The draft: per counterexample its figures, the proposed lines, the error and raw questions, escaped."""
     window = document.window
     head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"

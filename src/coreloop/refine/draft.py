@@ -14,7 +14,7 @@ from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
 
 
-def draft(one: Counterexample, words: Vocabulary) -> Counterexample:
+def draft_counterexample(one: Counterexample, words: Vocabulary) -> Counterexample:
     """Give a counterexample its caveat and target.
 
     Parameters

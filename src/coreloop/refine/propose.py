@@ -14,8 +14,8 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.document import redact, to_markdown
-from coreloop.refine.draft import draft
+from coreloop.refine.document import counterexamples_markdown, redact_counterexample
+from coreloop.refine.draft import draft_counterexample
 from coreloop.refine.find import FoundCounterexamples, find_counterexamples
 
 
@@ -47,7 +47,7 @@ def refine(
     names |= {step.name for one in found.counterexamples for step in one.steps}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
-    drafted, fell = new_keys((draft(one, words) for one in found.counterexamples), known)
+    drafted, fell = new_keys((draft_counterexample(one, words) for one in found.counterexamples), known)
     found = replace(found, counterexamples=drafted, fell={**found.fell, **fell})
     return Refined(days, window.n_records(), len(rollups), found, window.skipped, words)
 
@@ -71,8 +71,8 @@ def write_refined(
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
-        return document, to_markdown(document)
+        return document, counterexamples_markdown(document)
 
-    redacting = partial(redact, words=refined.words) if sanitized else None
+    redacting = partial(redact_counterexample, words=refined.words) if sanitized else None
     found = refined.found.counterexamples
     return write_night(folder, now.date(), found, kind=COUNTEREXAMPLES, redact=redacting, build=build)

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO, Final
 import orjson
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import MAX_LINE_BYTES, Kept, Rejected, sanitize_lines
+from coreloop.sanitize.lines import MAX_LINE_BYTES, KeptLine, Rejected, sanitize_lines
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, read_names
 from coreloop.sanitize.places import Place, places_of
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import Vocabulary
+from coreloop.sanitize.vocabulary import KnownWords
 
 MAX_LISTED: Final = 1_000
 CHUNK_BYTES: Final = 4 << 20
@@ -23,7 +23,7 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SanitizeTask:
     """Everything that a worker must know; ``mode`` None only looks.
 
     Attributes
@@ -37,7 +37,7 @@ class Task:
     tag: str = ""
     names_file: Path | None = None
     keep_times: bool = False
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    vocabulary: KnownWords = field(default_factory=KnownWords)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Chunk:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ChunkOutcome:
     """What became of a chunk's lines; line numbers count from the chunk's first.
 
     Attributes
@@ -80,13 +80,13 @@ class Outcome:
 _worker: list[Finder] = []
 
 
-def start_worker(task: Task) -> None:
+def start_worker(task: SanitizeTask) -> None:
     """Build once what every chunk needs."""
     names = read_names(task.names_file) if task.names_file is not None else None
     _worker[:] = [_visitor(task, names)]
 
 
-def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
+def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
     """Sanitize a chunk into ``out``, or only look when there is none.
 
     Raises
@@ -96,7 +96,7 @@ def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
     """
     visitor = _worker[0]
     visitor.found = Counter()
-    outcome = Outcome()
+    outcome = ChunkOutcome()
     with chunk.file.open("rb", buffering=1 << 20) as source:
         lines = _lines(source, chunk)
         if out is None:
@@ -108,7 +108,7 @@ def run_chunk(chunk: Chunk, out: Path | None) -> Outcome:
     return outcome
 
 
-def _visitor(task: Task, names: Names | None) -> Finder:
+def _visitor(task: SanitizeTask, names: Names | None) -> Finder:
     if task.mode is None:
         return Finder(names=names)
     pseudonyms = Pseudonyms(task.key)
@@ -121,20 +121,20 @@ def _visitor(task: Task, names: Names | None) -> Finder:
     return Pseudonymizer(pseudonyms, task.vocabulary, drop=task.mode == "drop", keep_times=task.keep_times)
 
 
-def _write(lines: Iterator[bytes], visitor: Finder, outcome: Outcome, target: BinaryIO) -> None:
+def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, target: BinaryIO) -> None:
     for number, result in enumerate(sanitize_lines(lines, visitor), 1):
         outcome.n_lines = number
         if result is None:
             continue
         outcome.n_in += 1
-        if isinstance(result, Kept):
+        if isinstance(result, KeptLine):
             outcome.n_out += 1
             target.write(result.line)
         else:
             outcome.reject(number, result)
 
 
-def _look(lines: Iterator[bytes], visitor: Finder, outcome: Outcome) -> None:
+def _look(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
     before = 0
     for number, (raw, result) in enumerate(_with_results(lines, visitor), 1):
         outcome.n_lines = number
@@ -152,7 +152,9 @@ def _look(lines: Iterator[bytes], visitor: Finder, outcome: Outcome) -> None:
         before = found
 
 
-def _with_results(lines: Iterator[bytes], visitor: Finder) -> Iterator[tuple[bytes, Kept | Rejected | None]]:
+def _with_results(
+    lines: Iterator[bytes], visitor: Finder
+) -> Iterator[tuple[bytes, KeptLine | Rejected | None]]:
     for raw in lines:
         for result in sanitize_lines((raw,), visitor):
             yield raw, result

@@ -15,13 +15,21 @@ from secrets import token_bytes, token_hex
 from typing import BinaryIO, Final
 
 from coreloop.errors import UsageError, WorkspaceError
-from coreloop.sanitize.chunks import CHUNK_BYTES, GZIP_MAGIC, Chunk, Outcome, Task, run_chunk, start_worker
+from coreloop.sanitize.chunks import (
+    CHUNK_BYTES,
+    GZIP_MAGIC,
+    Chunk,
+    ChunkOutcome,
+    SanitizeTask,
+    run_chunk,
+    start_worker,
+)
 from coreloop.sanitize.lines import Rejected
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.numbering import Renumbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
-from coreloop.sanitize.vocabulary import Vocabulary
+from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _SMALL_BYTES: Final = 2 * CHUNK_BYTES
@@ -39,7 +47,7 @@ class Choices:
         Of the pseudonyms; without one a fresh key is made and forgotten.
     names_file : Path, optional
         Companies to mask.
-    vocabulary : Vocabulary
+    vocabulary : KnownWords
         What stays readable where no text does.
     keep_times : bool
         Leave times and the names of day files as they are.
@@ -50,7 +58,7 @@ class Choices:
     mode: Mode
     key: bytes | None = None
     names_file: Path | None = None
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    vocabulary: KnownWords = field(default_factory=KnownWords)
     keep_times: bool = False
     jobs: int = 1
 
@@ -82,7 +90,7 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     refuse_out(source, out)
     files = find_files(source)
     key = choices.key or token_bytes(32)
-    task = Task(
+    task = SanitizeTask(
         choices.mode,
         key,
         Pseudonyms(token_bytes(32)).letters("tag", "")[:16],
@@ -117,7 +125,7 @@ def check_dir(source: Path, *, names_file: Path | None = None, jobs: int = 1) ->
     files = find_files(source)
     report = Report(None)
     for file, _, results in _run(
-        files, [""] * len(files), Task(None, names_file=names_file), jobs=jobs, parts=None
+        files, [""] * len(files), SanitizeTask(None, names_file=names_file), jobs=jobs, parts=None
     ):
         for _, outcome in results:
             report.add(_shown(file, source), outcome)
@@ -192,11 +200,11 @@ def _out_names(files: Sequence[Path], *, keep: bool) -> list[str]:
     return names
 
 
-Results = Iterable[tuple[Path, Outcome]]
+Results = Iterable[tuple[Path, ChunkOutcome]]
 
 
 def _run(
-    files: Sequence[Path], names: Sequence[str], task: Task, *, jobs: int, parts: Path | None
+    files: Sequence[Path], names: Sequence[str], task: SanitizeTask, *, jobs: int, parts: Path | None
 ) -> Iterator[tuple[Path, str, Results]]:
     """Each file with the outcomes of its chunks in their order, made by this process or by others."""
     plan = [(file, name, _chunks(file)) for file, name in zip(files, names, strict=True)]
@@ -228,11 +236,11 @@ class _Ahead:
         self._pool = pool
         self._chunks = chunks
         self._parts = parts
-        self._pending: deque[tuple[Path, Future[Outcome]]] = deque()
+        self._pending: deque[tuple[Path, Future[ChunkOutcome]]] = deque()
         for _ in range(width):
             self._submit()
 
-    def next(self) -> tuple[Path, Outcome]:
+    def next(self) -> tuple[Path, ChunkOutcome]:
         part, future = self._pending.popleft()
         outcome = future.result()
         self._submit()
@@ -267,7 +275,7 @@ def _reject_whole(file: Path, source: Path, report: Report) -> None:
     size = file.stat().st_size
     if size and not _is_packed(file):
         return
-    outcome = Outcome(n_in=1)
+    outcome = ChunkOutcome(n_in=1)
     outcome.reject(1, Rejected("a gzip file; unpack it first" if size else "an empty file", size))
     report.add(_shown(file, source), outcome)
 

@@ -22,7 +22,7 @@ _SPACED_COLON: Final = re.compile(rb'"[ \t\r\n]+:')
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptLine:
     """A line as the mode leaves it, newline included."""
 
     line: bytes
@@ -40,7 +40,7 @@ class _UnreadableError(ValueError):
     """Its text is the reason."""
 
 
-def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[Kept | Rejected | None]:
+def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[KeptLine | Rejected | None]:
     """Sanitize lines one by one.
 
     Parameters
@@ -61,7 +61,7 @@ def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[Kept | R
             yield None
             continue
         try:
-            yield Kept(_sanitized(content, visitor))
+            yield KeptLine(_sanitized(content, visitor))
         except _UnreadableError as error:
             yield Rejected(str(error), len(raw))
         except RecursionError:

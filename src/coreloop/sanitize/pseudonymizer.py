@@ -11,7 +11,7 @@ from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, 
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number
-from coreloop.sanitize.vocabulary import Vocabulary, is_argument, is_label, is_model
+from coreloop.sanitize.vocabulary import KnownWords, is_argument, is_label, is_model
 from coreloop.sanitize.walk import NotFiniteError, rewrite
 
 # Each names its class in words from which `error_class` reads that class again.
@@ -37,7 +37,7 @@ class Pseudonymizer(Finder):
     ----------
     pseudonyms : Pseudonyms
         Keyed.
-    vocabulary : Vocabulary
+    vocabulary : KnownWords
         The names that may stay.
     drop : bool
         Remove the question and its hash.
@@ -46,7 +46,7 @@ class Pseudonymizer(Finder):
     """
 
     def __init__(
-        self, pseudonyms: Pseudonyms, vocabulary: Vocabulary, *, drop: bool = False, keep_times: bool = False
+        self, pseudonyms: Pseudonyms, vocabulary: KnownWords, *, drop: bool = False, keep_times: bool = False
     ) -> None:
         super().__init__()
         self._pseudonyms = pseudonyms

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from coreloop.sanitize.chunks import MAX_LISTED, Outcome
+from coreloop.sanitize.chunks import MAX_LISTED, ChunkOutcome
 from coreloop.sanitize.modes import Mode
 
 
@@ -37,7 +37,7 @@ class Report:
     def n_rejected(self) -> int:
         return self.reasons.total()
 
-    def add(self, file: str, outcome: Outcome) -> None:
+    def add(self, file: str, outcome: ChunkOutcome) -> None:
         """Count a stretch of a file; stretches come in their order."""
         counts = self.files.setdefault(file, {"file": file, "lines": 0, "in": 0, "out": 0, "rejected": 0})
         offset = counts["lines"]

@@ -14,7 +14,7 @@ from coreloop.sanitize.folder import Choices, check_dir, find_files, refuse_out,
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
-from coreloop.sanitize.vocabulary import Vocabulary, learn
+from coreloop.sanitize.vocabulary import KnownWords, learn
 
 if TYPE_CHECKING:
     from coreloop.project.workspace import Workspace
@@ -119,7 +119,7 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         mode=mode,
         key=read_key(request.key_file, out=out) if request.key_file is not None else None,
         names_file=_names_file(workspace, request.names) if mode == "mask" else None,
-        vocabulary=Vocabulary() if mode == "mask" else learn(files, workspace.settings, workspace.root),
+        vocabulary=KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root),
         keep_times=request.keep_times,
         jobs=request.jobs,
     )

@@ -25,7 +25,7 @@ _MANY_DIGITS: Final = re.compile(r"[0-9]{9}|[0-9]{3,4}[-_.][0-9]{3,4}[-_.][0-9]{
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class KnownWords:
     """Names that the project declares, and names that the log itself proves.
 
     Attributes
@@ -86,7 +86,7 @@ class _Calls(msgspec.Struct, gc=False):
 _decode = msgspec.json.Decoder(_Calls).decode
 
 
-def learn(files: Iterable[Path], settings: "Settings", root: Path) -> Vocabulary:
+def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords:
     """Read what coreloop.yaml, the source and the answered calls of a log name.
 
     Parameters
@@ -103,7 +103,7 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> Vocabulary
     seen = _answered(files)
     found = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)
     known = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
-    return Vocabulary(
+    return KnownWords(
         tools={
             **dict.fromkeys(settings.tools),
             **{name: tool.parameters for name, tool in known.items() if tool.parameters},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.judgments import Judgment, Verdict, append_judgment
-from coreloop.mine.decode import Line, read_lines
+from coreloop.mine.decode import RecordLine, read_lines
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
@@ -103,7 +103,7 @@ def _key_of(wanted: str, workspace: Workspace) -> str | None:
 def _occurs(request_id: str, folder: Path) -> bool:
     try:
         return any(
-            isinstance(line, Line) and line.fields.request_id == request_id
+            isinstance(line, RecordLine) and line.fields.request_id == request_id
             for path in sorted(folder.glob("*.jsonl"), reverse=True)
             for line in read_lines(path)
         )

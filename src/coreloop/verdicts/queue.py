@@ -12,7 +12,7 @@ import polars as pl
 
 from coreloop.days import Days
 from coreloop.judgments import Judgments, read_judgments
-from coreloop.mine.decode import Line
+from coreloop.mine.decode import RecordLine
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.mine.window import IS_FAILURE, IS_SUCCESS, Window, count_patterns, merge
 from coreloop.pattern.find import find_candidates
@@ -235,7 +235,7 @@ def _find_failing(
             yield _Failing(one.request_id or "", one.question or "", *_where(rows[file, offset]))
 
 
-def _is_unjudged(line: Line, given: Mapping[str, str]) -> bool:
+def _is_unjudged(line: RecordLine, given: Mapping[str, str]) -> bool:
     one = line.fields
     judged = one.judgment is not None and one.judgment.verdict is not None
     return bool(one.request_id) and not judged and one.request_id not in given

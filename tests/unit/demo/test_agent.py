@@ -10,7 +10,7 @@ import yaml
 
 from coreloop.demo.agent import answer, scripted_requests
 from coreloop.demo.phrases import Noun
-from coreloop.demo.plan import Request, Step
+from coreloop.demo.plan import PlannedStep, Request
 from coreloop.demo.prose import find_violation
 from coreloop.demo.roster import roster
 from coreloop.demo.tools import PROJECT, load_tools
@@ -248,17 +248,17 @@ def test_good_ways_of_working_always_succeed_and_a_bad_one_mostly_fails(worked):
 
 
 def test_a_stuck_agent_stops_calling(tmp_path):
-    asked = Step("analysis", {"company": "들찬푸드", "axis": "주가"})
+    asked = PlannedStep("analysis", {"company": "들찬푸드", "axis": "주가"})
     given, record = _answered(
-        _asking(asked, Step("show", {"company": "들찬푸드", "topic": "손익"})), tmp_path
+        _asking(asked, PlannedStep("show", {"company": "들찬푸드", "topic": "손익"})), tmp_path
     )
     assert [call["ok"] for call in record["tool_calls"]] == [False]
     assert "죄송합니다" in given.text
 
 
 def test_a_recovery_may_fail_in_its_turn(tmp_path):
-    worse = Step("trend", {"company": "들찬푸드", "metric": "sales", "years": 9})
-    _, record = _answered(_asking(Step("trend", {"company": "들찬푸드"}, recovery=worse)), tmp_path)
+    worse = PlannedStep("trend", {"company": "들찬푸드", "metric": "sales", "years": 9})
+    _, record = _answered(_asking(PlannedStep("trend", {"company": "들찬푸드"}, recovery=worse)), tmp_path)
     assert [call["ok"] for call in record["tool_calls"]] == [False, False]
 
 

@@ -11,7 +11,7 @@ import pytest
 from coreloop.demo.promoting import Promoted
 from coreloop.demo.run import (
     DAYS,
-    Proposed,
+    DemoProposals,
     Recorded,
     make_project,
     propose_candidates,
@@ -136,7 +136,7 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
 def test_the_stages_are_told_in_their_order_and_returned(tmp_path, capsys):
     told = []
     result = run_demo(tmp_path, seed=7, tell=told.append)
-    assert [type(stage) for stage in told] == [Recorded, Proposed, Promoted]
+    assert [type(stage) for stage in told] == [Recorded, DemoProposals, Promoted]
     assert told[1:] == [result.proposed, result.promoted]
     assert result.failed is None
     assert capsys.readouterr() == ("", "")

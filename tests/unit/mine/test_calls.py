@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.failures import error_class
-from coreloop.mine.decode import Line, decode_line
+from coreloop.mine.decode import RecordLine, decode_line
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.signals import template
 from coreloop.mine.tables import CALLS as SCHEMA
@@ -98,7 +98,7 @@ def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
     offset = 0
     for one in records:
         decoded = decode_line(line(one))
-        assert isinstance(decoded, Line)
+        assert isinstance(decoded, RecordLine)
         for recorded in one["tool_calls"]:
             made = {"name": recorded} if isinstance(recorded, str) else recorded
             ok = made.get("error") is None if made.get("ok") is None else made["ok"]

@@ -17,8 +17,8 @@ from coreloop.mine.decode import (
     NOT_PLAIN,
     CallFields,
     CountedFields,
-    Line,
     RecordFields,
+    RecordLine,
     Skipped,
     decode_line,
     decode_plain,
@@ -31,7 +31,7 @@ from logs import call, line, record
 ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
 
 
-def _read(tmp_path: Path, data: bytes) -> list[Line | Skipped]:
+def _read(tmp_path: Path, data: bytes) -> list[RecordLine | Skipped]:
     path = tmp_path / "2026-04-25.jsonl"
     path.write_bytes(data)
     return list(read_lines(path))
@@ -43,7 +43,7 @@ def _without(*keys: str) -> bytes:
 
 def test_a_version_2_line_gives_its_fields():
     read = decode_line(line(record(session_hash="session:1", rounds=2)), 17)
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert (read.offset, read.ts_us) == (17, 1_777_109_400_000_000)
     assert read.fields.question == "삼성전자 수익성 분석해줘"
     assert read.fields.session_hash == "session:1"
@@ -60,7 +60,7 @@ def test_a_version_1_line_needs_only_its_seven_fields():
         "skill_used": None,
     }
     read = decode_line(line(older))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert read.fields.schema_version == 1
     assert [one.name for one in read.calls] == ["show", "analysis"]
 
@@ -77,7 +77,7 @@ def test_a_version_1_line_needs_only_its_seven_fields():
 )
 def test_times_are_read_as_utc(text: str, seconds: float):
     read = decode_line(line(record(ts=text)))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert read.ts_us == int(seconds * 1_000_000)
 
 
@@ -132,19 +132,19 @@ def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
 
 
 def test_unknown_fields_do_no_harm():
-    assert isinstance(decode_line(line(record(colour="red", nested={"a": [1, {"b": None}]}))), Line)
+    assert isinstance(decode_line(line(record(colour="red", nested={"a": [1, {"b": None}]}))), RecordLine)
 
 
 @pytest.mark.parametrize("args", [None, [], ["수익성"], "수익성", 5, 2.5, {"axis": {"deep": [1]}}], ids=repr)
 def test_arguments_of_any_form_are_read(args: object):
     read = decode_line(line(record(tool_calls=[{**call(), "args": args}])))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
 
 
 def test_errors_of_any_form_are_read():
     for error in ("text", 5, {"code": 1}, ["a"], False):
         read = decode_line(line(record(error=error, violation=error)))
-        assert isinstance(read, Line)
+        assert isinstance(read, RecordLine)
         assert read.fields.error == error
 
 
@@ -152,13 +152,17 @@ def test_offsets_lead_back_to_the_lines(tmp_path: Path):
     raw = [line(record(question=f"질문 {number}")) for number in range(3)]
     data = b"\xef\xbb\xbf" + raw[0] + b"\n  \r\n" + raw[1].replace(b"\n", b"\r\n") + raw[2][:-1]
     read = _read(tmp_path, data)
-    assert [one.fields.question for one in read if isinstance(one, Line)] == ["질문 0", "질문 1", "질문 2"]
+    assert [one.fields.question for one in read if isinstance(one, RecordLine)] == [
+        "질문 0",
+        "질문 1",
+        "질문 2",
+    ]
     assert [data[one.offset :].lstrip(b"\xef\xbb\xbf")[:1] for one in read] == [b"{"] * 3
 
 
 def test_a_byte_order_mark_inside_the_file_is_no_space(tmp_path: Path):
     read = _read(tmp_path, line(record()) + b"\xef\xbb\xbf" + line(record()))
-    assert [type(one) for one in read] == [Line, Skipped]
+    assert [type(one) for one in read] == [RecordLine, Skipped]
 
 
 def test_blank_lines_are_nothing(tmp_path: Path):
@@ -171,7 +175,7 @@ def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
     long = line(record(tool_calls=[call("show", {"text": "가" * 17_000_000})]))
     assert len(long) > 50_000_000
     read = _read(tmp_path, long + line(record()))
-    assert [type(one) for one in read] == [Line, Line]
+    assert [type(one) for one in read] == [RecordLine, RecordLine]
     assert read[1].offset == len(long)
 
 
@@ -183,7 +187,7 @@ def test_gzip_bytes_are_skipped_line_by_line(tmp_path: Path):
 
 @given(raw=st.binary(max_size=200))
 def test_no_bytes_raise(raw: bytes):
-    assert isinstance(decode_line(raw), Line | Skipped)
+    assert isinstance(decode_line(raw), RecordLine | Skipped)
 
 
 @given(cut=st.integers(0, 2000), extra=st.binary(max_size=3))
@@ -196,14 +200,14 @@ def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
 @given(at=st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from(ZONES)))
 def test_a_time_is_exact(at: datetime):
     read = decode_line(line(record(ts=at.isoformat())))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert moment(read.ts_us) == (at if at.tzinfo is not None else at.replace(tzinfo=UTC))
 
 
 @pytest.mark.parametrize("ts", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
 def test_the_first_and_the_last_moment_are_times(ts: str):
     read = decode_line(line(record(ts=ts)))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert moment(read.ts_us) == datetime.fromisoformat(ts)
 
 
@@ -220,7 +224,7 @@ def test_a_plain_record_is_read_alike_as_any_record(changes: dict[str, Any], of_
     except NOT_PLAIN:
         return
     read = decode_line(raw, 7)
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert read.ts_us == microseconds(plain.ts)
     assert _as_json(plain) == _as_json(read.fields)
 

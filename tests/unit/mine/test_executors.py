@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
-from coreloop.mine.executors import Executor, Task
+from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
@@ -94,7 +94,7 @@ def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
 
             os._exit(9)
 
-    task = Task(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
+    task = CountTask(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
     with pytest.raises(WorkspaceError, match="ended while they counted"):
         list(Executor(scheduler=cluster).run([task]))
 
@@ -102,14 +102,14 @@ def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
 def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     monkeypatch.setattr("coreloop.mine.remote._ANSWER_S", 0.2)
-    task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
+    task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
     with pytest.raises(UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         list(Executor(scheduler="tcp://127.0.0.1:9").run([task]))
 
 
 def test_an_address_that_is_none_is_said(tmp_path: Path):
     pytest.importorskip("distributed", reason="needs the extra distributed")
-    task = Task(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
+    task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
     with pytest.raises(UsageError, match="no Dask scheduler answers at nonsense"):
         list(Executor(scheduler="nonsense://x").run([task]))
 
@@ -133,7 +133,8 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
 
 def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp_path: Path):
     tasks = [
-        Task(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}") for day in (21, 22, 99)
+        CountTask(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}")
+        for day in (21, 22, 99)
     ]
     with pytest.raises(FileNotFoundError, match=r"2026-04-99\.jsonl"):
         list(Executor(jobs=2).run(tasks))
@@ -148,6 +149,6 @@ def test_a_process_that_is_killed_is_said(tmp_path: Path):
 
             return os._exit, (9,)
 
-    tasks = [Task(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
+    tasks = [CountTask(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
     with pytest.raises(WorkspaceError, match="ended from outside; try --jobs 1"):
         list(Executor(jobs=2).run(tasks))

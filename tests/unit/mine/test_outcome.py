@@ -9,24 +9,24 @@ from hypothesis import strategies as st
 
 from coreloop.encoding import encode_line
 from coreloop.failures import _PATTERNS, _WORDS, error_class
-from coreloop.mine.decode import NOT_PLAIN, Line, decode_line, decode_plain
-from coreloop.mine.outcome import Outcome, outcome
+from coreloop.mine.decode import NOT_PLAIN, RecordLine, decode_line, decode_plain
+from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.records import Record
 from logs import call, failed, line, override, record
 
-GOOD, BAD, NEITHER = Outcome.SUCCESS, Outcome.FAILURE, Outcome.NEUTRAL
+GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
 FLAG = {"extreme_flags": ["wacc>0.25"]}
 OVERRIDDEN = {"overrides_used": ["wacc"]}
 
 
-def _outcome(min_chunk_len: int = 400, **changes: Any) -> Outcome:
+def _outcome(min_chunk_len: int = 400, **changes: Any) -> RequestOutcome:
     return _weighed(line(record(**changes)), min_chunk_len)
 
 
-def _weighed(raw: bytes, min_chunk_len: int = 400) -> Outcome:
+def _weighed(raw: bytes, min_chunk_len: int = 400) -> RequestOutcome:
     """However it is read."""
     read = decode_line(raw)
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     weighed = outcome(read.fields, read.calls, min_chunk_len=min_chunk_len)
     with suppress(*NOT_PLAIN):
         plain = decode_plain(raw)
@@ -104,7 +104,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         ),
     ],
 )
-def test_errors_violations_and_calls(changes: dict[str, Any], expected: Outcome):
+def test_errors_violations_and_calls(changes: dict[str, Any], expected: RequestOutcome):
     assert _outcome(**changes) is expected
 
 
@@ -125,7 +125,7 @@ def test_errors_violations_and_calls(changes: dict[str, Any], expected: Outcome)
         pytest.param(200, 200, GOOD, id="exactly 200"),
     ],
 )
-def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int, expected: Outcome):
+def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int, expected: RequestOutcome):
     assert _outcome(min_chunk_len, chunk_len=chunk_len) is expected
 
 
@@ -161,7 +161,7 @@ def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int, expecte
         pytest.param([call()], None, GOOD, id="overrides not recorded"),
     ],
 )
-def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expected: Outcome):
+def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expected: RequestOutcome):
     assert _outcome(tool_calls=calls, override_calls=overrides) is expected
 
 
@@ -180,16 +180,18 @@ def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expe
     ],
 )
 def test_a_verdict_outweighs_everything(
-    changes: dict[str, Any], otherwise: Outcome, verdict: str | None, expected: Outcome | None
+    changes: dict[str, Any], otherwise: RequestOutcome, verdict: str | None, expected: RequestOutcome | None
 ):
     assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
 
 
 @pytest.mark.parametrize(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
 @pytest.mark.parametrize("recorded", ["P", "V", None])
-def test_a_later_verdict_outweighs_the_recorded_one(recorded: str | None, later: str, expected: Outcome):
+def test_a_later_verdict_outweighs_the_recorded_one(
+    recorded: str | None, later: str, expected: RequestOutcome
+):
     read = decode_line(line(record(error="429", **_judged(recorded))))
-    assert isinstance(read, Line)
+    assert isinstance(read, RecordLine)
     assert outcome(read.fields, read.calls, min_chunk_len=400, verdict=later) is expected
 
 

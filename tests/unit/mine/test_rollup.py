@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.categories import Categories
-from coreloop.mine.decode import Line, decode_line, raw_lines
+from coreloop.mine.decode import RecordLine, decode_line, raw_lines
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
@@ -312,7 +312,7 @@ def _finer(at: datetime, digits: str) -> str:
 def test_a_time_is_the_same_in_a_row_and_in_its_line(text: str):
     one = record(ts=text)
     decoded = decode_line(line(one))
-    assert isinstance(decoded, Line)
+    assert isinstance(decoded, RecordLine)
     assert _rolled(one).requests["ts_us"].to_list() == [decoded.ts_us]
 
 
@@ -347,5 +347,5 @@ def test_a_question_is_the_same_in_a_row_and_in_its_line(text: str):
     """Or its text would not be found again."""
     one = record(question_hash=text)
     decoded = decode_line(line(one), 0)
-    assert isinstance(decoded, Line)
+    assert isinstance(decoded, RecordLine)
     assert _rolled(one).requests["question"].to_list() == [question_hash(decoded.fields)]

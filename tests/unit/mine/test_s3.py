@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from coreloop.cli.main import main
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
-from coreloop.mine.executors import Executor, Task
+from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.remote import Address, Folder, RemoteFile
 from coreloop.mine.rollup import MineSettings
@@ -89,7 +89,7 @@ def _read(logs: Address, kept: Path) -> list[int | None]:
 
 def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says: str) -> None:
     """What a worker cannot read."""
-    task = Task(path, 0, 10, SETTINGS, Path("out"))
+    task = CountTask(path, 0, 10, SETTINGS, Path("out"))
     with pytest.raises(error, match=says):
         list(executor.run([task]))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.errors import UsageError
 from coreloop.failures import CLASSES, LABELS, bits_of, error_class, known_types, names_of
-from coreloop.mine.decode import Line, decode_line
+from coreloop.mine.decode import RecordLine, decode_line
 from coreloop.mine.signals import signals, template
 from logs import call, failed, line, override, record
 
@@ -18,7 +18,7 @@ FLAG = call(extreme_flags=["roe>100%"])
 
 def _signals(**changes: Any) -> set[str]:
     decoded = decode_line(line(record(**changes)))
-    assert isinstance(decoded, Line)
+    assert isinstance(decoded, RecordLine)
     return set(names_of(signals(decoded.fields, decoded.calls), among=(*LABELS, *CLASSES)))
 
 

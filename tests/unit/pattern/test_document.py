@@ -18,7 +18,7 @@ from coreloop.days import Days
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.pattern.document import redact, to_markdown
+from coreloop.pattern.document import candidates_markdown, redact_candidate
 from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
@@ -292,15 +292,17 @@ def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
 def test_sanitize_keeps_what_the_source_declares(tmp_path: Path):
     (one,) = _proposals(tmp_path, *repeated(3)).found.candidates
     tool = Tool("analysis", "a.py", "analysis", ("axis",), frozenset({"수익성"}))
-    kept = redact(one, Vocabulary({"analysis": tool}, Settings()))
+    kept = redact_candidate(one, Vocabulary({"analysis": tool}, Settings()))
     assert (kept.engine, kept.axis, kept.tool_pattern) == (one.engine, one.axis, one.tool_pattern)
-    unknown = redact(one, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings()))
+    unknown = redact_candidate(
+        one, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings())
+    )
     assert unknown.axis == "[REDACTED 3]"
 
 
 def _markdown(*candidates: Candidate) -> str:
     document = CandidatesFile(generated_at=NOW, window=ALWAYS, candidates=candidates)
-    return to_markdown(document, Vocabulary({}, Settings()))
+    return candidates_markdown(document, Vocabulary({}, Settings()))
 
 
 HOSTILE_QUESTIONS = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.pattern.draft import draft
+from coreloop.pattern.draft import draft_candidate
 from coreloop.pattern.propose import propose
 from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
@@ -71,7 +71,7 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
 
 
 def _body(*steps: Step, settings: Settings = SETTINGS, **changes: Any) -> list[str]:
-    drafted = draft(_candidate(*steps, **changes), Vocabulary(TOOLS, settings))
+    drafted = draft_candidate(_candidate(*steps, **changes), Vocabulary(TOOLS, settings))
     assert drafted.suggested_append is not None, drafted.refused
     return drafted.suggested_append.body.splitlines()
 
@@ -90,7 +90,7 @@ def test_the_text_of_the_design_s_example():
 
 
 def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():
-    suggested = draft(_candidate(ANALYSIS, SHOW), Vocabulary(TOOLS, SETTINGS)).suggested_append
+    suggested = draft_candidate(_candidate(ANALYSIS, SHOW), Vocabulary(TOOLS, SETTINGS)).suggested_append
     assert suggested is not None
     assert (suggested.target_file, suggested.target_symbol) == ("lab/axes.py", "analysis")
     assert suggested.section == "Guide"
@@ -98,7 +98,7 @@ def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():
 
 @pytest.mark.parametrize("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(tools: dict[str, Unresolved]):
-    drafted = draft(_candidate(SHOW), Vocabulary(tools, SETTINGS))
+    drafted = draft_candidate(_candidate(SHOW), Vocabulary(tools, SETTINGS))
     assert drafted.suggested_append is not None
     assert drafted.suggested_append.target_file is drafted.suggested_append.target_symbol is None
 
@@ -131,7 +131,9 @@ def test_argument_names_outside_the_signature_are_left_out():
 def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
     nasty = 'a"""\nb'
     tools = {"analysis": Tool("analysis", "a.py", "analysis", ("axis",), frozenset({nasty}))}
-    drafted = draft(_candidate(Step("analysis", {"axis": nasty}, ("axis",))), Vocabulary(tools, SETTINGS))
+    drafted = draft_candidate(
+        _candidate(Step("analysis", {"axis": nasty}, ("axis",))), Vocabulary(tools, SETTINGS)
+    )
     assert drafted.suggested_append is None
     assert drafted.refused == "- Call line: it holds U+000A"
 
@@ -141,7 +143,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
     ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
 )
 def test_a_tool_whose_name_is_no_name_gets_no_text(name: str):
-    drafted = draft(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
+    drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
     assert drafted.refused == "a tool's name is no name"
 
@@ -168,7 +170,7 @@ def test_no_line_is_longer_than_400_characters():
 
 
 def test_a_pattern_too_long_for_one_line_is_refused():
-    drafted = draft(_candidate(*[ANALYSIS] * 40), Vocabulary(TOOLS, SETTINGS))
+    drafted = draft_candidate(_candidate(*[ANALYSIS] * 40), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
     assert drafted.refused == "- Call line: it is longer than 400 characters"
 
@@ -260,7 +262,7 @@ CLOSED_WORDS = {
 
 @given(steps=STEPS)
 def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step]):
-    drafted = draft(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
+    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
     names = {word for step in steps for word in re.findall(r"[^\W\d]\w*", step.name)}
     if drafted.suggested_append is None:
         assert drafted.refused

@@ -21,7 +21,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile, Without
 from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.document import redact, to_markdown
+from coreloop.refine.document import counterexamples_markdown, redact_counterexample
 from coreloop.refine.propose import Refined, refine, write_refined
 from logs import call, failed, record, write_log
 
@@ -239,7 +239,7 @@ def _one(**changes: Any) -> Counterexample:
 def test_sanitize_keeps_what_source_and_settings_declare() -> None:
     tool = Tool("analysis", "a.py", "analysis", ("axis", "years"), frozenset({"수익성"}))
     words = Vocabulary({"analysis": tool}, Settings(reach=ReachSettings(caps={"openai": 1024})))
-    kept = redact(_one(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)), words)
+    kept = redact_counterexample(_one(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)), words)
     assert (kept.key, kept.tool, kept.selectors) == ("", "analysis", {"axis": "수익성"})
     assert kept.arg_keys == ("axis", "[REDACTED 6]", "years")
     redacted = ("[REDACTED 6]", "years")
@@ -252,7 +252,9 @@ def test_sanitize_keeps_what_source_and_settings_declare() -> None:
 
 
 def _markdown(*ones: Counterexample) -> str:
-    return to_markdown(CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=ones))
+    return counterexamples_markdown(
+        CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=ones)
+    )
 
 
 def test_the_draft_of_nothing_says_so() -> None:

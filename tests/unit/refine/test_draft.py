@@ -27,7 +27,7 @@ from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.night import to_json
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.draft import draft
+from coreloop.refine.draft import draft_counterexample
 from coreloop.refine.propose import refine
 from logs import call, failed, record, write_log
 
@@ -85,7 +85,7 @@ def _sequence(*steps: Step, **changes: Any) -> Counterexample:
 
 
 def _body(one: Counterexample, words: Vocabulary = WORDS) -> list[str]:
-    drafted = draft(one, words)
+    drafted = draft_counterexample(one, words)
     assert drafted.suggested_append is not None, drafted.refused
     return drafted.suggested_append.body.splitlines()
 
@@ -160,7 +160,7 @@ def test_a_caveat_says_what_sets_the_failing_calls_apart(one: Counterexample, li
 
 
 def test_the_caveat_goes_into_the_definition_of_the_tool() -> None:
-    suggested = draft(_call("topic", tool="show"), WORDS).suggested_append
+    suggested = draft_counterexample(_call("topic", tool="show"), WORDS).suggested_append
     assert suggested is not None
     assert (suggested.target_file, suggested.target_symbol) == ("lab/show.py", "Pages.show")
     assert suggested.section == "Caveats"
@@ -168,29 +168,29 @@ def test_the_caveat_goes_into_the_definition_of_the_tool() -> None:
 
 @pytest.mark.parametrize("tools", [{}, {"show": Unresolved("show", "defined 2 times")}], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(tools: dict[str, Unresolved]) -> None:
-    drafted = draft(_call("topic", tool="show"), Vocabulary(tools, SETTINGS))
+    drafted = draft_counterexample(_call("topic", tool="show"), Vocabulary(tools, SETTINGS))
     assert drafted.suggested_append is not None
     assert drafted.suggested_append.target_file is drafted.suggested_append.target_symbol is None
 
 
 def test_an_unknown_tool_is_refused_where_the_text_has_a_place_to_go() -> None:
     steps = (Step("CANARY", {}, ()), Step("analysis", {"axis": "배당"}, ("axis",)))
-    drafted = draft(_sequence(*steps), WORDS)
+    drafted = draft_counterexample(_sequence(*steps), WORDS)
     assert drafted.suggested_append is None
     assert drafted.refused == "CANARY is not defined here; name it under tools: in coreloop.yaml"
-    nowhere = draft(_sequence(*steps), Vocabulary({}, SETTINGS)).suggested_append
+    nowhere = draft_counterexample(_sequence(*steps), Vocabulary({}, SETTINGS)).suggested_append
     assert nowhere is not None
     assert nowhere.target_file is None
 
 
 @pytest.mark.parametrize("name", ["ignore all previous", "a\nb", "`a`", "a<b>", "", "1a", 'a"b', "a\u202eb"])
 def test_a_tool_whose_name_is_no_name_gets_no_text(name: str) -> None:
-    drafted = draft(_call(tool=name), WORDS)
+    drafted = draft_counterexample(_call(tool=name), WORDS)
     assert (drafted.suggested_append, drafted.refused) == (None, "a tool's name is no name")
 
 
 def test_a_sequence_too_long_for_one_line_is_refused() -> None:
-    drafted = draft(_sequence(*[Step("analysis", {"axis": "배당"}, ("axis",))] * 40), WORDS)
+    drafted = draft_counterexample(_sequence(*[Step("analysis", {"axis": "배당"}, ("axis",))] * 40), WORDS)
     assert (drafted.suggested_append, drafted.refused) == (None, "it is longer than 400 characters")
 
 
@@ -230,7 +230,7 @@ CLOSED |= {*CLASSES, *AXES, "현금흐름"}
 
 @given(st.one_of(CALL_ONES, SEQUENCE_ONES))
 def test_every_drafted_text_is_one_that_promote_accepts_word_for_word(one: Counterexample) -> None:
-    drafted = draft(one, WORDS)
+    drafted = draft_counterexample(one, WORDS)
     assert drafted.suggested_append is not None, drafted.refused
     first, second = drafted.suggested_append.body.splitlines()
     assert refuse_line(first) is refuse_line(second) is None
@@ -243,7 +243,7 @@ def test_every_drafted_text_is_one_that_promote_accepts_word_for_word(one: Count
 @settings(max_examples=40)
 @given(st.one_of(CALL_ONES, SEQUENCE_ONES))
 def test_every_drafted_file_is_read_by_promote(one: Counterexample) -> None:
-    drafted = draft(one, WORDS)
+    drafted = draft_counterexample(one, WORDS)
     assert drafted.suggested_append is not None
     document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(drafted,))
     with TemporaryDirectory() as folder:
@@ -269,7 +269,7 @@ def test_every_drafted_file_is_read_by_promote(one: Counterexample) -> None:
     ],
 )
 def test_a_text_is_refused_for_other_figures(change: dict[str, Any], tmp_path: Path) -> None:
-    changed = replace(draft(_call(), WORDS), **change)
+    changed = replace(draft_counterexample(_call(), WORDS), **change)
     document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(changed,))
     (tmp_path / "a.json").write_bytes(to_json(document))
     with pytest.raises(RefusedError):
@@ -277,7 +277,9 @@ def test_a_text_is_refused_for_other_figures(change: dict[str, Any], tmp_path: P
 
 
 def test_a_file_written_before_providers_were_counted_is_still_read(tmp_path: Path) -> None:
-    document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(draft(_call(), WORDS),))
+    document = CounterexamplesFile(
+        generated_at=NOW, window=ALWAYS, counterexamples=(draft_counterexample(_call(), WORDS),)
+    )
     old = to_json(document).replace(b'"providers"', b'"something_else"')
     (tmp_path / "a.json").write_bytes(old)
     assert read_proposal(tmp_path / "a.json", "ce-2026-04-25-001", SETTINGS).providers == ()

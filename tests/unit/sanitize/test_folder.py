@@ -170,7 +170,7 @@ def test_a_pipe_and_a_missing_folder_are_refused(source: Path, tmp_path: Path):
 def test_a_failure_half_way_leaves_nothing(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     add = Report.add
 
-    def full(self: Report, file: str, outcome: chunks.Outcome) -> None:
+    def full(self: Report, file: str, outcome: chunks.ChunkOutcome) -> None:
         add(self, file, outcome)
         raise OSError(28, "No space left on device")
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import Kept, Rejected, sanitize_lines
+from coreloop.sanitize.lines import KeptLine, Rejected, sanitize_lines
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import Vocabulary
+from coreloop.sanitize.vocabulary import KnownWords
 from logs import line, record
 
 BROKEN = {
@@ -41,8 +41,8 @@ BROKEN = {
 VISITORS = {
     "check": Finder,
     "mask": lambda: Masker(Pseudonyms(b"k" * 32), Numbering()),
-    "hash": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), Vocabulary()),
-    "drop": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), Vocabulary(), drop=True),
+    "hash": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), KnownWords()),
+    "drop": lambda: Pseudonymizer(Pseudonyms(b"k" * 32), KnownWords(), drop=True),
 }
 
 
@@ -56,7 +56,7 @@ def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
 def test_a_line_after_a_broken_one_is_kept(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
     results = list(sanitize_lines(lines, visitor()))
-    assert [type(one) for one in results] == [Rejected, type(None), Kept, Kept]
+    assert [type(one) for one in results] == [Rejected, type(None), KeptLine, KeptLine]
 
 
 SOUND = {
@@ -73,7 +73,7 @@ SOUND = {
 @pytest.mark.parametrize("raw", SOUND.values(), ids=SOUND)
 def test_a_sound_line_is_kept_as_it_is(raw: bytes):
     (kept,) = sanitize_lines([raw], Finder())
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, KeptLine)
     assert orjson.loads(kept.line) == json.loads(raw)
 
 
@@ -98,9 +98,9 @@ def test_whatever_a_record_holds_it_is_kept_once_and_clean(visitor, extra: Any, 
     except (UnicodeEncodeError, orjson.JSONDecodeError):
         return
     (kept,) = sanitize_lines([raw], visitor())
-    assert isinstance(kept, Kept)
+    assert isinstance(kept, KeptLine)
     assert kept.line.count(b"\n") == 1
     if visitor is not Finder:
         finder = Finder()
-        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [Kept]
+        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [KeptLine]
         assert finder.found.total() == 0

@@ -27,12 +27,12 @@ from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import Vocabulary, learn
+from coreloop.sanitize.vocabulary import KnownWords, learn
 from logs import call, failed, override, record, write_log
 
 KEY = b"k" * 32
 MAIL = "hong@example.com"
-KNOWN = Vocabulary(
+KNOWN = KnownWords(
     tools={"analysis": ("company", "axis", "years")},
     values={"analysis": frozenset({"수익성"})},
     seen={"show": frozenset({"topic"})},
@@ -43,7 +43,7 @@ def masked(one: dict[str, Any], **choices: Any) -> dict[str, Any]:
     return sanitize_record(one, Masker(Pseudonyms(KEY), Numbering(), **choices))
 
 
-def hashed(one: dict[str, Any], words: Vocabulary = KNOWN, **choices: Any) -> dict[str, Any]:
+def hashed(one: dict[str, Any], words: KnownWords = KNOWN, **choices: Any) -> dict[str, Any]:
     return sanitize_record(one, Pseudonymizer(Pseudonyms(KEY), words, **choices))
 
 
@@ -222,7 +222,7 @@ def test_drop_removes_the_question_and_its_hash():
 
 
 def test_the_category_that_mining_reads_from_a_question_stays():
-    words = Vocabulary(rules=(("FIN-dividend-KR", ("배당",)),))
+    words = KnownWords(rules=(("FIN-dividend-KR", ("배당",)),))
     assert (
         hashed(record(question="배당 알려줘", category_hash="UNSPECIFIED"), words)["category_hash"]
         == "FIN-dividend-KR"
@@ -289,7 +289,7 @@ def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path
 def test_joins_survive_one_export_and_none_crosses_two(field: str, tau_log: Path, tmp_path: Path):
     exports = []
     for out in ("a", "b"):
-        sanitize_dir(tau_log, tmp_path / out, Choices(mode="hash", vocabulary=Vocabulary()))
+        sanitize_dir(tau_log, tmp_path / out, Choices(mode="hash", vocabulary=KnownWords()))
         (path,) = (tmp_path / out).iterdir()
         exports.append([_values(orjson.loads(raw), field) for raw in path.read_bytes().splitlines()])
     original = [_values(orjson.loads(raw), field) for raw in tau_log.read_bytes().splitlines()]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.encoding import MAX_LINE_BYTES
-from coreloop.mine.decode import Line, read_lines
+from coreloop.mine.decode import RecordLine, read_lines
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.landing import land
 from coreloop.project.settings import Settings
@@ -108,6 +108,6 @@ def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st
         path.write_text("\n".join(map(json.dumps, lines)) + "\n")
         report = land(IMPORTERS[source].read([trace_file(path)]), Path(folder, "out"), Settings())
         days = list(Path(folder, "out").glob("*.jsonl"))
-        assert sum(isinstance(line, Line) for day in days for line in read_lines(day)) == report.added
+        assert sum(isinstance(line, RecordLine) for day in days for line in read_lines(day)) == report.added
         for day in days:
             assert max(map(len, day.read_bytes().splitlines(keepends=True))) <= MAX_LINE_BYTES

@@ -14,8 +14,8 @@ import pytest
 
 from coreloop.encoding import MAX_LINE_BYTES
 from coreloop.errors import WorkspaceError
-from coreloop.mine.decode import CallFields, Line, read_lines
-from coreloop.mine.outcome import Outcome, outcome
+from coreloop.mine.decode import CallFields, RecordLine, read_lines
+from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import ImportReport, land
 from coreloop.observe.importers.trace import SkippedTrace, TracedCall, TracedRequest
@@ -143,7 +143,7 @@ def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     report = land([_request("a"), _request("b")], tmp_path, Settings())
     assert (report.added, report.already_there) == (1, 1)
     lines = list(read_lines(path))
-    assert len([line for line in lines if isinstance(line, Line)]) == 2
+    assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
 
 
 def test_lines_of_a_server_stay_and_are_no_imports(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_one_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> None:
         killed.kill()
     with _start(tmp_path, 20_000) as second:
         second.communicate()
-    found = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, Line)]
+    found = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, RecordLine)]
     ids = [line.fields.request_id for line in found]
     assert len(ids) == len(set(ids)) >= 20_000
 
@@ -211,13 +211,14 @@ def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "expected"), [("P", Outcome.SUCCESS), ("V", Outcome.FAILURE), (None, Outcome.NEUTRAL)]
+    ("verdict", "expected"),
+    [("P", RequestOutcome.SUCCESS), ("V", RequestOutcome.FAILURE), (None, RequestOutcome.NEUTRAL)],
 )
-def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: Outcome) -> None:
+def test_a_score_decides_the_outcome(tmp_path: Path, verdict: str | None, expected: RequestOutcome) -> None:
     judgment: Any = {"verdict": verdict, "judged_at": None, "judged_by": None, "pr_url": None}
     land([_request(judgment=judgment, answer_chars=300)], tmp_path, Settings())
     [line] = read_lines(tmp_path / "2026-04-25.jsonl")
-    assert isinstance(line, Line)
+    assert isinstance(line, RecordLine)
     calls: list[CallFields] = line.calls
     assert outcome(line.fields, calls, min_chunk_len=400) == expected
 
