@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 
@@ -20,6 +20,25 @@ class Thresholds:
     phase_r_merges: int = 3
     phase_f_caveats: int = 2
     age_days: int = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisRequest:
+    """What ``propose-axis`` is asked for.
+
+    Attributes
+    ----------
+    engine : str
+        A tool's name.
+    axis : str or None
+        A selector's value; None weighs the whole engine.
+    thresholds : Thresholds
+        What is needed.
+    """
+
+    engine: str
+    axis: str | None = None
+    thresholds: Thresholds = field(default_factory=Thresholds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +100,7 @@ class Case:
         return tuple(one for one in self.evidence if not one.promotion.reverted)
 
 
-def make_case(
-    repository: Repository,
-    workspace: Workspace,
-    *,
-    engine: str,
-    axis: str | None,
-    thresholds: Thresholds,
-    now: datetime,
-) -> Case:
+def make_case(repository: Repository, workspace: Workspace, request: AxisRequest, *, now: datetime) -> Case:
     """Read and weigh the history of the base branch; fetches and writes nothing.
 
     Parameters
@@ -98,12 +109,8 @@ def make_case(
         The project's.
     workspace : Workspace
         Base branch, tools, the folder that targets are below.
-    engine : str
-        A tool's name.
-    axis : str or None
-        A selector's value; None weighs the whole engine.
-    thresholds : Thresholds
-        What is needed.
+    request : AxisRequest
+        What is weighed, and what is needed.
     now : datetime
         Aware.
 
@@ -114,10 +121,7 @@ def make_case(
     GitError
         The clone is shallow or has no base branch.
     """
-    if not is_tool_name(engine):
-        raise UsageError(f"--engine {engine!r} is no tool's name")
-    if axis is not None and not plain_axis(axis):
-        raise UsageError("--axis is empty; leave it out to weigh the whole engine")
+    engine, axis = request.engine, _plain(request)
     repository.require_history()
     settings = workspace.settings
     base_sha = repository.base(settings.forge.base)
@@ -129,17 +133,29 @@ def make_case(
     standing = [one for one in found if not one.promotion.reverted]
     return Case(
         engine=engine,
-        axis=None if axis is None else plain_axis(axis),
+        axis=axis,
         base=settings.forge.base,
         base_sha=base_sha,
         evidence=evidence,
-        gates=weigh_axis(evidence, first, thresholds, now=now),
+        gates=weigh_axis(evidence, first, request.thresholds, now=now),
         first_merge=first,
         axes=dict(Counter(axis for one in standing for axis in one.axes).most_common()),
         n_without_axis=sum(not one.axes for one in standing),
         engines=() if found else tuple(known_engines(commits, settings.tools)),
         repo=github_repo(repository),
     )
+
+
+def _plain(request: AxisRequest) -> str | None:
+    """The axis as it is compared, of a request that can be meant."""
+    if not is_tool_name(request.engine):
+        raise UsageError(f"--engine {request.engine!r} is no tool's name")
+    if request.axis is None:
+        return None
+    axis = plain_axis(request.axis)
+    if not axis:
+        raise UsageError("--axis is empty; leave it out to weigh the whole engine")
+    return axis
 
 
 def weigh_axis(

@@ -14,6 +14,7 @@ from coreloop.text import printable
 
 if TYPE_CHECKING:
     from coreloop.axis.case import AxisGate, Case
+    from coreloop.axis.run import AxisResult
 
 
 @click.command()
@@ -50,25 +51,25 @@ def command(
     Reads the merged promotions of the base branch. When every gate is passed it writes one document to
     docs/phase-a-proposals and nothing else; a human builds the feature. Exits 1 when a gate says no.
     """
-    from coreloop.axis.case import Thresholds, make_case
-    from coreloop.axis.proposal import write_proposal
-    from coreloop.history.repository import Repository
+    from coreloop.axis.case import AxisRequest, Thresholds
+    from coreloop.axis.run import run_propose_axis
 
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
     thresholds = Thresholds(
         phase_r_merges=min_phase_r_merges, phase_f_caveats=min_phase_f_caveats, age_days=min_age_days
     )
-    with Repository(workspace.root) as repository:
-        case = make_case(repository, workspace, engine=engine, axis=axis, thresholds=thresholds, now=now)
-    path, written = write_proposal(case, workspace, today=now.date()) if case.passed else (None, False)
+    result = run_propose_axis(
+        workspace, AxisRequest(engine=engine, axis=axis, thresholds=thresholds), now=now
+    )
     if as_json:
-        click.echo(orjson.dumps(_facts(case, path, written), option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(_facts(result), option=orjson.OPT_INDENT_2))
     else:
-        _show(case, now)
-        if path is not None:
-            click.echo(f"{'wrote' if written else 'has the section of today already:'} {path}", err=True)
-    click.get_current_context().exit(0 if case.passed else 1)
+        _show(result.case, now)
+        if result.path is not None:
+            said = "wrote" if result.written else "has the section of today already:"
+            click.echo(f"{said} {result.path}", err=True)
+    click.get_current_context().exit(0 if result.case.passed else 1)
 
 
 def _show(case: "Case", now: datetime) -> None:
@@ -107,7 +108,8 @@ def _notes(case: "Case", now: datetime) -> list[str]:
     return notes
 
 
-def _facts(case: "Case", path: Path | None, written: bool) -> dict[str, object]:
+def _facts(result: "AxisResult") -> dict[str, object]:
+    case, path = result.case, result.path
     return {
         "engine": case.engine,
         "axis": None if case.axis is None else printable(case.axis),
@@ -123,5 +125,5 @@ def _facts(case: "Case", path: Path | None, written: bool) -> dict[str, object]:
         "axes": case.axes,
         "n_without_axis": case.n_without_axis,
         "file": None if path is None else os.fsencode(path).decode("utf-8", "replace"),
-        "written": written,
+        "written": result.written,
     }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.axis.case import Case, Thresholds, make_case
+from coreloop.axis.case import AxisRequest, Case, Thresholds, make_case
 from coreloop.axis.evidence import ShownCall, Target, calls_in, engines_of, read_target
 from coreloop.axis.proposal import proposal_path, write_proposal
 from coreloop.docstrings.edit import Edited, append_to_section
@@ -111,9 +111,8 @@ def weigh(
 ) -> Case:
     workspace = open_workspace(history.project.root)
     with Repository(workspace.root) as repository:
-        return make_case(
-            repository, workspace, engine=engine, axis=axis, now=now, **{"thresholds": Thresholds(), **more}
-        )
+        request = AxisRequest(engine=engine, axis=axis, **more)
+        return make_case(repository, workspace, request, now=now)
 
 
 def figures(case: Case) -> list[int]:

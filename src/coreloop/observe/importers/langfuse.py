@@ -5,6 +5,7 @@ Newer servers write ``startTime``, exports of tables ``start_time``.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from coreloop.observe.importers import attributes as known
@@ -86,27 +87,25 @@ def _observation(found: dict[str, Any], trace_id: str | None) -> TraceSpan | Ski
         return NO_TIME
     said = _attributes(found.get("metadata"))
     kind = _kind(found, said)
-    name = text(found.get("name")) or "?"
-    is_tool = kind == "tool"
-    return TraceSpan(
+    common = TraceSpan(
         trace_id=trace_id,
         id=id,
         kind=kind,
-        name=known.tool_name(said, name) if is_tool else name,
+        name=text(found.get("name")) or "?",
         parent_id=text(first(found, "parentObservationId", "parent_observation_id")),
         begun=begun,
         ended=read_moment(first(found, "endTime", "end_time")),
-        args=arguments(first({"input": found.get("input"), **said}, "input", *known.ARGUMENTS))
-        if is_tool
-        else {},
-        question=None if is_tool else question_in(found.get("input")),
-        answer=None if is_tool else answer_in(found.get("output")),
         error=_error(found),
-        result_size_bytes=size_bytes(found.get("output")) if is_tool else None,
         provider=text(first(said, *known.PROVIDER)),
         model=text(first(found, "model", "providedModelName", "provided_model_name")),
         session_id=text(first(found, "sessionId", "session_id")),
     )
+    given, gave = found.get("input"), found.get("output")
+    if kind != "tool":
+        return replace(common, question=question_in(given), answer=answer_in(gave))
+    args = arguments(first({"input": given, **said}, "input", *known.ARGUMENTS))
+    name = known.tool_name(said, common.name)
+    return replace(common, name=name, args=args, result_size_bytes=size_bytes(gave))
 
 
 def _kind(found: dict[str, Any], said: dict[str, Any]) -> Literal["tool", "model", "other"]:

@@ -4,6 +4,7 @@ Spans that are written flat, as MLflow and Phoenix download them, are read too.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.observe.importers import attributes as known
@@ -77,29 +78,30 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     ended = read_moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
     if begun is None and ended is None:
         return NO_TIME
-    name = text(span.get("name")) or "?"
-    if kind == "tool":
-        name = known.tool_name(said, name)
-        if name == _MERGED:  # Google ADK repeats parallel calls in one more span
-            return SkippedTrace("span that repeats others")
-    is_tool = kind == "tool"
-    return TraceSpan(
+    common = TraceSpan(
         trace_id=ids[0],
         id=ids[1],
         kind=kind,
-        name=name,
+        name=text(span.get("name")) or "?",
         parent_id=text(first(span, "parentSpanId", "parent_span_id", "parent_id")),
         begun=begun,
         ended=ended,
-        args=arguments(first(said, *known.ARGUMENTS)) if is_tool else {},
-        question=None if is_tool else known.question_of(said),
-        answer=None if is_tool else known.answer_of(said),
         error=_error(span, said),
-        result_size_bytes=size_bytes(first(said, *known.RESULT)) if is_tool else None,
         provider=text(first(said, *known.PROVIDER)),
         model=text(first(said, *known.MODEL)),
         session_id=text(first(said, *known.SESSION)),
     )
+    if kind == "tool":
+        return _as_tool(common, said)
+    return replace(common, question=known.question_of(said), answer=known.answer_of(said))
+
+
+def _as_tool(span: TraceSpan, said: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
+    name = known.tool_name(said, span.name)
+    if name == _MERGED:  # Google ADK repeats parallel calls in one more span
+        return SkippedTrace("span that repeats others")
+    args, size = arguments(first(said, *known.ARGUMENTS)), size_bytes(first(said, *known.RESULT))
+    return replace(span, name=name, args=args, result_size_bytes=size)
 
 
 def _error(span: dict[str, Any], said: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from coreloop.categories import Categories
 from coreloop.observe.parts import error_text, number, open_record, tool_call
-from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
+from coreloop.records import Record, RecordedJudgment, ToolCall, hash_sequence, join_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +110,10 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    steps = []
-    for one in request.calls:
-        call, taken = tool_call(
-            one.name,
-            one.args,
-            ok=None,
-            error=one.error,
-            duration_ms=one.duration_ms,
-            result_size_bytes=one.result_size_bytes,
-            selectors=selectors,
-            drop=drop,
-        )
-        record["tool_calls"].append(call)
-        steps += [] if taken is None else [taken]
+    taken = [_recorded(call, selectors, drop) for call in request.calls]
+    record["tool_calls"] = [call for call, _ in taken]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
-    record["tool_sequence_hash"] = hash_sequence(join_steps(steps))
+    record["tool_sequence_hash"] = hash_sequence(join_steps([step for _, step in taken if step is not None]))
     record["chunk_len"] = request.answer_chars
     record["error"] = error_text(request.error)
     record["rounds"] = request.rounds
@@ -134,3 +122,19 @@ def record_of(
     if request.judgment is not None:
         record["judgment"] = request.judgment
     return record
+
+
+def _recorded(
+    call: TracedCall, selectors: Mapping[str, Sequence[str]], drop: Callable[[str], None]
+) -> tuple[ToolCall, str | None]:
+    """The call as a record has it, and its step of the sequence."""
+    return tool_call(
+        call.name,
+        call.args,
+        ok=None,
+        error=call.error,
+        duration_ms=call.duration_ms,
+        result_size_bytes=call.result_size_bytes,
+        selectors=selectors,
+        drop=drop,
+    )
