@@ -121,9 +121,9 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
         from pathlib import Path
         from coreloop.errors import MissingExtraError
         from coreloop.mine.rollup import MineSettings
-        from coreloop.mine.executors import Task, Executor
+        from coreloop.mine.executors import CountTask, Executor
         try:
-            list(Executor(scheduler="tcp://h:1").run([Task(Path("a"), 0, 1, MineSettings(), Path("b"))]))
+            list(Executor(scheduler="tcp://h:1").run([CountTask(Path("a"), 0, 1, MineSettings(), Path("b"))]))
         except MissingExtraError as error:
             print(error)
     """
