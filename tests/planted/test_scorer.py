@@ -34,6 +34,7 @@ def emptied(value: Any) -> Any:
     return [emptied(item) for item in value] if isinstance(value, list) else None
 
 
+@pytest.mark.slow
 def test_a_sanitizer_that_does_nothing_leaks_everything_and_changes_nothing(planted: list[Planted]) -> None:
     found = scored(planted, lambda one: one.record)
     assert (found.leak_rate, found.false_positive_rate) == (1, 0), found
@@ -69,6 +70,7 @@ def test_every_kind_is_in_every_place_and_every_disguise_is_used(planted: list[P
     assert {one.kind for one in planted if one.place == "number"} == set(NUMBER_KEYS)
 
 
+@pytest.mark.slow
 def test_one_seed_gives_the_same_records_and_another_gives_others() -> None:
     first, again, other = (planted_records(seed) for seed in (1, 1, 2))
     assert first == again

@@ -17,7 +17,7 @@ def checked_github() -> Iterator[GithubStandIn]:
         yield github
 
 
-@pytest.fixture(params=["direct", pytest.param("prism", marks=pytest.mark.prism)])
+@pytest.fixture(params=["direct", pytest.param("prism", marks=[pytest.mark.prism, pytest.mark.slow])])
 def github(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> Iterator[GithubStandIn]:

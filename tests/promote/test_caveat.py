@@ -80,6 +80,7 @@ def test_cap_of_the_provider_whose_requests_failed_binds(shop: Shop) -> None:
     assert (cap["lost"] != []) == (plan["obstacles"] != [])
 
 
+@pytest.mark.slow
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
     first = shop.first()
     lines = first["suggested_append"]["body"].splitlines()

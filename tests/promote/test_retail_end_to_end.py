@@ -150,6 +150,7 @@ def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_
     assert shop.branches() == ["main"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints(
     shop: Shop, engine: str, tmp_path: Path

@@ -241,6 +241,7 @@ def test_the_error_of_an_omitted_end_is_kept(last, error):
     assert len(read.get("omitted_error", "").encode()) <= 120
 
 
+@pytest.mark.slow
 def test_a_record_of_the_longest_everything_fits():
     worst = "\x00" * 500
     texts = {key: worst for key, value in record().items() if isinstance(value, str)}
@@ -287,6 +288,7 @@ CALLS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(
     CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT

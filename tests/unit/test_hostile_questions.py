@@ -196,6 +196,7 @@ def test_there_are_enough_questions_and_each_has_a_canary() -> None:
     assert [question for question in QUESTIONS if not has_canary(question)] == []
 
 
+@pytest.mark.slow
 def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop) -> None:
     for number, question in enumerate(QUESTIONS):
         collect(loop, question, AXES[number % len(AXES)], QUESTIONS[-number])
@@ -299,6 +300,7 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
     assert loop.traces() == []
 
 
+@pytest.mark.slow
 def test_hostile_errors_become_classes(loop: Loop) -> None:
     for text in QUESTIONS:
         for question in ("첫째", "둘째"):

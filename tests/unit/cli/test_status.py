@@ -333,6 +333,7 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 120])
 def test_a_terminal_gets_colour_and_the_same_words(project: Project, width: int) -> None:
     log(project.root)

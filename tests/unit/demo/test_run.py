@@ -72,6 +72,7 @@ def test_nothing_is_dropped_while_recording(tmp_path):
     assert dropped() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 11])
 def test_a_seed_gives_the_same_records_and_candidates(seed, tmp_path):
     runs = [_demo(tmp_path / name, seed) for name in ("a", "b")]

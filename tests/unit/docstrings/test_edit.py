@@ -589,10 +589,12 @@ def documented(source):
         ]
 
 
+@pytest.mark.slow
 def test_at_least_two_thousand_foreign_docstrings_are_tried():
     assert sum(len(list(documented(path.read_bytes()))) for path in third_party_files()) >= 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_no_foreign_docstring_breaks(shard):
     edited, reasons = 0, set()

@@ -85,6 +85,7 @@ def _restoring(taken: Path, database: Path) -> "subprocess.Popen[str]":
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_whenever_restoring_is_killed_the_database_is_before_or_after(tmp_path: Path):
     rows = 5_000

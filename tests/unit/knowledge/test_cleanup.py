@@ -359,6 +359,7 @@ def _big(path: Path, rows: int) -> Path:
     )
 
 
+@pytest.mark.slow
 def test_two_processes_write_while_a_third_cleans_and_nothing_is_lost(tmp_path: Path):
     database = _big(tmp_path / "x.db", 5_000)
     writers = [_start(WRITE, name, str(database)) for name in ("one", "two")]
@@ -394,6 +395,7 @@ def test_several_cleanups_at_once_all_leave_no_trace(tmp_path: Path):
     assert len(list((tmp_path / "_archive").glob("*.sqlite"))) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs Ctrl-C")
 def test_ctrl_c_ends_with_130_before_or_after(tmp_path: Path):
     source = _big(tmp_path / "source.db", 3_000)
@@ -418,6 +420,7 @@ def test_ctrl_c_ends_with_130_before_or_after(tmp_path: Path):
     assert set(codes) <= {0, 130, -signal.SIGINT}, codes  # the last: Python was ending already
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_whenever_it_is_killed_the_database_is_before_or_after(tmp_path: Path):
     rows = 3_000

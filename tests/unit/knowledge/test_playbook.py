@@ -118,6 +118,7 @@ deltas = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)  # each opens two databases
 @given(st.lists(deltas, max_size=12), st.randoms(use_true_random=False))
 def test_merging_is_the_sum_in_any_order(tmp_path_factory, given_deltas, random):

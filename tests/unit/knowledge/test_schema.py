@@ -202,6 +202,7 @@ with writing(Path(sys.argv[1])) as connection, transaction(connection):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
 def test_eight_processes_that_open_it_at_once_migrate_it_once(old: bool, tmp_path: Path):
     path = tmp_path / "x.db"

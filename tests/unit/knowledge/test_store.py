@@ -160,6 +160,7 @@ def test_who_waits_too_long_is_told_so(tmp_path: Path, monkeypatch: pytest.Monke
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wal", [True, False])
 def test_opening_waits_for_another_process_that_writes(wal: bool, tmp_path: Path):
     path = make_old(tmp_path / "x.db", wal=wal)

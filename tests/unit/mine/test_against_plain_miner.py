@@ -306,6 +306,7 @@ def _summary(window: Window) -> tuple[object, ...]:
     return found, sorted(_neutral(window).items()), window.n_records(), window.skipped
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     lines=LOGS,
@@ -326,6 +327,7 @@ def test_all_groups_of_a_made_up_log_are_the_plain_miners(
         _assert_same(folder, Days(since, since + timedelta(days=length)), settings)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(lines=LOGS, cuts=st.lists(st.integers(1, 40), max_size=6))
 def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):

@@ -144,6 +144,7 @@ def test_counts_are_those_of_a_plain_loop(records: list[dict[str, Any]]) -> None
     assert _counted(_roll_up(_lines(records))) == _plainly(records)
 
 
+@pytest.mark.slow
 @given(RECORDS, st.lists(st.integers(0, 8), max_size=2).map(sorted))
 def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts: list[int]) -> None:
     lines = _lines(records)
@@ -152,6 +153,7 @@ def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts:
     assert _counted(merged(parts)) == _counted(_roll_up(lines))
 
 
+@pytest.mark.slow
 @given(RECORDS)
 def test_every_call_is_counted_once_in_a_frame_of_the_schema(records: list[dict[str, Any]]) -> None:
     calls = _roll_up(_lines(records)).calls.collect()

@@ -68,6 +68,7 @@ def test_rollups_of_two_processes_are_those_of_one_byte_for_byte(logs: Path, tmp
     assert _content(logs, tmp_path / "two", Executor(jobs=2)) == alone
 
 
+@pytest.mark.slow
 def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
     logs: Path, tmp_path: Path, cluster: str
 ):

@@ -251,6 +251,7 @@ _OVERRIDES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(_CALLS, _CALLS, st.integers(0, 60), _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]))
 def test_a_record_that_was_cut_has_the_outcome_of_the_whole(

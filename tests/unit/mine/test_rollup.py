@@ -325,6 +325,7 @@ HASHES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(HASHES, min_size=1))
 def test_hashes_are_read_one_by_one_or_all_at_once_alike(texts: list[str]):
     tables, _ = count_lines([(0, line(record(request_id=text or None))) for text in texts], MineSettings())

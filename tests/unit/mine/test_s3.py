@@ -94,6 +94,7 @@ def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says:
         list(executor.run([task]))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_byte_is_worth_a_process")
 def test_a_cluster_counts_a_bucket_as_one_process_counts_a_folder(s3: S3, logs: Path, tmp_path: Path):
     from distributed import LocalCluster

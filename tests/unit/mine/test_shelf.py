@@ -374,6 +374,7 @@ def _do(project: Project, deed: str, name: str, how: Any) -> None:
         os.utime(path, (1_780_000_000 + how, 1_780_000_000 + how))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(DEEDS, max_size=8))
 def test_whatever_happens_the_counts_are_those_of_a_fresh_count(deeds: list[tuple[str, str, Any]]):
@@ -413,6 +414,7 @@ def _start(project: Project, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
+@pytest.mark.slow
 def test_runs_at_once_on_a_growing_log_disturb_nobody(project: Project):
     running = [_start(project) for _ in range(4)]
     for number in range(20):
@@ -426,6 +428,7 @@ def test_runs_at_once_on_a_growing_log_disturb_nobody(project: Project):
     assert len(project.folders()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_that_is_killed_leaves_whole_rollups_or_none(project: Project, seed: int):
     for number in range(30):

@@ -1194,6 +1194,7 @@ def cyclic(args):
     return args
 
 
+@pytest.mark.slow
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(
     question=TEXT,

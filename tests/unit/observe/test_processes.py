@@ -67,6 +67,7 @@ def written(data_dir):
     return numbers
 
 
+@pytest.mark.slow
 def test_eight_processes_lose_and_tear_nothing(tmp_path):
     with ExitStack() as stack:
         writers = [start(stack, tmp_path, f"w{number}", 2000) for number in range(8)]

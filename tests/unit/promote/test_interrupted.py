@@ -112,6 +112,7 @@ def assert_goes_on(project: Project, hub: GithubStandIn) -> None:
         assert not again or (project.heads() == heads and "from an earlier run" in out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", ["pre-receive", "post-receive"], ids=["after commit", "after push"])
 def test_killed_in_the_push_it_goes_on(project: Project, hub: GithubStandIn, hook: str) -> None:
     with blocking_hook(project, hook) as listening:
@@ -122,6 +123,7 @@ def test_killed_in_the_push_it_goes_on(project: Project, hub: GithubStandIn, hoo
     assert_goes_on(project, hub)
 
 
+@pytest.mark.slow
 def test_killed_before_github_answers_it_finds_its_pull_request(project: Project, hub: GithubStandIn) -> None:
     hub.pulls = watched = Watched()
     hub.fail(Fault(delay_s=LONGEST_S), verb="POST", path="/pulls")
@@ -132,6 +134,7 @@ def test_killed_before_github_answers_it_finds_its_pull_request(project: Project
     assert_goes_on(project, hub)
 
 
+@pytest.mark.slow
 def test_answer_that_is_lost_is_found_by_the_next_run(project: Project, hub: GithubStandIn) -> None:
     hub.fail(Fault(carried_out=True), verb="POST", path="/pulls")
     code, _, err = run(project, "--confirm", "--allow-unverified")
@@ -150,6 +153,7 @@ LOST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "reason"), LOST)
 def test_github_that_refuses_the_draft_is_named_and_so_is_the_branch(project, hub, fault, reason) -> None:
     hub.fail(fault, verb="POST", path="/pulls")
@@ -163,6 +167,7 @@ def test_github_that_refuses_the_draft_is_named_and_so_is_the_branch(project, hu
 FIRST = [one for one in LOST if one.id not in {"429", "500"}]  # those are tried again, which takes seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "reason"), FIRST)
 def test_github_that_refuses_the_first_question_leaves_nothing(project, hub, fault, reason) -> None:
     hub.fail(fault, verb="GET")
@@ -172,6 +177,7 @@ def test_github_that_refuses_the_first_question_leaves_nothing(project, hub, fau
     assert (list(project.heads()), hub.pulls) == (["main"], [])
 
 
+@pytest.mark.slow
 def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, hub: GithubStandIn) -> None:
     hub.fail(said(403, "Resource not accessible"), path="/labels")
     code, _, err = run(project, "--confirm", "--allow-unverified")

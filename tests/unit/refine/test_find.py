@@ -199,6 +199,7 @@ RECORDS = st.lists(
 EXCLUDED = st.sets(st.sampled_from([*LABELS, *CLASSES]), max_size=2)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(RECORDS, EXCLUDED, st.integers(0, 12))
 def test_calls_and_sequences_are_those_of_a_plain_miner(

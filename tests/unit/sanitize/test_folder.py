@@ -189,6 +189,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_an_export_that_is_killed_leaves_no_file_under_its_name(tmp_path: Path):
     _log(tmp_path / "in" / "a.jsonl", 12_000)
     out = tmp_path / "out"
@@ -242,6 +243,7 @@ def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
         read_key(tmp_path / "no" / "key", out=out)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_input(tmp_path: Path):
     peaks = []
     for count in (2_000, 20_000):

@@ -117,6 +117,7 @@ def test_the_first_look_changes_no_finding(text: str) -> None:
     assert find_hits(text) == without_gates(text, pytest.MonkeyPatch())
 
 
+@pytest.mark.slow
 def test_the_first_look_changes_no_finding_in_planted_records() -> None:
     seed = random.SystemRandom().getrandbits(32)
     told = [one.record for one in planted_records(seed)[::20]]

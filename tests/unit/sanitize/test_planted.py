@@ -79,6 +79,7 @@ def disguised_rate(found: Score) -> float:
     return leaked / planted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("mode", MODES)
 def test_planted_values_do_not_come_out_and_look_alikes_do(

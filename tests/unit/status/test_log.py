@@ -5,6 +5,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
 from coreloop.project.settings import Gates
@@ -28,6 +30,7 @@ def log_of(folder: Path, files: dict[str, Sequence[dict[str, Any]]]) -> Log:
     return read_log(rollups_of(folder, files), today=TODAY)
 
 
+@pytest.mark.slow
 def test_a_year_of_day_files_is_counted_whole_and_mined_by_the_window(tmp_path: Path) -> None:
     days = [TODAY - timedelta(days=n) for n in range(365)]
     files = {f"{day}.jsonl": [at(day, question=f"질문{day} 회사{day}")] for day in days}

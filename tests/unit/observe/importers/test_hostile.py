@@ -93,6 +93,7 @@ def _places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
         yield from _places(value[key], (*above, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", IMPORTERS)
 @given(data=st.data())
 def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st.DataObject) -> None:
