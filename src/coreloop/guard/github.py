@@ -7,15 +7,18 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from coreloop.errors import ForgeNotFoundError, UsageError
+from coreloop.errors import ForgeError, ForgeNotFoundError, UsageError
+from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.forge.urllib_transport import UrllibTransport
+from coreloop.guard.facts import Asked, check, queued
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
+from coreloop.project.workspace import open_workspace
 
 _MUTATIONS: Final = {
     "disable_auto_merge": "disablePullRequestAutoMerge",
@@ -64,8 +67,91 @@ def connect_api(
     if not repo:
         raise UsageError("no repository on GitHub is known; set forge: repo in coreloop.yaml")
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
+    from coreloop.forge.urllib_transport import UrllibTransport  # not for who asks nothing
+
     transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
     with GithubApi(repo, transport) as api:
+        yield api
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What GitHub was asked about, and the folder with its answers."""
+
+    numbers: tuple[int, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """What was to be done.
+
+    Attributes
+    ----------
+    confirmed : bool
+        Whether it was tried; without, it would be done.
+    failed : dict of int to str
+        Places of the actions that could not be done, and why.
+    """
+
+    actions: tuple[Action, ...]
+    confirmed: bool
+    failed: Mapping[int, str]
+
+
+def gather_to(out: Path, asked: Asked, environ: Mapping[str, str]) -> Gathered:
+    """Write what `coreloop.guard.facts.check` needs of GitHub in the merge queue into a folder.
+
+    For any other event the lists are empty, and nothing is asked.
+
+    Parameters
+    ----------
+    out : Path
+        Gets ``reviews.json``, ``pulls.json`` and ``commits.json``.
+    asked : Asked
+        The event.
+    environ : mapping
+        As for `connect_api`.
+
+    Raises
+    ------
+    CoreloopError
+        Something cannot be read, or GitHub does not answer.
+    """
+    numbers, needed = queued(asked)
+    said = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
+    if numbers:
+        with _connected(asked, environ) as api:
+            said = gather(api, numbers, needed=needed)
+    for name, content in said.items():
+        write_private(out / f"{name}.json", content)
+    return Gathered(tuple(sorted(numbers)), out)
+
+
+def act(asked: Asked, environ: Mapping[str, str], *, confirm: bool) -> Acted:
+    """Decide as the check does, and do what would help.
+
+    Raises
+    ------
+    CoreloopError
+        Something cannot be read, or nothing can be asked of GitHub; what it refuses is in the result.
+    """
+    actions = check(asked).actions
+    failed: dict[int, str] = {}
+    if confirm and actions:
+        with _connected(asked, environ) as api:
+            for at, action in enumerate(actions):
+                try:
+                    carry_out(api, action)
+                except ForgeError as error:  # the others may still be done
+                    failed[at] = str(error)
+    return Acted(actions, confirm, failed)
+
+
+@contextmanager
+def _connected(asked: Asked, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+    settings = open_workspace(asked.folder).settings.forge
+    with Repository(asked.folder) as repository, connect_api(repository, settings, environ) as api:
         yield api
 
 

@@ -1,6 +1,6 @@
 """Branch rules: the wanted state from a file, the state on GitHub, what differs, and what would be sent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +10,9 @@ import yaml
 
 from coreloop.errors import ForgeNotFoundError, WorkspaceError
 from coreloop.forge.github_api import GithubApi
+from coreloop.guard.github import connect_api
+from coreloop.history.repository import Repository
+from coreloop.project.workspace import open_workspace
 from coreloop.shapes import ShapeError, shaped
 
 FILE: Final = Path(".github") / "branch_protection.yml"
@@ -120,6 +123,44 @@ class Current:
 
     protection: _Protection | None
     allow_auto_merge: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """What differed from the wanted rules of a branch, and what is left of it."""
+
+    branch: str
+    found: tuple[Difference, ...]
+    left: tuple[Difference, ...]
+    confirmed: bool
+
+
+def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Protected:
+    """Compare a branch's rules on GitHub with the project's file, and apply it where that is confirmed.
+
+    Parameters
+    ----------
+    folder : Path
+        In the project.
+    environ : mapping
+        As for `coreloop.guard.github.connect_api`.
+    confirm : bool
+        Whether anything is changed.
+
+    Raises
+    ------
+    CoreloopError
+        The file cannot be used, or GitHub refuses.
+    """
+    workspace = open_workspace(folder)
+    with Repository(workspace.root) as repository:
+        wanted = read_wanted(repository.root / FILE)
+        with connect_api(repository, workspace.settings.forge, environ) as api:
+            found = left = differences(wanted, current := read_current(api, wanted.branch))
+            if confirm and found:
+                apply(api, wanted, current)
+                left = differences(wanted, read_current(api, wanted.branch))
+    return Protected(wanted.branch, tuple(found), tuple(left), confirm)
 
 
 def read_wanted(path: Path) -> Wanted:

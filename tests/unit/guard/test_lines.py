@@ -10,6 +10,7 @@ from guarding import REPLAY, proposal
 from promoting import LINES
 
 WHEN, CALL, EVIDENCE = LINES
+NO_CATEGORY = "- When: questions of no category."
 GUIDE = read_trailers(trailers(proposal(), REPLAY))
 CAVEAT = {
     **GUIDE,
@@ -36,7 +37,9 @@ def reasons(lines, trailers=GUIDE, settings=None, source="") -> list[str]:
     return list(refuse_lines(lines, trailers, Words(settings or Settings(), source)))
 
 
-@pytest.mark.parametrize("lines", [LINES, (CALL, EVIDENCE), (WHEN, EVIDENCE), (EVIDENCE,)])
+@pytest.mark.parametrize(
+    "lines", [LINES, (CALL, EVIDENCE), (WHEN, EVIDENCE), (NO_CATEGORY, CALL, EVIDENCE), (EVIDENCE,)]
+)
 def test_lines_of_a_guide(lines):
     assert reasons(lines) == []
 

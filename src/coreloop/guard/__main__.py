@@ -1,0 +1,122 @@
+"""``python -m coreloop.guard``: the guard's commands where nothing is installed but PyYAML."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import CoreloopError, RefusedError
+from coreloop.guard.facts import Asked, check
+from coreloop.guard.report import Report, report_acted, report_check, report_gathered, report_protected
+
+_EVENT = ("event", "event_name", "folder", "base", "head")
+_ANSWERS = ("reviews", "pulls", "commits")
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command, and show its report; gives the exit code."""
+    given = _parser().parse_args(words)
+    try:
+        report = _report(given)
+        print(report.output(as_json=given.as_json), flush=True)
+        for line in report.complaints(as_json=given.as_json):
+            print(line, file=sys.stderr)
+    except CoreloopError as error:
+        print(f"coreloop.guard: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1 if isinstance(error, RefusedError) else 2
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        traceback.print_exc()
+        print("coreloop.guard: this is a bug in coreloop; please report the lines above", file=sys.stderr)
+        return 3
+    return report.code
+
+
+def _report(given: argparse.Namespace) -> Report:
+    if given.command == "check":
+        return report_check(check(_asked(given)))
+    # only these ask GitHub
+    from coreloop.guard.github import act, gather_to
+    from coreloop.guard.protection import protect
+
+    if given.command == "gather":
+        return report_gathered(gather_to(given.out, _asked(given), os.environ))
+    if given.command == "act":
+        return report_acted(act(_asked(given), os.environ, confirm=given.confirm))
+    return report_protected(protect(Path.cwd(), os.environ, confirm=given.confirm))
+
+
+def _asked(given: argparse.Namespace) -> Asked:
+    options = vars(given)
+    return Asked(**{name: options[name] for name in (*_EVENT, *_ANSWERS) if name in options})
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m coreloop.guard", description="Keep promotions from merging without a human."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, (text, options) in _COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        for add in (*options, _add_json):
+            add(command)
+    return parser
+
+
+def _add_event(command: argparse.ArgumentParser) -> None:
+    """What happened, and where what it is about can be read."""
+    command.add_argument("--event", type=Path, required=True, help="The payload: $GITHUB_EVENT_PATH.")
+    command.add_argument("--event-name", required=True, help="Its name: $GITHUB_EVENT_NAME.")
+    command.add_argument(
+        "--repo", type=Path, dest="folder", default=Path(), help="A checkout of the base.  [default: .]"
+    )
+    command.add_argument("--base", metavar="SHA", help="Commit of the base.  [default: the payload's]")
+    command.add_argument("--head", metavar="SHA", help="Commit of the head.  [default: the payload's]")
+
+
+def _add_answers(command: argparse.ArgumentParser) -> None:
+    """What the API said, as files."""
+    command.add_argument("--reviews", type=Path, help="Reviews, as the API lists them; without it none.")
+    command.add_argument("--pulls", type=Path, help="Pull requests of a merge group, as a list.")
+    command.add_argument("--commits", type=Path, help="Commits as the API shows them, as a list.")
+
+
+def _add_out(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--out", type=Path, required=True, help="Where reviews, pulls and commits .json go.")
+
+
+def _add_confirm(command: argparse.ArgumentParser) -> None:
+    text = "Do it; without it what would be done is shown."
+    command.add_argument("--confirm", action="store_true", help=text)
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", dest="as_json", help="Print JSON.")
+
+
+_COMMANDS: Final[Mapping[str, tuple[str, tuple[Callable[[argparse.ArgumentParser], None], ...]]]] = {
+    "check": (
+        "Tell whether a pull request may go on as far as coreloop is concerned.",
+        (_add_event, _add_answers),
+    ),
+    "gather": (
+        "Ask GitHub what check needs in the merge queue: reviews, pull requests, commits.",
+        (_add_event, _add_out),
+    ),
+    "act": (
+        "Take off labels that ask a machine to merge, and take auto-merge back.",
+        (_add_event, _add_answers, _add_confirm),
+    ),
+    "protect": (
+        "Compare the branch's rules on GitHub with .github/branch_protection.yml, and apply it.",
+        (_add_confirm,),
+    ),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

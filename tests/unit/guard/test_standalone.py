@@ -1,0 +1,216 @@
+"""The guard without anything installed: ``python -S`` with PyYAML and coreloop's sources on the path."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import coreloop
+from coreloop.cli.guard import command as group
+from coreloop.guard.__main__ import _parser
+from github_stand_in import GithubStandIn
+from guarding import BOT, Payload, commit, edit, event, ordinary_event
+from promoting import BRANCH, FILE, Project
+
+SOURCE = Path(coreloop.__file__).parents[1]
+PACKAGES = ("docstrings", "history", "guard", "project")
+MODULES = (
+    "failures",
+    "records",
+    "shapes",
+    "text",
+    "forge.github_api",
+    "forge.github_errors",
+    "forge.urllib_transport",
+    "proposals.grammar",
+    "proposals.lines",
+)
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that holds PyYAML and nothing else, without its compiled part."""
+    folder = tmp_path_factory.mktemp("packages")
+    shutil.copytree(
+        Path(yaml.__file__).parent, folder / "yaml", ignore=shutil.ignore_patterns("*.so", "*.pyd")
+    )
+    return folder
+
+
+@pytest.fixture
+def python(packages: Path, project: Project) -> Run:
+    """A Python that sees only the standard library, coreloop and PyYAML."""
+
+    def python(*words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-S", *words],
+            cwd=project.root,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(packages)])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return python
+
+
+@pytest.fixture
+def about(project: Project, tmp_path: Path) -> Callable[..., list[str]]:
+    """Options for an event about a branch of which the one commit is a promotion, or somebody's own work."""
+    base = project.git("rev-parse", "main")
+    heads = {}
+    for make, files, message in (
+        (event, {FILE: edit()}, commit().message),
+        (ordinary_event, {"other.py": b"x = 1\n"}, "fix: x"),
+    ):
+        project.git("switch", "--quiet", "--detach", base)
+        heads[make] = project.commit(dict(files), message)
+    project.git("switch", "--quiet", "main")
+
+    def about(make: Callable[..., Any] = event, action: str = "synchronize", **changes: Any) -> list[str]:
+        happened = make(action, **{"head_sha": heads[make], "base_sha": base, **changes})
+        path = Payload(happened).write(tmp_path / "event.json")
+        return ["--event", str(path), "--event-name", "pull_request"]
+
+    return about
+
+
+def loaded(script: str) -> str:
+    """A script that runs another, then prints what it has loaded that is neither Python's nor coreloop's."""
+    return f"""
+import sys
+try:
+    {script}
+finally:
+    names = {{name.partition(".")[0] for name in sys.modules}}
+    ours = {{"__main__", "coreloop", "yaml"}}
+    print("loaded", sorted(names - sys.stdlib_module_names - ours), "http" in names, file=sys.stderr)
+"""
+
+
+NOTHING, NOTHING_BUT_HTTP = "loaded [] False\n", "loaded [] True\n"
+CHECK = "from coreloop.guard.__main__ import main; sys.exit(main(sys.argv[1:]))"
+
+
+def test_what_promote_wrote_goes_on(python: Run, about) -> None:
+    told = python("-m", "coreloop.guard", "check", *about())
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.startswith("passes: coreloop's, by its title, its branch")
+
+
+def test_other_work_goes_on(python: Run, about) -> None:
+    told = python("-m", "coreloop.guard", "check", "--json", *about(ordinary_event))
+    assert (told.returncode, told.stderr) == (0, "")
+    assert json.loads(told.stdout)["coreloop"] is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"labels": ("coreloop", "automerge")}, "the label automerge"),
+        ({"auto_merge": True}, "auto-merge of"),
+        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "which is no human"),
+    ],
+    ids=["label", "auto-merge", "no human"],
+)
+def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
+    told = python("-m", "coreloop.guard", "check", *about(**changes))
+    assert (told.returncode, told.stderr) == (1, "")
+    assert told.stdout.startswith("stops: coreloop's")
+    assert reason in told.stdout
+
+
+def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project) -> None:
+    project.git("switch", "--quiet", "--detach", "main")
+    head = project.commit({FILE: edit() + b"x = 1\n"}, commit().message)
+    project.git("switch", "--quiet", "main")
+    assert python("-m", "coreloop.guard", "check", *about(head_sha=head)).returncode == 1
+
+
+@pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
+def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
+    told = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
+    assert (told.returncode, told.stderr) == (0 if passes else 1, NOTHING)
+
+
+def test_github_is_asked_and_told_without_anything_foreign(
+    python: Run, about, github: GithubStandIn, project: Project, monkeypatch, tmp_path: Path
+) -> None:
+    variables = {"REPOSITORY": github.repo, "TOKEN": github.token, "API_URL": github.url}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"GITHUB_{name}", value)
+    pull = github.add_pull(branch=BRANCH, draft=False)
+    pull.labels[:] = ["coreloop", "automerge"]
+    rules = Path(__file__).parents[3] / ".github/branch_protection.yml"
+    project.commit({".github/branch_protection.yml": rules.read_bytes()})
+    options = about(action="labeled", number=1, labels=("coreloop", "automerge"))
+    told = python("-c", loaded(CHECK), "act", "--confirm", *options)
+    assert (told.returncode, told.stderr) == (0, NOTHING_BUT_HTTP)
+    assert told.stdout == "done: remove label automerge, #1\n"
+    assert pull.labels == ["coreloop"]
+    told = python(
+        "-c", loaded(CHECK), "gather", "--out", str(tmp_path / "said"), *about(action="enqueued", number=1)
+    )
+    assert (told.stdout, told.stderr) == ("asked about #1\n", NOTHING_BUT_HTTP)
+    told = python("-c", loaded(CHECK), "protect", "--confirm")
+    assert told.stdout.endswith("7 of 7 applied to main\n")
+    assert told.stderr == NOTHING_BUT_HTTP
+
+
+def test_what_cannot_be_read_is_one_line(python: Run, tmp_path: Path) -> None:
+    words = ("--event", str(tmp_path / "none.json"), "--event-name", "pull_request")
+    told = python("-m", "coreloop.guard", "check", *words)
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.startswith("coreloop.guard: ")
+    assert told.stderr.count("\n") == 1
+    assert "cannot be read" in told.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("check",), ("nothing",), ("check", "--ev", "x", "--event-name", "push")]
+)
+def test_usage_is_2(python: Run, words: tuple[str, ...]) -> None:
+    assert python("-m", "coreloop.guard", *words).returncode == 2
+
+
+def own_modules() -> list[str]:
+    """Modules that must stand on the standard library and PyYAML."""
+    package = SOURCE / "coreloop"
+    files = [path.relative_to(package) for name in PACKAGES for path in (package / name).glob("*.py")]
+    return sorted({*MODULES, *(".".join(path.with_suffix("").parts) for path in files)})
+
+
+def test_each_module_stands_on_the_standard_library(python: Run) -> None:
+    """In one process: what is foreign cannot be found in it at all."""
+    names = own_modules()
+    assert {"docstrings.edit", "history.repository", "guard.policy", "project.settings"} <= set(names)
+    told = python("-c", loaded(f"import {', '.join(f'coreloop.{name}' for name in names)}"))
+    assert told.returncode == 0, told.stderr
+    assert told.stderr.startswith("loaded []")
+
+
+def test_both_shells_have_the_same_options() -> None:
+    here = _parser()._subparsers._group_actions[0].choices
+    assert set(here) == set(group.commands)
+    for name, parser in here.items():
+        mine = {word for action in parser._actions for word in action.option_strings} - {"-h", "--help"}
+        assert mine == {word for option in group.commands[name].params for word in option.opts}
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
+def test_both_shells_tell_the_same(
+    python: Run, about, entry_point, project: Project, passes: bool, as_json
+) -> None:
+    for command in ("check", "act"):
+        words = [command, *about(auto_merge=not passes, title="[CORELOOP-R] 한국어"), *as_json]
+        told = python("-m", "coreloop.guard", *words)
+        assert entry_point(project.root, "guard", *words) == (told.returncode, told.stdout, told.stderr)
