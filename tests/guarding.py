@@ -9,7 +9,7 @@ from typing import Any
 
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
-from coreloop.guard.event import Account, PullRequest, PullRequestEvent, Review
+from coreloop.guard.event import Account, PullRequestEvent, ReportedPull, Review
 from coreloop.guard.policy import Decision, Facts, decide
 from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
@@ -55,9 +55,9 @@ def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileC
     return replace(FileChange(FILE, ("100644", "100644"), old, edited), **changes)
 
 
-def pull(**changes: Any) -> PullRequest:
+def pull(**changes: Any) -> ReportedPull:
     """The pull request of a promotion."""
-    good = PullRequest(
+    good = ReportedPull(
         number=NUMBER,
         title=pull_request_title(proposal()),
         body=f"Text.\n\n{trailers(proposal(), REPLAY)}\n",
@@ -129,7 +129,7 @@ class Payload:
         return path
 
 
-def pull_json(one: PullRequest, there: str = REPO) -> dict[str, Any]:
+def pull_json(one: ReportedPull, there: str = REPO) -> dict[str, Any]:
     """A pull request as the API shows it."""
     return {
         "number": one.number,

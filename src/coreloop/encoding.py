@@ -32,7 +32,7 @@ def canonical_json(value: object) -> bytes:
     Raises
     ------
     TypeError
-        The value has no JSON form (`plain` makes one that does).
+        The value has no JSON form (`to_plain` makes one that does).
     """
     return orjson.dumps(value, default=_set_as_list, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
@@ -50,7 +50,7 @@ def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
     return value
 
 
-def plain(value: object) -> Any:
+def to_plain(value: object) -> Any:
     """Copy a value into what JSON can hold.
 
     Lone surrogates are replaced, integers over 64 bits and what has no JSON form become ``<type name>``,

@@ -38,10 +38,10 @@ def decode(text: str | bytes, kind: type[T]) -> T:
     ShapeError
         It is no JSON, or a field has another type than declared.
     """
-    return shaped(parse(text), kind)
+    return shaped(parse_json(text), kind)
 
 
-def parse(text: str | bytes) -> Any:
+def parse_json(text: str | bytes) -> Any:
     """JSON text as plain values.
 
     Raises
@@ -66,7 +66,7 @@ def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
     Parameters
     ----------
     value : object
-        As `parse` or a YAML reader gives it.
+        As `parse_json` or a YAML reader gives it.
     kind : type
         As for `decode`.
     exact : bool

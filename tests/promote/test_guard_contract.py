@@ -9,7 +9,7 @@ from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceEr
 from coreloop.forge.github_api import GithubApi
 from coreloop.forge.urllib_transport import UrllibTransport
 from coreloop.guard.event import read_authorships, read_pulls, read_reviews
-from coreloop.guard.github import carry_out, gather
+from coreloop.guard.github import gather, take_back
 from coreloop.guard.policy import Action
 from coreloop.guard.protection import (
     FILE,
@@ -65,7 +65,7 @@ def test_a_label_is_taken_off_and_one_that_is_gone_is_no_error(github: GithubSta
     pull = github.add_pull(branch=BRANCH)
     pull.labels[:] = ["coreloop", "auto merge / now"]
     for _ in range(2):
-        carry_out(api, Action("remove_label", 1, "auto merge / now"))
+        take_back(api, Action("remove_label", 1, "auto merge / now"))
     assert pull.labels == ["coreloop"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.encoding import MAX_LINE_BYTES, canonical_json, encode_line, plain, shorten
+from coreloop.encoding import MAX_LINE_BYTES, canonical_json, encode_line, shorten, to_plain
 from coreloop.records import (
     hash_args,
     hash_question,
@@ -136,12 +136,12 @@ def test_shortening_never_lengthens(text, limit):
 def test_a_value_that_contains_itself_ends():
     value = {"n": 1}
     value["self"] = [value, value]
-    assert plain(value)["n"] == 1
-    assert len(orjson.dumps(plain(value))) < 1_000_000
+    assert to_plain(value)["n"] == 1
+    assert len(orjson.dumps(to_plain(value))) < 1_000_000
 
 
 def test_what_json_cannot_hold_becomes_its_type():
-    assert plain({"o": object(), "b": b"x", 3: 2**70, "s": "\ud800", "t": (1, {2})}) == {
+    assert to_plain({"o": object(), "b": b"x", 3: 2**70, "s": "\ud800", "t": (1, {2})}) == {
         "o": "<object>",
         "b": "<bytes>",
         "3": "<int>",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.shapes import ShapeError, decode, parse, shaped
+from coreloop.shapes import ShapeError, decode, parse_json, shaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def test_the_message_names_the_field_as_msgspec_does(text: str, why: str) -> Non
 )
 def test_what_is_no_json_is_refused(text: bytes) -> None:
     with pytest.raises(ShapeError):
-        parse(text)
+        parse_json(text)
 
 
 def test_a_text_that_utf_8_cannot_hold_is_refused() -> None:

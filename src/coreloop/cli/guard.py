@@ -10,7 +10,7 @@ import click
 from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
-    from coreloop.guard.report import Report
+    from coreloop.guard.report import GuardReport
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -61,10 +61,10 @@ def check(as_json: bool, **options: Any) -> None:
     Exits 1 when it may not, 2 when something cannot be read: both are red in a workflow. Nothing is asked of
     any server, and no code of the pull request runs.
     """
-    from coreloop.guard.facts import Asked, check
+    from coreloop.guard.facts import Asked, check_event
     from coreloop.guard.report import report_check
 
-    _show(report_check(check(Asked(**options))), as_json=as_json)
+    _show(report_check(check_event(Asked(**options))), as_json=as_json)
 
 
 @command.command()
@@ -117,7 +117,7 @@ def protect(confirm: bool, as_json: bool) -> None:
     _show(report_protected(protect(Path.cwd(), os.environ, confirm=confirm)), as_json=as_json)
 
 
-def _show(report: "Report", *, as_json: bool) -> None:
+def _show(report: "GuardReport", *, as_json: bool) -> None:
     click.echo(report.output(as_json=as_json))
     for line in report.complaints(as_json=as_json):
         click.echo(line, err=True)

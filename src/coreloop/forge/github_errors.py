@@ -19,7 +19,7 @@ from coreloop.errors import (
     ForgeUnavailableError,
     PullRequestExistsError,
 )
-from coreloop.shapes import ShapeError, parse, shaped
+from coreloop.shapes import ShapeError, parse_json, shaped
 
 _LONGEST_QUOTE = 200
 
@@ -165,7 +165,7 @@ def quoted(body: object) -> str:
         JSON text, or what was decoded from it; anything else gives "".
     """
     try:
-        error = shaped(parse(body) if isinstance(body, str | bytes) else body, _ErrorBody)
+        error = shaped(parse_json(body) if isinstance(body, str | bytes) else body, _ErrorBody)
     except ShapeError:
         return ""
     text = "; ".join(filter(None, [error.message, *map(_problem, error.errors)]))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import CoreloopError, RefusedError
-from coreloop.guard.facts import Asked, check
-from coreloop.guard.report import Report, report_acted, report_check, report_gathered, report_protected
+from coreloop.guard.facts import Asked, check_event
+from coreloop.guard.report import GuardReport, report_acted, report_check, report_gathered, report_protected
 
 _EVENT = ("event", "event_name", "folder", "base", "head")
 _ANSWERS = ("reviews", "pulls", "commits")
@@ -36,9 +36,9 @@ def main(words: Sequence[str]) -> int:
     return report.code
 
 
-def _report(given: argparse.Namespace) -> Report:
+def _report(given: argparse.Namespace) -> GuardReport:
     if given.command == "check":
-        return report_check(check(_asked(given)))
+        return report_check(check_event(_asked(given)))
     # only these ask GitHub
     from coreloop.guard.github import act, gather_to
     from coreloop.guard.protection import protect

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from coreloop.guard.event import PullRequest, PullRequestEvent
-from coreloop.guard.letters import plain
+from coreloop.guard.event import PullRequestEvent, ReportedPull
+from coreloop.guard.letters import plain_letters
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_trailers
 
@@ -21,17 +21,17 @@ def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
     yield from claims_of_pull(event.pull)
     if _is_title(event.former_title or ""):
         yield "its former title"
-    if plain(event.label or "") == LABEL and event.label not in event.pull.labels:
+    if plain_letters(event.label or "") == LABEL and event.label not in event.pull.labels:
         yield f"the label {LABEL} that was taken off"
 
 
-def claims_of_pull(pull: PullRequest) -> Iterator[str]:
+def claims_of_pull(pull: ReportedPull) -> Iterator[str]:
     """Signs on a pull request itself."""
     if _is_title(pull.title):
         yield "its title"
     if _is_branch(pull.branch):
         yield "its branch"
-    if any(plain(label) == LABEL for label in pull.labels):
+    if any(plain_letters(label) == LABEL for label in pull.labels):
         yield f"the label {LABEL}"
 
 
@@ -62,7 +62,7 @@ def _is_title(title: str) -> bool:
         return True
     read = ""
     for at, char in enumerate(title):
-        read += plain(char)
+        read += plain_letters(char)
         if len(read) >= 9:
             return read in _TITLES and not title[at + 1 : at + 2].isalnum()
     return False

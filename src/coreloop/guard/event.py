@@ -22,7 +22,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PullRequest:
+class ReportedPull:
     """A pull request as a payload or the API shows it.
 
     Attributes
@@ -62,7 +62,7 @@ class PullRequestEvent:
     """
 
     action: str
-    pull: PullRequest
+    pull: ReportedPull
     sender: Account
     former_title: str | None = None
     label: str | None = None
@@ -233,7 +233,7 @@ def read_reviews(path: Path) -> tuple[Review, ...]:
     return tuple(map(_review, _decoded(path, list[_Review], "list of reviews")))
 
 
-def read_pulls(path: Path) -> tuple[PullRequest, ...]:
+def read_pulls(path: Path) -> tuple[ReportedPull, ...]:
     """Read pull requests, a list of what the API returns for each."""
     return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
 
@@ -274,9 +274,9 @@ def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
     )
 
 
-def _pull_request(pull: _Pull) -> PullRequest:
+def _pull_request(pull: _Pull) -> ReportedPull:
     there = pull.head.repo.full_name.lower() if pull.head.repo is not None else None
-    return PullRequest(
+    return ReportedPull(
         number=pull.number,
         title=pull.title or "",
         body=pull.body or "",

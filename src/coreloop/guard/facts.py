@@ -45,7 +45,7 @@ class Asked:
     commits: Path | None = None
 
 
-def check(asked: Asked) -> Decision:
+def check_event(asked: Asked) -> Decision:
     """Read everything and decide.
 
     Raises

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from coreloop.errors import ForgeError, ForgeNotFoundError, UsageError
 from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.guard.facts import Asked, check, queued
+from coreloop.guard.facts import Asked, check_event, queued
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
@@ -100,7 +100,7 @@ class Acted:
 
 
 def gather_to(out: Path, asked: Asked, environ: Mapping[str, str]) -> Gathered:
-    """Write what `coreloop.guard.facts.check` needs of GitHub in the merge queue into a folder.
+    """Write what `coreloop.guard.facts.check_event` needs of GitHub in the merge queue into a folder.
 
     For any other event the lists are empty, and nothing is asked.
 
@@ -136,13 +136,13 @@ def act(asked: Asked, environ: Mapping[str, str], *, confirm: bool) -> Acted:
     CoreloopError
         Something cannot be read, or nothing can be asked of GitHub; what it refuses is in the result.
     """
-    actions = check(asked).actions
+    actions = check_event(asked).actions
     failed: dict[int, str] = {}
     if confirm and actions:
         with _connected(asked, environ) as api:
             for at, action in enumerate(actions):
                 try:
-                    carry_out(api, action)
+                    take_back(api, action)
                 except ForgeError as error:  # the others may still be done
                     failed[at] = str(error)
     return Acted(actions, confirm, failed)
@@ -182,7 +182,7 @@ def gather(api: GithubApi, numbers: Collection[int], *, needed: int | None) -> d
     return {name: json.dumps(items).encode() for name, items in said.items()}
 
 
-def carry_out(api: GithubApi, action: Action) -> None:
+def take_back(api: GithubApi, action: Action) -> None:
     """Take a label off or auto-merge back, or make a pull request a draft again.
 
     Raises

@@ -44,7 +44,7 @@ _NAMED: Final = re.compile(
 _DIGITS: Final = str.maketrans("013457", "oieast")
 
 
-def plain(name: str) -> str:
+def plain_letters(name: str) -> str:
     """The letters and digits of a name, Latin ones in lower-case ASCII.
 
     ``Auto-Merge``, ``ａｕｔｏ＿ｍｅｒｇｅ`` and ``аutomerge`` with a Cyrillic ``а`` are all ``automerge``.
@@ -54,8 +54,8 @@ def plain(name: str) -> str:
 
 
 def spellings(name: str) -> tuple[str, str]:
-    """The `plain` name, and the same with digits read as the letters they stand for (``m3rg3``)."""
-    read = plain(name)
+    """The `plain_letters` name, and the same with digits read as the letters they stand for (``m3rg3``)."""
+    read = plain_letters(name)
     return read, read.translate(_DIGITS)
 
 

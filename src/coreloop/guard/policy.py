@@ -17,13 +17,13 @@ from coreloop.guard.event import (
     Authorship,
     Event,
     MergeGroupEvent,
-    PullRequest,
     PullRequestEvent,
     PushEvent,
+    ReportedPull,
     Review,
 )
 from coreloop.guard.labels import asks_to_merge
-from coreloop.guard.letters import plain
+from coreloop.guard.letters import plain_letters
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import LABEL, SECTIONS, branch_start, read_trailers
@@ -93,11 +93,11 @@ class Facts:
     settings: Settings
     project: str = ""
     reviews: tuple[Review, ...] = ()
-    pulls: tuple[PullRequest, ...] = ()
+    pulls: tuple[ReportedPull, ...] = ()
     authorships: tuple[Authorship, ...] = ()
 
 
-def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[PullRequest]) -> tuple[str, ...]:
+def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[ReportedPull]) -> tuple[str, ...]:
     """What says that an event is about a promotion of coreloop's."""
     if isinstance(event, PullRequestEvent):
         return (*claims_of_event(event), *claims_of_commits(commits))
@@ -149,7 +149,7 @@ def _actions(event: PullRequestEvent) -> Iterator[Action]:
         yield Action("convert_to_draft", event.pull.number)
 
 
-def _actions_on(pull: PullRequest) -> Iterator[Action]:
+def _actions_on(pull: ReportedPull) -> Iterator[Action]:
     for label in filter(asks_to_merge, pull.labels):
         yield Action("remove_label", pull.number, label)
     if pull.auto_merge:
@@ -163,14 +163,14 @@ def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     yield from _merging_labels(_with_new_label(event))
 
 
-def _with_new_label(event: PullRequestEvent) -> PullRequest:
+def _with_new_label(event: PullRequestEvent) -> ReportedPull:
     """The pull request with the label that the event is about, should its list not have it yet."""
     if event.action != "labeled" or event.label is None or event.label in event.pull.labels:
         return event.pull
     return replace(event.pull, labels=(*event.pull.labels, event.label))
 
 
-def _merging_labels(pull: PullRequest) -> Iterator[str]:
+def _merging_labels(pull: ReportedPull) -> Iterator[str]:
     for label in filter(asks_to_merge, pull.labels):
         yield f"the label {printable(label)} of #{pull.number} asks a machine to merge; a human does that"
 
@@ -180,12 +180,12 @@ def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
         yield _auto_merge_is_on(event.pull)
 
 
-def _auto_merge_is_on(pull: PullRequest) -> str:
+def _auto_merge_is_on(pull: ReportedPull) -> str:
     return f"auto-merge of #{pull.number} is on; a human merges"
 
 
 def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "unlabeled" and plain(event.label or "") == LABEL:
+    if event.action == "unlabeled" and plain_letters(event.label or "") == LABEL:
         yield f"the label {LABEL} was taken off; put it back"
 
 
@@ -328,7 +328,7 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
 )
 
 
-def _promotions(facts: Facts) -> Iterator[PullRequest]:
+def _promotions(facts: Facts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by what they show or by their head commit."""
     shas = {commit.sha for commit in facts.commits if is_promotion(commit)}
     for pull in facts.pulls:
@@ -353,7 +353,7 @@ def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
     yield from refuse_files(files, commit, settings=facts.settings, project=facts.project)
 
 
-def _refuse_unapproved(pull: PullRequest, facts: Facts) -> Iterator[str]:
+def _refuse_unapproved(pull: ReportedPull, facts: Facts) -> Iterator[str]:
     reviews = [one for one in facts.reviews if one.pull in {None, pull.number}]
     behind = {pull.author.login.casefold(), *_behind(pull.head_sha, facts)}
     if not is_approved(reviews, head=pull.head_sha, behind=behind):

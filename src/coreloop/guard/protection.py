@@ -50,7 +50,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RuleDifference:
     """One rule that is not as wanted."""
 
     rule: str
@@ -130,8 +130,8 @@ class Protected:
     """What differed from the wanted rules of a branch, and what is left of it."""
 
     branch: str
-    found: tuple[Difference, ...]
-    left: tuple[Difference, ...]
+    found: tuple[RuleDifference, ...]
+    left: tuple[RuleDifference, ...]
     confirmed: bool
 
 
@@ -193,24 +193,24 @@ def read_current(api: GithubApi, branch: str) -> Current:
     return Current(answer.decoded(_Protection), allowed)
 
 
-def differences(wanted: Wanted, current: Current) -> list[Difference]:
+def differences(wanted: Wanted, current: Current) -> list[RuleDifference]:
     """What is weaker than wanted, or otherwise not as wanted; more approvals or checks are no difference."""
     return [one for one in _compared(wanted, current) if one.now != one.wanted]
 
 
-def _compared(wanted: Wanted, current: Current) -> Iterator[Difference]:
+def _compared(wanted: Wanted, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
-        yield Difference(f"required check {check.context}", _has(protection, check), True)
+        yield RuleDifference(f"required check {check.context}", _has(protection, check), True)
     reviews, asked = _reviews(protection), wanted.required_pull_request_reviews
     most = max(reviews.required_approving_review_count, asked.required_approving_review_count)
-    yield Difference("required_approving_review_count", reviews.required_approving_review_count, most)
+    yield RuleDifference("required_approving_review_count", reviews.required_approving_review_count, most)
     for name in ("require_code_owner_reviews", "dismiss_stale_reviews", "require_last_push_approval"):
-        yield Difference(name, getattr(reviews, name), getattr(asked, name))
-    yield Difference("may merge without a review", _bypassing(reviews), [])
+        yield RuleDifference(name, getattr(reviews, name), getattr(asked, name))
+    yield RuleDifference("may merge without a review", _bypassing(reviews), [])
     for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
-        yield Difference(name, getattr(protection, name).enabled, getattr(wanted, name))
-    yield Difference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
+        yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
+    yield RuleDifference("allow_auto_merge", current.allow_auto_merge, wanted.allow_auto_merge)
 
 
 def _has(protection: _Protection, check: Check) -> bool:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # who only checks asks GitHub nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class GuardReport:
     """What is shown.
 
     Attributes
@@ -43,7 +43,7 @@ class Report:
         return () if as_json else self.errors
 
 
-def report_check(decision: "Decision") -> Report:
+def report_check(decision: "Decision") -> GuardReport:
     """Whether a pull request may go on, and why not."""
     facts = {
         "passes": decision.passes,
@@ -52,21 +52,21 @@ def report_check(decision: "Decision") -> Report:
         "reasons": decision.reasons,
         "actions": decision.actions,
     }
-    return Report(lines=tuple(_decision(decision)), facts=facts, code=0 if decision.passes else 1)
+    return GuardReport(lines=tuple(_decision(decision)), facts=facts, code=0 if decision.passes else 1)
 
 
-def report_gathered(gathered: "Gathered") -> Report:
+def report_gathered(gathered: "Gathered") -> GuardReport:
     """What GitHub was asked about."""
     named = ", ".join(f"#{number}" for number in gathered.numbers)
     line = f"asked about {named}" if named else "nothing to ask: no pull request is in the queue"
-    return Report(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
+    return GuardReport(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
 
 
-def report_acted(acted: "Acted") -> Report:
+def report_acted(acted: "Acted") -> GuardReport:
     """What was done, or would be."""
     lines = [f"{_state(acted, at)}: {_action(action)}" for at, action in enumerate(acted.actions)]
     failed = tuple(acted.failed.values())
-    return Report(
+    return GuardReport(
         lines=tuple(lines) or ("nothing to do",),
         facts={"actions": acted.actions, "confirmed": acted.confirmed, "failed": failed},
         errors=tuple(map(printable, failed)),
@@ -74,10 +74,10 @@ def report_acted(acted: "Acted") -> Report:
     )
 
 
-def report_protected(protected: "Protected") -> Report:
+def report_protected(protected: "Protected") -> GuardReport:
     """What differed from the wanted rules, and what is left of it."""
     differing = (f"{one.rule}: {one.now} -> {one.wanted}" for one in protected.found)
-    return Report(
+    return GuardReport(
         lines=(*differing, _outcome(protected)),
         facts={
             "branch": protected.branch,

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from coreloop.categories import Categories
-from coreloop.encoding import MAX_STRING_CHARS, canonical_json, plain, shorten, text_of
+from coreloop.encoding import MAX_STRING_CHARS, canonical_json, shorten, text_of, to_plain
 from coreloop.records import (
     DEFAULT_SELECTORS,
     SCHEMA_VERSION,
@@ -155,10 +155,10 @@ def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
     except Exception:  # TypeError, or whatever a mapping of somebody's own raises
         drop("unserialisable")
     with suppress(Exception):
-        return canonical_json(plain(_named(args)))
+        return canonical_json(to_plain(_named(args)))
     return b"{}"  # a mapping that cannot even be read
 
 
 def _named(args: object) -> dict[str, Any]:
-    named = args if isinstance(args, dict) else {} if args is None else plain(args)
+    named = args if isinstance(args, dict) else {} if args is None else to_plain(args)
     return named if isinstance(named, dict) else {"value": named}

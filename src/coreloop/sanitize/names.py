@@ -10,7 +10,7 @@ from ahocorasick_rs import AhoCorasick
 
 from coreloop.errors import WorkspaceError
 from coreloop.records import encodable
-from coreloop.sanitize.views import plain, readings
+from coreloop.sanitize.views import plain_text, readings
 
 # Names of two letters that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
 _ORDINARY_TEXT: Final = """
@@ -72,7 +72,7 @@ class Names:
             if code:
                 self._codes[code] = name
             for one in (name, *aliases):
-                folded = re.sub(r"\s", "", plain(one))
+                folded = re.sub(r"\s", "", plain_text(one))
                 if len(folded) > 1:
                     by_text.setdefault(folded.lower(), (folded, code or name))
         self._texts = list(by_text)

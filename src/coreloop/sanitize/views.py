@@ -172,7 +172,7 @@ def readings(text: str) -> Iterator[View | None]:
             yield _clear(broken, tags=True) or broken
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """The text without any disguise; what two ways of writing one value have in common."""
     clear = _clear(_identity(text)) if _may_differ(text) else None
     return text if clear is None else clear.text

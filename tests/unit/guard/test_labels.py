@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.guard.labels import asks_to_merge
-from coreloop.guard.letters import _LOOKALIKES, plain
+from coreloop.guard.letters import _LOOKALIKES, plain_letters
 
 ASKS = [
     *("auto-merge", "automerge", "auto merge", "AUTO_MERGE", "Auto Merge", "auto.merge", "auto:merge"),
@@ -74,10 +74,10 @@ def _disguises(letter: str) -> list[str]:
 @given(st.data(), st.sampled_from(["automerge", "readytomerge", "mergequeue", "kodiak", "autoland"]))
 def test_no_disguise_helps(data: st.DataObject, name: str):
     written = "".join(data.draw(SEPARATORS) + data.draw(st.sampled_from(_disguises(one))) for one in name)
-    assert plain(written) == name
+    assert plain_letters(written) == name
     assert asks_to_merge(written)
 
 
 @given(st.text())
 def test_plain_is_settled_after_once(name: str):
-    assert plain(plain(name)) == plain(name)
+    assert plain_letters(plain_letters(name)) == plain_letters(name)

@@ -190,7 +190,7 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         yield from read_line_values(io.BytesIO(rest))
 
 
-def decode(text: bytes | str) -> Any:
+def decode_trace(text: bytes | str) -> Any:
     """The value of a JSON text.
 
     Raises
@@ -210,6 +210,6 @@ def decode(text: bytes | str) -> Any:
 
 def _value_or_torn(text: bytes) -> Any:
     try:
-        return decode(text)
+        return decode_trace(text)
     except ValueError:
         return TORN

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-from coreloop.observe.importers.files import TraceFile, Unusable, decode, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, Unusable, decode_trace, read_documents, read_each
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedCall, TracedRequest
 from coreloop.observe.importers.values import (
     answer_in,
@@ -74,7 +74,7 @@ def _read_zip(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:
     try:
-        return decode(log.read(name))
+        return decode_trace(log.read(name))
     except ValueError:
         return TORN
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 import orjson
 
-from coreloop.encoding import plain
+from coreloop.encoding import to_plain
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
@@ -70,7 +70,7 @@ class TraceSpan:
 _decode_span = msgspec.json.Decoder(TraceSpan).decode
 
 
-class Gathered:
+class GatheredSpans:
     """Spans by trace, in a temporary database: those of one trace may lie anywhere in any of the files."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ def _packed(span: TraceSpan) -> bytes:
     try:
         return orjson.dumps(span)
     except TypeError:  # what JSON cannot hold, or nested too deeply
-        return orjson.dumps(replace(span, **{name: plain(getattr(span, name)) for name in _TEXTS}))
+        return orjson.dumps(replace(span, **{name: to_plain(getattr(span, name)) for name in _TEXTS}))
 
 
 _TEXTS: Final = (
@@ -124,7 +124,7 @@ def requests(
     WorkspaceError
         There is no room for temporary files.
     """
-    gathered = Gathered()
+    gathered = GatheredSpans()
     try:
         for part in parts:
             if isinstance(part, TraceSpan):

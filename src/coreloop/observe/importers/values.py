@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from coreloop.observe.importers.files import decode
+from coreloop.observe.importers.files import decode_trace
 
 _QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
 _ANSWER_KEYS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
@@ -54,7 +54,7 @@ def decoded(value: object) -> Any:
         if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "[", '"'}:
             break
         try:
-            value = decode(value)
+            value = decode_trace(value)
         except ValueError:
             break
     return value
