@@ -33,6 +33,17 @@ def show_proposals(
     if as_json:
         click.echo(proposals_json(proposals, document, paths))
         return
+    _show_head(proposals, document)
+    _show_table(document)
+    for gate, count in proposals.found.fell.items():
+        if count:
+            click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+    _show_rest(proposals, document)
+    for path in paths:
+        click.echo(f"wrote {path}", err=True)
+
+
+def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
     days = proposals.days
     click.echo(
         f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
@@ -42,6 +53,9 @@ def show_proposals(
     if not proposals.n_records:
         newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
         click.echo(f"  no record in these days; {newest}")
+
+
+def _show_table(document: CandidatesFile) -> None:
     if document.candidates:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -50,30 +64,28 @@ def show_proposals(
     if len(document.candidates) > MAX_SHOWN:
         click.echo(f"… and {len(document.candidates) - MAX_SHOWN} more, in the draft")
     if document.n_folded:
-        click.echo(
-            f"  {counted(document.n_folded, 'candidate')} of fewer than {MIN_PUBLISHED} requests not listed"
-        )
-    for gate, count in proposals.found.fell.items():
-        if count:
-            click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+        noun = counted(document.n_folded, "candidate")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests not listed")
+
+
+def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
+    """What counted neither way, what was not read, what has no place, and notes."""
     if proposals.n_neutral:
         click.echo(
             f"  {counted(proposals.n_neutral, 'record')} counted neither way: an answer shorter than "
             "min_chunk_len, or a network or rate-limit error"
         )
     show_skipped(proposals.skipped)
-    homeless = sum(_is_homeless(one) for one in document.candidates)
+    homeless = sum(_is_homeless(candidate) for candidate in document.candidates)
     if homeless:
         click.echo(
             f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
         )
     if document.notes:
-        bullets = sum(len(one.bullets) for one in document.notes)
+        bullets = sum(len(note.bullets) for note in document.notes)
         click.echo(
             f"  {counted(bullets, 'bullet')} of {counted(len(document.notes), 'audit note')}, in the draft"
         )
-    for path in paths:
-        click.echo(f"wrote {path}", err=True)
 
 
 def counted(number: int, noun: str) -> str:
