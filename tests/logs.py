@@ -46,7 +46,12 @@ def record(**changes: Any) -> dict[str, Any]:
 
 def repeated(count: int, **changes: Any) -> list[dict[str, Any]]:
     """The same work for questions that share no word."""
-    return [record(question=f"질문{index} 회사{index}", **changes) for index in range(count)]
+    return [record(question=f"질문 {word(index)} 회사{word(index)}", **changes) for index in range(count)]
+
+
+def word(number: int) -> str:
+    """A word of its own for each number; questions that differ in numbers only are one question."""
+    return chr(0xAC00 + number % 10_000) + "가" * (number // 10_000)
 
 
 def line(one: dict[str, Any]) -> bytes:

@@ -315,4 +315,5 @@ def near(one: set[str], other: set[str]) -> bool:
 
 def words_of(question: str) -> set[str]:
     folded = unicodedata.normalize("NFKC", question).lower()
-    return set("".join(char for char in folded if char.isalnum() or char.isspace()).split())
+    plain = "".join(char for char in folded if char.isalnum() or char.isspace())
+    return set(re.sub("[0-9a-z]*[0-9][0-9a-z]*", "0", plain).split())

@@ -15,7 +15,8 @@ class Categories:
     rules : iterable of (label, keywords)
         A keyword matches in any case and width. A Korean keyword matches anywhere, since particles and
         compounds are glued on; the ends of one in Latin letters must be the ends of a word (``roe`` is
-        not in ``heroes``), a plural ``s`` aside.
+        not in ``heroes``), English endings aside: ``refund`` is in ``refunded``, ``delivery`` in
+        ``deliveries``. A keyword of up to three letters only takes a plural ``s``.
     """
 
     def __init__(self, rules: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
@@ -34,8 +35,28 @@ def _any_of(keywords: Sequence[str]) -> re.Pattern[str]:
 
 def _pattern(keyword: str) -> str:
     before = r"(?<![a-z0-9])" if re.match(r"[a-z0-9]", keyword) else ""
-    after = r"s?(?![a-z0-9])" if re.search(r"[a-z0-9]\Z", keyword) else ""
-    return before + re.escape(keyword) + after
+    if not re.search(r"[a-z0-9]\Z", keyword):
+        return before + re.escape(keyword)
+    return f"{before}{_inflected(keyword)}(?![a-z0-9])"
+
+
+def _inflected(keyword: str) -> str:
+    """A pattern of a keyword with English endings; of its last word, where it has several.
+
+    Not a stemmer: ``rate`` is not in ``rating``, which is another thing.
+    """
+    stem, last = keyword[:-1], keyword[-1]
+    length = len(re.split("[^a-z0-9]", keyword)[-1])
+    if length < 4 or last.isdecimal():
+        return f"{re.escape(keyword)}s?"
+    if last == "s":
+        return f"{re.escape(keyword)}(?:es)?"
+    if last == "y" and stem[-1] not in "aeiou":
+        return f"{re.escape(stem)}(?:y|ies|ied|ying)"
+    if last == "e":
+        return f"{re.escape(stem)}(?:e|es|ed{'|ing' if length > 4 else ''})"
+    doubled = f"|{last}ed|{last}ing" if last in "bdglmnprt" else ""
+    return f"{re.escape(keyword)}(?:s|es|ed|ing{doubled})?"
 
 
 def _fold(text: str) -> str:

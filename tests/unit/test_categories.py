@@ -41,6 +41,27 @@ def test_the_first_rule_with_a_word_of_the_question_gives_the_label(question, la
     assert RULES.label(question) == label
 
 
+@pytest.mark.parametrize(
+    ("keyword", "words", "others"),
+    [
+        ("refund", ["refund", "refunds", "refunded", "Refunding"], ["refundable", "prefund"]),
+        ("delivery", ["delivery", "deliveries"], ["delivering", "deliver"]),
+        ("cancel", ["cancels", "cancelled", "canceled", "cancelling"], ["cancellation"]),
+        ("exchange", ["exchanged", "exchanges", "exchanging"], ["exchanger"]),
+        ("ship", ["shipped", "shipping", "ships"], ["shipment"]),
+        ("rate", ["rates", "rated"], ["rating", "ratio"]),
+        ("pay", ["pays"], ["payee", "paying"]),
+        ("eps", ["eps"], ["epsilon", "epsed"]),
+        ("cash flow", ["cash flows", "cash flow"], ["cash flower", "cashflow"]),
+        ("address", ["address", "addresses"], ["addressee", "addresss"]),
+    ],
+)
+def test_english_keywords_inflect(keyword, words, others):
+    rules = Categories([("A", [keyword])])
+    assert {rules.label(f"please: {word}?") for word in words} == {"A"}
+    assert {rules.label(f"please: {word}?") for word in others} == {"UNSPECIFIED"}
+
+
 def test_a_keyword_may_be_written_in_any_form():
     rules = Categories([("A", [unicodedata.normalize("NFD", "수익성"), "ＰＥＲ"])])
     assert rules.label("수익성") == rules.label("낮은 per") == "A"

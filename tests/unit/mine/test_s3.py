@@ -19,7 +19,7 @@ from coreloop.mine.remote import Address, Folder, RemoteFile
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
-from logs import call, failed, line, record
+from logs import call, failed, line, record, word
 from s3_stand_in import S3, running_s3
 
 SETTINGS = MineSettings(selectors={"scan": ("target",)}, verdicts={"req-212": "V"})
@@ -33,7 +33,7 @@ def _lines(day: int, count: int = 40) -> bytes:
             record(
                 request_id=f"req-{day}{number}",
                 ts=f"2026-04-{day}T09:30:00Z",
-                question=f"질문{number} 회사{number}",
+                question=f"질문 {word(number)} 회사{word(number)}",
                 tool_calls=ways[number % 3],
             )
         )

@@ -26,7 +26,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import assign_ids, to_json
 from coreloop.proposals.vocabulary import Vocabulary
-from logs import call, record, repeated, write_log
+from logs import call, record, repeated, word, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAY = NOW.date()
@@ -324,7 +324,7 @@ HOSTILE_QUESTIONS = [
 
 @pytest.mark.parametrize("question", HOSTILE_QUESTIONS, ids=ascii)
 def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: Path):
-    rows = [record(question=f"{question} {n} 회사{n}") for n in range(3)]
+    rows = [record(question=f"{question} {word(n)} 회사{word(n)}") for n in range(3)]
     (one,) = _proposals(tmp_path, *rows).found.candidates
     text = _markdown(one)
     asked = text.partition("Asked, for example:\n\n")[2].splitlines()

@@ -21,7 +21,7 @@ from coreloop.proposals.candidates import Candidate, candidate_key
 from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
-from logs import call, repeated, write_log
+from logs import call, repeated, word, write_log
 
 CANARY = "CANARY"
 TOOLS = {
@@ -212,7 +212,7 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     for number, row in enumerate(rows):
         analysis, show = row["tool_calls"]
         if place == "question":
-            row["question"] = f"{text} {number} 회사{number}"
+            row["question"] = f"{text} {word(number)} 회사{word(number)}"
         elif place == "value":
             show["args"] = {"topic": text}
         elif place == "selector":

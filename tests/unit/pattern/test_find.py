@@ -17,7 +17,7 @@ from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import candidate_key
 from coreloop.proposals.step import Step, target_step
 from coreloop.records import hash_sequence
-from logs import call, record, repeated, write_log
+from logs import call, record, repeated, word, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 GATE = Gates()
@@ -63,7 +63,7 @@ def test_a_candidate_says_what_was_seen(tmp_path: Path):
     assert one.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
     assert one.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
     assert one.providers == {"openai": 3, "google": 1}
-    assert one.example_questions[0] == "질문0 회사0"
+    assert one.example_questions[0] == "질문 가 회사가"
     assert one.evidence_rank == 1
 
 
@@ -171,9 +171,9 @@ def test_the_most_common_argument_names_are_shown(tmp_path: Path):
 
 
 def test_at_most_five_questions_are_shown_each_of_its_own(tmp_path: Path):
-    rows = [*repeated(9), record(question="질문0, 회사0!")]
+    rows = [*repeated(9), record(question="질문 가, 회사가!")]
     (one,) = _found(tmp_path, rows).candidates
-    assert one.example_questions == tuple(f"질문{n} 회사{n}" for n in range(5))
+    assert one.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
     assert one.n_unique_questions == 9
 
 

@@ -105,7 +105,7 @@ def _written(
     same = [call("analysis", {"axis": "수익성"})]
     records = [
         *repeated(2, tool_calls=same),
-        *[record(question="질문0 회사0", tool_calls=same)] * (requests - 2),
+        *[record(question="질문 가 회사가", tool_calls=same)] * (requests - 2),
     ]
     write_log(folder / "log" / "a.jsonl", records)
     rollups = roll_up_folder(folder / "log", MineSettings())

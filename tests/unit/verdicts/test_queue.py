@@ -15,7 +15,7 @@ from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import SECTION, candidate_key
 from coreloop.verdicts.judge import Proposed
 from coreloop.verdicts.queue import Waiting, WaitingKind, find_waiting
-from logs import call, failed, record, repeated, write_log
+from logs import call, failed, record, repeated, word, write_log
 
 TODAY = date(2026, 4, 26)
 DAYS = Days(date(2026, 4, 20), TODAY)
@@ -26,7 +26,14 @@ BAD = {"error": "ValueError: no"}
 
 def failures(count: int, **changes: Any) -> list[dict[str, Any]]:
     return [
-        record(**{**BAD, "request_id": f"req-bad-{index}", "question": f"나쁜{index} 것{index}", **changes})
+        record(
+            **{
+                **BAD,
+                "request_id": f"req-bad-{index}",
+                "question": f"나쁜 {word(index)} 것{word(index)}",
+                **changes,
+            }
+        )
         for index in range(count)
     ]
 
@@ -75,7 +82,7 @@ def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any)
             WaitingKind.NEAR,
             "req-bad-0",
             "failed; 8 of 9 succeeded, 1 more would pass the gate: analysis(axis=수익성)",
-            "나쁜0 것0",
+            "나쁜 가 것가",
         )
     ]
 
