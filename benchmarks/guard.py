@@ -1,5 +1,7 @@
 """``guard check`` on a one-file promotion and on ordinary work, in a repository with a history, as processes.
 
+As the command, and (``-m``) as ``python -m coreloop.guard``.
+
     uv run python benchmarks/guard.py
 
 Best of 9 runs in turns, since what is measured is the work, not the machine's other load.
@@ -65,6 +67,8 @@ def main() -> None:
         check = [COMMAND, "guard", "check", "--event-name", "pull_request", "--event"]
         commands = {"python -c pass": [sys.executable, "-c", "pass"]}
         commands |= {what: [*check, str(path)] for what, path in payloads.items()}
+        alone = [sys.executable, "-m", "coreloop.guard", *check[2:]]
+        commands |= {f"{what}, -m": [*alone, str(path)] for what, path in payloads.items()}
         said = subprocess.run(
             [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=True, capture_output=True
         )
@@ -75,7 +79,7 @@ def main() -> None:
                 best[what] = min(best[what], milliseconds(command, root))
     for what, elapsed_ms in best.items():
         goal = f"   (goal: {GOAL_MS})" if what != "python -c pass" else ""
-        print(f"guard check, {what:15} {elapsed_ms:7.1f} ms{goal}")
+        print(f"guard check, {what:19} {elapsed_ms:7.1f} ms{goal}")
 
 
 if __name__ == "__main__":

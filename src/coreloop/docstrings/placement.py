@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from coreloop.docstrings.sections import Layout, Section, Style, name_key
+from coreloop.docstrings.heading import Section, Style
+from coreloop.docstrings.names import name_key
+from coreloop.docstrings.sections import Layout
 from coreloop.docstrings.source import UnprovenError
 
 _BULLET = re.compile(r"[-*+•]\s|\d+[.)]\s")

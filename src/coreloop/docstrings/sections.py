@@ -1,4 +1,4 @@
-"""Where the sections of a docstring are: numpydoc, Google and Markdown headings.
+"""Where the sections of a docstring are: numpydoc, Google and Markdown headings, a file for each.
 
 Text in, line numbers out. The editor (which must not put a line into the wrong section) and the shape report
 (which must not count what only looks like a section) both read docstrings through `scan`.
@@ -7,122 +7,14 @@ Text in, line numbers out. The editor (which must not put a line into the wrong 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-Style = Literal["numpydoc", "google", "markdown"]
-Code = Literal["", "fence", "doctest"]
+from coreloop.docstrings import google, markdown, numpydoc
+from coreloop.docstrings.heading import Code, DocLine, Place, Section, is_rule
+from coreloop.docstrings.names import name_key
 
-PROJECT_NAMES = ("Guide", "When", "How", "Verified", "Caveats")
-"""Sections of this project's own vocabulary; `Name: text` opens them even inside a numpydoc section."""
-
-KNOWN_NAMES = (
-    *PROJECT_NAMES,
-    *("Summary", "Description", "Extended Summary", "Short Summary"),
-    *("Args", "Arguments", "Params", "Parameters", "Keyword Args", "Keyword Arguments", "Other Parameters"),
-    *("Return", "Returns", "Yield", "Yields", "Receives", "Raise", "Raises", "Exceptions", "Warns"),
-    *("Attributes", "Methods", "Functions", "Classes", "Modules", "Example", "Examples", "Usage"),
-    *("Note", "Notes", "See Also", "References", "Deprecated", "Todo", "Warning", "Warnings", "Attention"),
-    *("Caution", "Danger", "Error", "Hint", "Important", "Tip"),
-)
-
-_SPELLINGS = {
-    "parameters": ("args", "arguments", "params", "parameter"),
-    "returns": ("return",),
-    "raises": ("raise", "exceptions"),
-    "examples": ("example",),
-    "notes": ("note",),
-    "caveats": ("caveat",),
-    "summary": ("shortsummary",),
-    "description": ("extendedsummary",),
-}
-_SAME = {spelling: key for key, spellings in _SPELLINGS.items() for spelling in spellings}
-
-
-def name_key(name: str) -> str:
-    """What two spellings of one section name have in common (`SeeAlso`, `See also:`, `See Also`)."""
-    key = re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
-    return _SAME.get(key, key)
-
-
-_KNOWN_KEYS = frozenset(map(name_key, KNOWN_NAMES))
-_PROJECT_KEYS = frozenset(map(name_key, PROJECT_NAMES))
-
-# numpydoc asks for an underline as long as the heading, Markdown for one dash; what people write has three.
-_RULE = re.compile(r"-{3,}|={3,}")
-_ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:[ \t]+#+)?")
-_COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?")
+# In order: an underline and number signs are structure, a colon may be prose.
+_STYLES = (numpydoc, markdown, google)
 _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class DocLine:
-    """One line of a docstring value.
-
-    `start` and `end` are its offsets in the value, without the line break; `indent` counts columns, tabs
-    expanded.
-    """
-
-    text: str
-    start: int
-    indent: int
-    code: Code = ""
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def blank(self) -> bool:
-        return not self.text.strip()
-
-    @property
-    def lead(self) -> str:
-        """The white space before the text, as written."""
-        return self.text[: len(self.text) - len(self.text.lstrip())]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and the lines below it.
-
-    Parameters
-    ----------
-    name : str
-        As written, without colon and marks.
-    style : {"numpydoc", "google", "markdown"}
-        What makes it a heading.
-    mark : str
-        ``"-"`` or ``"="`` (numpydoc), ``"##"`` (Markdown), ``""`` (Google).
-    heading, body, end : int
-        Line numbers from 0: the heading, the first line after it (and its underline), the line after the last
-        one with text; ``end == body`` when there is none.
-    inline : str
-        Text on the heading's own line (``Guide: text``).
-    lazy : bool
-        A Google heading whose text starts at the heading's own column.
-    """
-
-    name: str
-    style: Style
-    mark: str
-    heading: int
-    body: int
-    end: int
-    inline: str = ""
-    lazy: bool = False
-
-    @property
-    def key(self) -> str:
-        return name_key(self.name)
-
-    @property
-    def known(self) -> bool:
-        return self.key in _KNOWN_KEYS
-
-    @property
-    def prose(self) -> bool:
-        """Whether it may be a paragraph that only starts like a section (``Note: this is slow.``)."""
-        return bool(self.inline) and self.key not in _PROJECT_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +46,7 @@ class Layout:
 
     def is_rule(self, number: int) -> bool:
         """Whether a line is nothing but dashes at the margin: an underline, a table border, a transition."""
-        line = self.lines[number]
-        return not line.code and line.indent == self.margin and bool(_RULE.fullmatch(line.text.strip()))
+        return is_rule(self.lines[number], self.margin)
 
 
 def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
@@ -283,59 +174,9 @@ class _Scanner:
         line = self._lines[number]
         if line.blank or line.code or line.indent != self._margin:
             return None
-        return self._numpydoc(number) or self._markdown(number) or self._google(number)
-
-    def _numpydoc(self, number: int) -> Section | None:
-        if not self._is_rule(number + 1) or self._is_rule(number):
-            return None
-        started = self._current is not None and self._current.body == number
-        if self._is_rule(number - 1) and not started:
-            return None  # a line between two rules is a table or an overlined title
-        text = self._lines[number].text.strip()
-        mark = self._lines[number + 1].text.strip()[0]
-        return Section(text.removesuffix(":"), "numpydoc", mark, number, number + 2, number + 2)
-
-    def _is_rule(self, number: int) -> bool:
-        if not 0 <= number < len(self._lines):
-            return False
-        line = self._lines[number]
-        return not line.code and line.indent == self._margin and bool(_RULE.fullmatch(line.text.strip()))
-
-    def _markdown(self, number: int) -> Section | None:
-        match = _ATX.fullmatch(self._lines[number].text.strip())
-        if not match or not match["name"]:
-            return None
-        name = match["name"].strip("* ").removesuffix(":")
-        return Section(name, "markdown", match["mark"], number, number + 1, number + 1)
-
-    def _google(self, number: int) -> Section | None:
-        match = _COLON.fullmatch(self._lines[number].text.strip())
-        if not match or match["name"][0].islower():
-            return None
-        name, inline = match["name"], match["inline"] or ""
-        if not self._is_google(number, name, inline):
-            return None
-        lazy = bool(inline) or (self._follows(number) and not self._is_block(number))
-        return Section(name, "google", "", number, number + 1, number + 1, inline, lazy)
-
-    def _is_google(self, number: int, name: str, inline: str) -> bool:
-        key, fresh = name_key(name), self._is_fresh(number)
-        structural = self._current is not None and self._current.style != "google"
-        if inline:
-            names = _PROJECT_KEYS if structural else _KNOWN_KEYS
-            return fresh and (key in names or key in self._asked)
-        if key in _KNOWN_KEYS or key in self._asked:
-            return fresh or (self._is_block(number) and not structural)
-        titled = not any(word[0].islower() for word in name.split())
-        return titled and fresh and not structural and self._is_block(number)
-
-    def _is_fresh(self, number: int) -> bool:
-        """Whether a heading may start here: at the top, after a blank line, or after a Google section."""
-        after_google = self._current is not None and self._current.style == "google"
-        return number == 0 or after_google or self._lines[number - 1].blank
-
-    def _follows(self, number: int) -> bool:
-        return number + 1 < len(self._lines) and not self._lines[number + 1].blank
-
-    def _is_block(self, number: int) -> bool:
-        return self._follows(number) and self._lines[number + 1].indent > self._margin
+        text = line.text.strip()
+        place = Place(self._lines, number, text, self._margin, self._current, self._asked)
+        for style in _STYLES:
+            if (section := style.read_heading(place)) is not None:
+                return section
+        return None

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coreloop.docstrings.edit import Refused, docstring_node
-from coreloop.docstrings.sections import Layout, name_key, scan
+from coreloop.docstrings.names import name_key
+from coreloop.docstrings.sections import Layout, scan
 from coreloop.docstrings.source import (
     Definition,
     UnprovenError,

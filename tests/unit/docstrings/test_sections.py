@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.docstrings.sections import KNOWN_NAMES, name_key, scan
+from coreloop.docstrings.names import KNOWN_NAMES, name_key
+from coreloop.docstrings.sections import scan
 
 
 def found(text, asked=()):
