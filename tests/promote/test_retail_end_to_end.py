@@ -113,7 +113,7 @@ def test_dry_run_shows_target_edit_and_what_the_model_receives_and_changes_nothi
     lines = candidate["suggested_append"]["body"].splitlines()
     before = shop.state()
 
-    done = shop.promote(candidate["id"], "--json")
+    done = shop.promote(candidate["id"], "--ask", "--json")
 
     assert done.returncode == 1, done.stderr
     plan = json.loads(done.stdout)

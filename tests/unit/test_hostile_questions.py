@@ -24,6 +24,7 @@ from coreloop.records import encodable
 from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
 from logs import call, record, write_log
+from logs import word as unlike
 from planted.fold import survives
 from planted.value import Core
 from promoting import FILE, Agent, Project, run_git
@@ -242,7 +243,7 @@ def test_sanitized_proposals_hold_no_hostile_word(loop: Loop, tmp_path: Path, co
 def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
     for index, text in enumerate(SHORT):
         for number in range(3):  # a category each, or their texts would be the same
-            collect(loop, f"질문{number} 회사{number}", text, "x", category=f"TEST-{index}")
+            collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", text, "x", category=f"TEST-{index}")
     found = loop.propose("pattern")
     assert sum(has_canary(one["axis"] or "") for one in found) > 60
     lines = docstring_lines(found)
@@ -262,7 +263,7 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
     write_log(
         loop.records / "a.jsonl",
         (
-            today(question=f"질문{n} 회사{n}", tool_calls=one)
+            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", tool_calls=one)
             for one in (*calls, *([call(name)] for name in names))
             for n in range(3)
         ),
@@ -280,13 +281,13 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
 
 def test_hostile_labels_name_no_category(loop: Loop) -> None:
     for number, text in enumerate(QUESTIONS):
-        collect(loop, f"질문{number} 회사{number}", "배당", "x", category=text)
+        collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", "배당", "x", category=text)
     (collected,) = loop.propose("pattern")
     assert (collected["cat_hash"], collected["n_observed"]) == ("UNSPECIFIED", len(QUESTIONS))
     write_log(
         loop.records / "a.jsonl",
         (
-            today(question=f"질문{n} 회사{n}", category_hash=text)
+            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", category_hash=text)
             for text in map(encodable, SHORT)
             for n in range(3)
         ),
@@ -356,7 +357,7 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
     loop.project.settle(json.dumps(settings, ensure_ascii=False))
     clean = set(loop.published())
     for number in range(3):
-        collect(loop, f"질문{number} 회사{number}", word, "x", category="A")
+        collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", word, "x", category="A")
     assert loop.promote("pattern", loop.propose("pattern")) == [0]
 
     traces = loop.traces()

@@ -14,6 +14,7 @@ from coreloop.project.workspace import open_workspace
 @click.command()
 @candidate_options
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
+@click.option("--ask", is_flag=True, help="Ask the agent in a dry run, too; its tools really run.")
 @click.option("--allow-unreached", is_flag=True, help="Go on although lines do not reach the model.")
 @click.option(
     "--allow-unverified", is_flag=True, help="Go on although the replay is unavailable or inconclusive."
@@ -24,6 +25,7 @@ def command(
     candidate: Path,
     wanted: str,
     confirm: bool,
+    ask: bool,
     allow_unreached: bool,
     allow_unverified: bool,
     allow_unprotected: bool,
@@ -31,8 +33,9 @@ def command(
 ) -> None:
     """Make a candidate a draft pull request that proves itself (Phase R).
 
-    Without --confirm it prints what it would do and changes nothing. What is allowed is written into the
-    pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
+    Without --confirm it prints what it would do and changes nothing; the agent is asked only with --ask.
+    What is allowed is written into the pull request. Only a human can merge it. The token comes from
+    GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_plan
     from coreloop.promote.promotion import Leave
@@ -40,7 +43,7 @@ def command(
 
     workspace = open_workspace(Path.cwd())
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    request = PromoteRequest(path=candidate, wanted=wanted, leave=leave)
+    request = PromoteRequest(path=candidate, wanted=wanted, leave=leave, ask=ask)
     if confirm:
         warn, now = partial(click.echo, err=True), datetime.now(UTC)
         result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)

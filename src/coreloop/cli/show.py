@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import MIN_PUBLISHED
@@ -38,6 +39,7 @@ def show_proposals(
     for gate, count in proposals.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+            _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -66,6 +68,15 @@ def _show_table(document: CandidatesFile) -> None:
     if document.n_folded:
         noun = counted(document.n_folded, "candidate")
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests not listed")
+
+
+def _show_nearest(missed: list[NearMiss]) -> None:
+    columns = shutil.get_terminal_size().columns
+    for miss in missed:
+        figures = f"{miss.n_success} of {miss.n_observed} succeeded ({miss.success_rate:.3f})"
+        questions = f", {counted(miss.n_questions, 'question')}" if miss.n_questions is not None else ""
+        line = f"      nearest: {figures}{questions}, {miss.category}: {miss.steps}"
+        click.echo(fitted(printable(line), columns))
 
 
 def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
@@ -119,6 +130,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "newest": proposals.newest,
         "n_patterns": proposals.found.n_groups,
         "fell": proposals.found.fell,
+        "nearest": proposals.found.nearest,
         "skipped": proposals.skipped,
         "candidates": document.candidates,
         "notes": document.notes,

@@ -177,6 +177,7 @@ class _Scanner:
         text = line.text.strip()
         place = Place(self._lines, number, text, self._margin, self._current, self._asked)
         for style in _STYLES:
-            if (section := style.read_heading(place)) is not None:
+            section: Section | None = style.read_heading(place)
+            if section is not None:
                 return section
         return None

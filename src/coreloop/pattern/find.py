@@ -1,6 +1,6 @@
 """From a window's groups to candidates: the gates, the ranking, and what a reviewer needs to see."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -29,13 +29,56 @@ RELAXED_COUNT: Final = 2
 """What both counts of the gate come down to where the playbook has a good bullet."""
 
 
+MAX_NEAREST: Final = 3
+"""Of the patterns that fell at a gate, those that are named."""
+_NEAREST_BY: Final = {
+    "min_repeat": ("n_observed", "success_rate"),
+    "min_success_rate": ("success_rate", "n_observed"),
+    "min_unique_questions": ("n_question_hashes", "n_observed"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """A pattern that fell at a gate, for this machine only: its steps may hold values of users.
+
+    Attributes
+    ----------
+    gate : str
+        The first one that it failed.
+    n_questions : int or None
+        Different questions by their hash; None where an earlier gate kept them from being counted.
+    """
+
+    gate: str
+    category: str
+    steps: str
+    n_success: int
+    n_observed: int
+    success_rate: float
+    n_questions: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class FoundCandidates:
-    """Candidates, best first; of how many groups; and how many fell at which gate."""
+    """What was found.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        Best first.
+    n_groups : int
+        Patterns that were looked at.
+    fell : mapping of str to int
+        How many fell at which gate.
+    nearest : tuple of NearMiss
+        Those that fell closest to the success rate and, where nothing passed, to the other gates.
+    """
 
     candidates: tuple[Candidate, ...]
     n_groups: int
     fell: Mapping[str, int]
+    nearest: tuple[NearMiss, ...] = ()
 
 
 def find_candidates(
@@ -85,7 +128,26 @@ def find_candidates(
             sieve.fell["known"] = sieve.fell.get("known", 0) + 1
         else:
             passed.append(candidate)
-    return FoundCandidates(tuple(sorted(passed, key=_rank)), patterns.height, sieve.fell)
+    ranked = tuple(sorted(passed, key=_rank))
+    gates = _NEAREST_BY if not ranked else ("min_success_rate",)
+    return FoundCandidates(ranked, patterns.height, sieve.fell, _nearest(window, sieve, gates))
+
+
+def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[NearMiss, ...]:
+    missed = [(gate, row) for gate in gates if gate in sieve.missed for row in sieve.missed[gate].to_dicts()]
+    texts = window.texts_of("sequence", (row["sequence"] for _, row in missed))
+    return tuple(
+        NearMiss(
+            gate=gate,
+            category=row["category"],
+            steps=texts.get(row["sequence"], "steps that were cut off"),
+            n_success=row["n_success"],
+            n_observed=row["n_observed"],
+            success_rate=row["success_rate"],
+            n_questions=row.get("n_question_hashes"),
+        )
+        for gate, row in missed
+    )
 
 
 def _advice(category: str, playbook: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -119,10 +181,15 @@ class _Sieve:
     def __init__(self, rows: pl.DataFrame) -> None:
         self.rows = rows
         self.fell: dict[str, int] = {}
+        self.missed: dict[str, pl.DataFrame] = {}
 
     def keep(self, gate: str, condition: pl.Expr) -> None:
         kept = self.rows.filter(condition)
         self.fell[gate] = self.rows.height - kept.height
+        by = _NEAREST_BY.get(gate)
+        if by is not None:
+            order = self.rows.filter(~condition).sort(*by, "pattern", descending=[True, True, False])
+            self.missed[gate] = order.head(MAX_NEAREST)
         self.rows = kept
 
 

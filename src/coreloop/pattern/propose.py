@@ -1,7 +1,7 @@
 """One run of Phase P: a folder of records in, two files of proposals out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -81,7 +81,7 @@ def propose(
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
-        found=FoundCandidates(drafted, found.n_groups, {**found.fell, **fell}),
+        found=replace(found, candidates=drafted, fell={**found.fell, **fell}),
         skipped=window.skipped,
         words=words,
         notes=notes,

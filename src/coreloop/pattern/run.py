@@ -1,7 +1,7 @@
 """Phase P as one use case: a project's records in, a night's candidates out, and what it removed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -121,6 +121,8 @@ def run_pattern(
             playbook=playbook,
             notes=notes.notes,
         )
+        if request.sanitized:  # steps may hold values of users
+            proposals = replace(proposals, found=replace(proposals.found, nearest=()))
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)
         document, paths = write_proposals(proposals, folder, now=now, sanitized=request.sanitized)

@@ -67,6 +67,12 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
         )
 
 
+def ask_nobody(proposal: Proposal) -> Replay:
+    """What a dry run says of the replay: tools such as cancel or refund would really run."""
+    applies = proposal.phase == "R"
+    return Replay(ReplayVerdict.NOT_ASKED if applies else ReplayVerdict.NOT_APPLICABLE, ())
+
+
 def _keep(workspace: Workspace, request_id: str) -> None:
     append_private(workspace.replays_file, [" ".join(request_id.split())])
 

@@ -89,7 +89,7 @@ def _read(repository: WritableRepository, branch: str, sha: str) -> Published:
     known = read_trailers(repository.message(sha))
     base_sha = repository.resolve(f"{sha}^")
     said = known.get("Replay", "")
-    if base_sha is None or said not in set(ReplayVerdict):
+    if base_sha is None or said not in set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}:
         raise RefusedError(f"the commit on branch {branch} is not one that coreloop makes; delete the branch")
     return Published(branch, sha, base_sha, known, Replay(ReplayVerdict(said), ()))
 

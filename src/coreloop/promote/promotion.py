@@ -28,6 +28,7 @@ from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 
 _LOOK_BACK_DAYS: Final = 365
+_GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,7 +341,7 @@ def _weigh(reach: Reach, replay: Replay, leave: Leave) -> tuple[tuple[str, ...],
         )
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
-    elif replay.verdict not in {ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE}:
+    elif replay.verdict not in _GOES_ON:
         (notes if leave.unverified else obstacles).append(
             f"replay: {replay.summary}" + ("" if leave.unverified else "; --allow-unverified goes on")
         )

@@ -33,6 +33,7 @@ class ReplayVerdict(StrEnum):
     NOT_REPRODUCED = "not_reproduced"
     UNAVAILABLE = "unavailable"
     NOT_APPLICABLE = "not-applicable"
+    NOT_ASKED = "not-asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Replay:
     @property
     def summary(self) -> str:
         """One clause for a screen, a trailer, a pull request: never a question."""
+        if self.verdict is ReplayVerdict.NOT_ASKED:
+            return "not asked; a dry run asks with --ask, and then the agent's tools really run"
         if not self.runs:
             return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)

@@ -10,7 +10,7 @@ from coreloop.errors import WorkspaceError
 from coreloop.files import locked, write_private
 from coreloop.forge.connect import connect_forge
 from coreloop.project.workspace import Workspace
-from coreloop.promote.asking import ask_again
+from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.promotion import Done, Leave, Plan, Promoting, base_commit, make_plan, promote
 from coreloop.promote.proposal import Proposal, read_proposal
@@ -20,11 +20,15 @@ from coreloop.promote.reach_log import ReachOutcome, append_reach
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromoteRequest:
-    """Which entry of which proposals file to promote, and what is allowed."""
+    """Which entry of which proposals file to promote, and what is allowed.
+
+    ``ask`` is for a plan alone: whether the agent is asked, whose tools then really run.
+    """
 
     path: Path
     wanted: str
     leave: Leave = field(default_factory=Leave)
+    ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class PromoteResult:
 
 
 def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
-    """Work out a promotion without changing anything; only an agent on this machine is asked.
+    """Work out a promotion without changing anything; an agent is asked only if the request says so.
 
     Raises
     ------
@@ -68,6 +72,8 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     replayed = workspace.replayed()
     with WritableRepository(workspace.root) as repository:
         promoting = _promoting(workspace, proposal, repository, request.leave, confirmed=False)
+        if not request.ask:
+            promoting = replace(promoting, ask=ask_nobody)
         base_sha = base_commit(repository, workspace.settings.forge.base, fetch=False)
         plan = make_plan(promoting, base_sha)
     return PlanResult(plan, len(workspace.replayed() - replayed))

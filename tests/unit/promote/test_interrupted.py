@@ -192,7 +192,7 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
         (project.root / "coreloop.yaml").write_text(json.dumps(settings))
         before = project.fingerprint()
-        code, out, err = run(project, *(["--json"] if as_json else []))
+        code, out, err = run(project, "--ask", *(["--json"] if as_json else []))
     assert (code, err, project.fingerprint() == before) == (0, "", True)
     assert [request.line for request in hub.traffic if request.verb != "GET"] == []
     assert len(agent.asked) == 3
@@ -204,17 +204,25 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
     assert "첫째 질문" not in out
 
 
+def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
+    with Agent(GOOD) as agent:
+        (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
+        code, out, _ = run(project)
+    assert (code, agent.asked) == (0, [])
+    assert "replay   not asked; a dry run asks with --ask, and then the agent's tools really run" in out
+
+
 def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
-        code, _, err = run(project)
+        code, _, err = run(project, "--ask")
     kept = project.root / "data/audit/replays.txt"
     assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: they are never mined\n")
 
 
 def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
     before = project.fingerprint()
-    code, out, _ = run(project)
+    code, out, _ = run(project, "--ask")
     assert code == 1
     assert "stops    replay: unavailable" in out
     assert "--allow-unverified goes on" in out
