@@ -13,7 +13,7 @@ from coreloop.docstrings.heading import Code, DocLine, Place, Section, is_rule
 from coreloop.docstrings.names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
-_STYLES = (numpydoc, markdown, google)
+_STYLES = (numpydoc.read_heading, markdown.read_heading, google.read_heading)
 _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 
 
@@ -176,8 +176,7 @@ class _Scanner:
             return None
         text = line.text.strip()
         place = Place(self._lines, number, text, self._margin, self._current, self._asked)
-        for style in _STYLES:
-            section: Section | None = style.read_heading(place)
-            if section is not None:
+        for read_heading in _STYLES:
+            if (section := read_heading(place)) is not None:
                 return section
         return None
