@@ -31,6 +31,8 @@ RELAXED_COUNT: Final = 2
 
 MAX_NEAREST: Final = 3
 """Of the patterns that fell at a gate, those that are named."""
+_NEAR: Final = 0.9
+"""Share of the gate's success rate below which a miss is named only where nothing passed."""
 _NEAREST_BY: Final = {
     "min_repeat": ("n_observed", "success_rate"),
     "min_success_rate": ("success_rate", "n_observed"),
@@ -129,8 +131,12 @@ def find_candidates(
         else:
             passed.append(candidate)
     ranked = tuple(sorted(passed, key=_rank))
-    gates = _NEAREST_BY if not ranked else ("min_success_rate",)
-    return FoundCandidates(ranked, patterns.height, sieve.fell, _nearest(window, sieve, gates))
+    nearest = _nearest(window, sieve, _NEAREST_BY)
+    if ranked:
+        least = _NEAR * gate.min_success_rate
+        by_rate = (miss for miss in nearest if miss.gate == "min_success_rate")
+        nearest = tuple(miss for miss in by_rate if miss.success_rate >= least)
+    return FoundCandidates(ranked, patterns.height, sieve.fell, nearest)
 
 
 def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[NearMiss, ...]:
