@@ -146,6 +146,7 @@ def test_stability_needs_a_history(tmp_path: Path, quiet_git: None, monkeypatch:
 # --- stability --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_stability_exits_0_only_when_every_gate_holds(run: Run, project: Project) -> None:
     for number in range(30):
         promote(project, f"{number:04x}", "fast-forward")

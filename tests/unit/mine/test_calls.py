@@ -139,6 +139,7 @@ def _selected(value: Any) -> str:
     return OTHER if isinstance(value, list) or len(text) > 80 else text
 
 
+@pytest.mark.slow
 @given(RECORDS)
 def test_counts_are_those_of_a_plain_loop(records: list[dict[str, Any]]) -> None:
     assert _counted(_roll_up(_lines(records))) == _plainly(records)

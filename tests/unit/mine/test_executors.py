@@ -76,6 +76,7 @@ def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
     assert _content(logs, tmp_path / "cluster", Executor(scheduler=cluster)) == alone
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_version_of_mining_is_said(
     logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ):
@@ -141,6 +142,7 @@ def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp
         list(Executor(jobs=2).run(tasks))
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_said(tmp_path: Path):
     class Deadly(MineSettings):
         """Ends the process that unpacks it."""

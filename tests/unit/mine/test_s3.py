@@ -124,6 +124,7 @@ def test_a_cluster_counts_a_bucket_as_one_process_counts_a_folder(s3: S3, logs: 
             _is_said(executor, RemoteFile(LOGS, "2026-04-21.jsonl", 9, ""), PermissionError, "no permission")
 
 
+@pytest.mark.slow
 def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
     first, more = _lines(21), _lines(22)
     s3.put("changing")

@@ -160,6 +160,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HOSTILE)
 def test_a_text_four_times_as_long_takes_less_than_ten_times_as_long(part: str) -> None:
     def seconds(chars: int) -> float:

@@ -285,6 +285,7 @@ def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path
     assert check_dir(tmp_path / "out").found.total() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["request_id", "session_hash", "question_hash", "args_hash"])
 def test_joins_survive_one_export_and_none_crosses_two(field: str, tau_log: Path, tmp_path: Path):
     exports = []

@@ -106,6 +106,7 @@ def test_planted_values_do_not_come_out_and_look_alikes_do(
     assert run("--check", out, *options) == 0, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_listed_firm_is_masked_and_ordinary_words_stay(
     tmp_path: Path, run: Run, shared_data: Path, seed: str

@@ -40,6 +40,7 @@ def test_each_way_of_merging_is_clean(how: How, project: Project) -> None:
     assert (figures(found), found.flaws, found.holds) == ([2, 0, 0], (), False)
 
 
+@pytest.mark.slow
 def test_thirty_in_a_row_hold_and_a_flaw_before_them_is_forgotten(project: Project) -> None:
     revert(project, promote(project, "old"))
     later = NOW + timedelta(days=100)
