@@ -1,72 +1,37 @@
 """The collector: what an agent's server calls while it answers one request.
 
 Auditing must not fail, slow or change a request. So nothing here raises; what could not be recorded is
-counted by reason (`dropped`) and logged once a reason, never with content. Only the standard library, orjson
+counted by reason (`drops`) and logged once a reason, never with content. Only the standard library, orjson
 and `records` are imported at start-up.
+
+``no_stack += 1`` stands where a call may have failed for lack of a stack frame: nothing else is possible.
 """
 
-import errno
 import os
-import threading
 import time
-from collections import Counter
+from _thread import RLock  # threading.RLock is a function around it that takes as long again
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
 
 from coreloop.categories import Categories
 from coreloop.encoding import MAX_STRING_CHARS, encode_line
-from coreloop.observe.journal import Journal, TornWriteError
+from coreloop.observe import drops
+from coreloop.observe.drops import drop
+from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
 from coreloop.records import UNSPECIFIED, Record, hash_sequence, is_category
 
-_dropped: Counter[str] = Counter()
-_dropped_lock = threading.Lock()
 # The blocks that are open here, innermost last, and whether each is its collector's outermost. No tokens: one
 # raises when it is used twice or in another context, and blocks may be left in any order.
 _blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _P = ParamSpec("_P")
-_Tool = TypeVar("_Tool", bound=Callable[..., Any])
-
-
-def dropped() -> dict[str, int]:
-    """What this process could not record, by reason.
-
-    Returns
-    -------
-    dict of str to int
-        Reasons are ``after_flush``, ``unserialisable``, ``category``, ``settings``, ``torn_write``,
-        ``write_`` and the system's error name (``write_ENOSPC``), or ``bug_`` and an exception's type.
-    """
-    with _dropped_lock:
-        return dict(_dropped)
-
-
-def _drop(reason: str) -> None:
-    with _dropped_lock:
-        _dropped[reason] += 1
-        first = _dropped[reason] == 1
-    if first:
-        import logging
-
-        text = "audit: %s; the request goes on, further cases are only counted"
-        with suppress(Exception):  # the server's own filters and handlers may raise
-            logging.getLogger("coreloop").warning(text, reason)
-
-
-def _renew_lock() -> None:
-    # A thread of the parent may have held it at the fork; in the child nobody would ever release it.
-    global _dropped_lock  # noqa: PLW0603
-    _dropped_lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+# Whether this process has opened a request: where none ever is, a call outside of one is no loss.
+_audits = False
 
 
 _Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]
@@ -75,22 +40,18 @@ _Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]
 def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
     @wraps(method)
     def guarded(self: "AuditCollector", *args: _P.args, **kwargs: _P.kwargs) -> None:
-        if self._off:
-            return
         try:
-            method(self, *args, **kwargs)
+            if not self._off:
+                method(self, *args, **kwargs)
+            elif self is _OUTSIDE and _audits:
+                drop(drops.OUTSIDE_REQUEST)
         except Exception as error:  # the one place that must not disturb its caller
-            _drop(_reason(error))
+            try:
+                drops.drop_error(error)
+            except RecursionError:
+                drops.DROPPED.no_stack += 1
 
     return cast("_Method[_P]", guarded)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, TornWriteError):
-        return "torn_write"
-    if isinstance(error, OSError):
-        return f"write_{errno.errorcode.get(error.errno or 0, 'failed')}"
-    return f"bug_{type(error).__name__}"
 
 
 class AuditCollector:
@@ -115,8 +76,9 @@ class AuditCollector:
 
     Notes
     -----
-    ``DARTLAB_AUDIT_DISABLE=1`` or ``CORELOOP_AUDIT_DISABLE=1`` turns it off. No method raises; see
-    `dropped`. A collector belongs to one request, whose threads may share it.
+    ``CORELOOP_AUDIT_DISABLE=1`` or ``DARTLAB_AUDIT_DISABLE=1`` turns it off; ``true``, ``yes`` and ``on`` do
+    so too, in upper or lower case. No method raises; see `dropped`. A collector belongs to one request, whose
+    threads and signal handlers may share it.
 
     Examples
     --------
@@ -148,17 +110,26 @@ class AuditCollector:
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._off = _is_disabled()
+        self._off = True  # until everything is at hand: half a collector records nothing
         self._pending: list[Record] = []
-        self._sequence = ""
-        self._last_step = ""
-        self._lock = threading.Lock()
-        self._clock_ns = clock_ns
-        self._started_ns = time.monotonic_ns()
         self._entered = False
-        self._begin(question, stockCode_hint, provider, model, session_id, data_dir)
+        try:
+            if _is_disabled():
+                return
+            self._sequence = ""
+            self._last_step = ""
+            # A signal handler may interrupt its own thread. In the locked sections nothing that can be
+            # interrupted comes before what must stay together.
+            self._lock = RLock()
+            self._clock_ns = clock_ns
+            self._started_ns = time.monotonic_ns()
+            self._begin(question, stockCode_hint, provider, model, session_id, data_dir)
+        except Exception as error:
+            try:
+                drops.drop_error(error)
+            except RecursionError:
+                drops.DROPPED.no_stack += 1
 
-    @_never_raises
     def _begin(
         self,
         question: str,
@@ -168,7 +139,10 @@ class AuditCollector:
         session_id: str | None,
         data_dir: str | os.PathLike[str] | None,
     ) -> None:
-        self._off = True  # until everything is at hand: half a collector records nothing
+        global _audits  # noqa: PLW0603
+        _audits = True
+        if drops.DROPPED.no_stack:
+            drops.say_new()  # what could not be said where there was no stack
         self._house = _house(*_folder_of(data_dir))
         record = open_record(
             question,
@@ -186,7 +160,7 @@ class AuditCollector:
         """The record while it is open; else None, and the call is counted as dropped."""
         for record in self._pending:
             return record
-        _drop("after_flush")
+        drop(drops.AFTER_FLUSH)
         return None
 
     @_never_raises
@@ -237,18 +211,14 @@ class AuditCollector:
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
             selectors=self._house.selectors,
-            drop=_drop,
+            drop=drop,
         )
         with self._lock:  # threads of one request: the calls and the sequence in one order
+            # As `records.join_steps` does it, one step at a time: nothing is left to join at the flush.
+            if taken is not None and taken != self._last_step:
+                self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
+                self._last_step = taken
             record["tool_calls"].append(call)
-            if taken is not None:
-                self._extend_sequence(taken)
-
-    def _extend_sequence(self, taken: str) -> None:
-        """As `records.join_steps` does it, one step at a time: nothing is left to join at the flush."""
-        if taken != self._last_step:
-            self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
-            self._last_step = taken
 
     @_never_raises
     def observe_override(
@@ -272,7 +242,7 @@ class AuditCollector:
             record["override_calls"].append(
                 {
                     "tool": stored_text(tool, 200),
-                    "override_keys": texts(keys, drop=_drop),
+                    "override_keys": texts(keys, drop=drop),
                     "trigger": None if trigger is None else stored_text(trigger, MAX_STRING_CHARS),
                     "succeeded": bool(succeeded),
                 }
@@ -299,7 +269,7 @@ class AuditCollector:
             return
         record["category_hash"] = label if isinstance(label, str) and is_category(label) else UNSPECIFIED
         if record["category_hash"] != label:
-            _drop("category")
+            drop(drops.CATEGORY)
 
     def flush(
         self,
@@ -326,48 +296,79 @@ class AuditCollector:
         try:
             record = self._pending.pop()  # atomic: of two threads that flush, one gets the record
         except IndexError:
-            if not self._off:
-                _drop("after_flush")
+            try:
+                if not self._off:
+                    drop(drops.AFTER_FLUSH)
+            except RecursionError:
+                drops.DROPPED.no_stack += 1
+            return
+        except RecursionError:  # the record stays: leaving the block may write it
+            drops.DROPPED.no_stack += 1
             return
         try:
             record["ts"], day, second = _stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            record["chunk_len"] = number(chunk_len, drop=_drop) or 0
+            record["chunk_len"] = number(chunk_len, drop=drop) or 0
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
             if error is not None:
                 record["error"] = error_text(error)
             if rounds is not None:
-                record["rounds"] = number(rounds, drop=_drop)
+                record["rounds"] = number(rounds, drop=drop)
             if skill_used is not None:
                 record["skill_used"] = short_text(skill_used)
             line = encode_line(record, self._house.selectors)
             self._house.journal.append(line, day, second)
         except Exception as problem:
-            reason = _reason(problem)
-            _drop(reason)
-            self._house.journal.count_dropped(reason)
+            try:
+                drops.drop_error(problem)
+            except RecursionError:
+                drops.DROPPED.no_stack += 1
+            try:
+                self._house.journal.count_dropped(drops.reason_of(problem))
+            except RecursionError:
+                self._house.journal.untold.no_stack += 1
+                self._house.journal.has_untold = True
 
     def __enter__(self) -> Self:
-        outermost = False
-        if not self._off:
-            with self._lock:
-                outermost, self._entered = not self._entered, True
-        _blocks.set((*_blocks.get(), (self, outermost)))
+        try:
+            outermost = False
+            if not self._off:
+                with self._lock:
+                    outermost, self._entered = not self._entered, True
+            _blocks.set((*_blocks.get(), (self, outermost)))
+        except RecursionError:
+            drops.DROPPED.no_stack += 1
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._leave() and self._pending:
-            self.flush(error=error)
+        try:
+            if self._leave() and self._pending:
+                self.flush(error=error)
+        except RecursionError:
+            if self._pending:
+                drops.DROPPED.no_stack += 1
+                self._house.journal.untold.no_stack += 1
+                self._house.journal.has_untold = True
 
     async def __aenter__(self) -> Self:
-        return self.__enter__()
+        try:
+            self.__enter__()
+        except RecursionError:
+            drops.DROPPED.no_stack += 1
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.__exit__(kind, error, trace)
+        try:
+            self.__exit__(kind, error, trace)
+        except RecursionError:
+            if self._pending:
+                drops.DROPPED.no_stack += 1
+                self._house.journal.untold.no_stack += 1
+                self._house.journal.has_untold = True
 
     def _leave(self) -> bool:
         """Take the innermost block of this collector off the stack: whether the request ends with it."""
@@ -394,7 +395,7 @@ def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
     try:
         _house(*_folder_of(data_dir))
     except Exception as error:  # a server starts although its folder is no folder
-        _drop(_reason(error))
+        drops.drop_error(error)
 
 
 def current() -> AuditCollector:
@@ -404,10 +405,16 @@ def current() -> AuditCollector:
     -------
     AuditCollector
         The innermost one entered in this thread's or task's context; outside of any, one that is off.
-        `asyncio.to_thread` carries the context along, a bare thread pool needs `contextvars.copy_context`.
+        `asyncio.to_thread` carries the context along. A bare thread pool does not: what is observed there
+        belongs to no request and is counted as ``outside_request``. Submit
+        ``contextvars.copy_context().run``, a copy for each call.
     """
-    blocks = _blocks.get()
-    return blocks[-1][0] if blocks else _OFF
+    try:
+        blocks = _blocks.get()
+    except RecursionError:
+        drops.DROPPED.no_stack += 1
+        return _OUTSIDE
+    return blocks[-1][0] if blocks else _OUTSIDE
 
 
 class _House(NamedTuple):
@@ -440,7 +447,7 @@ def _house(folder: str, named: bool) -> _House:
     try:
         settings = load_settings(root, check_paths=False)
     except (CoreloopError, OSError):
-        _drop("settings")
+        drop(drops.SETTINGS)
         settings = Settings()
     data_dir = start if named else root / settings.data_dir
     return _House(
@@ -451,7 +458,12 @@ def _house(folder: str, named: bool) -> _House:
 
 
 def _is_disabled() -> bool:
-    return os.environ.get("DARTLAB_AUDIT_DISABLE") == "1" or os.environ.get("CORELOOP_AUDIT_DISABLE") == "1"
+    environ = os.environ
+    return _is_yes(environ.get("DARTLAB_AUDIT_DISABLE")) or _is_yes(environ.get("CORELOOP_AUDIT_DISABLE"))
+
+
+def _is_yes(value: str | None) -> bool:
+    return value is not None and value.strip().lower() in {"1", "true", "yes", "on"}
 
 
 _second: tuple[int, str, str] = (-(10**10), "", "")
@@ -470,5 +482,5 @@ def _stamp(now_ns: int) -> tuple[str, str, int]:
     return f"{text}.{past_ns // 1000:06d}+00:00", day, begun_ns
 
 
-_OFF = AuditCollector.__new__(AuditCollector)
-_OFF._off, _OFF._pending = True, []  # every thread's: nothing writes to it
+_OUTSIDE: Final = AuditCollector.__new__(AuditCollector)
+_OUTSIDE._off, _OUTSIDE._pending = True, []  # every thread's: nothing writes to it

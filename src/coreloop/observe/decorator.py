@@ -7,32 +7,45 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import wraps
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
+from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, current
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
+_NONE: Final = object()  # instead of a result, which may be None
 
 
 @overload
 def observed_tool(tool: _Tool, /) -> _Tool: ...
 @overload
-def observed_tool(*, name: str | None = None) -> Callable[[_Tool], _Tool]: ...
 def observed_tool(
-    tool: Callable[..., Any] | None = None, /, *, name: str | None = None
+    *, name: str | None = None, ok: Callable[[Any], object] | None = None
+) -> Callable[[_Tool], _Tool]: ...
+def observed_tool(
+    tool: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    ok: Callable[[Any], object] | None = None,
 ) -> Callable[..., Any]:
     """Time every call of a tool, sync or async, and record it with the `current` collector.
 
     A generator, sync or async, is recorded when its iteration ends, is given up or raises; its time is from
-    the first step to then, the waiting of whoever iterates included.
+    the first step to then, the waiting of the code that iterates included.
 
     Parameters
     ----------
     tool : callable
-        The function; arguments given by position are recorded under their parameter's names, without
-        ``self`` and ``cls``.
+        The function; arguments given by position are recorded under their parameter's names. ``self``,
+        ``cls`` and what a framework injects (`injected.TYPE_NAMES`) are not recorded.
     name : str, optional
         The name that the model knows; by default the function's.
+    ok : callable, optional
+        Takes the result, tells whether the call did what it was asked for; for tools that return their
+        errors. By default a call is ok unless it raises. If the result of a call that is not ok is a string,
+        it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped
+        (``ok_predicate``). A generator has no result and is not asked about.
 
     Returns
     -------
@@ -46,33 +59,54 @@ def observed_tool(
     ...     return topic.upper()
     >>> show("bs")
     'BS'
+    >>> @observed_tool(ok=lambda text: not text.startswith("Error:"))
+    ... def read(path: str) -> str:
+    ...     return f"Error: no file {path}"
     """
     if tool is None:
-        return lambda function: observed_tool(function) if name is None else _observed(function, name)
-    return _observed(tool, name or str(getattr(tool, "__name__", type(tool).__name__)))
+        return lambda function: _observed(function, name or _name_of(function), ok)
+    return _observed(tool, _name_of(tool), None)
 
 
-def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _name_of(tool: Callable[..., Any]) -> str:
+    return str(getattr(tool, "__name__", type(tool).__name__))
+
+
+def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
     import inspect
 
-    names = _positional_names(tool)
+    from coreloop.observe.injected import tool_parameters
+
+    positional, injected = tool_parameters(tool)
 
     def record(
         started_ns: int,
-        args: Any,
-        kwargs: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
         outcome: Any,
         error: BaseException | None,
         audit: AuditCollector | None = None,
     ) -> None:
-        (audit or current()).observe_tool_call(
-            name,
-            {key: value for key, value in zip(names, args, strict=False) if key not in {"self", "cls"}}
-            | kwargs,
-            error=error,
-            duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
-            result_size_bytes=len(outcome.encode("utf-8", "replace")) if isinstance(outcome, str) else None,
-        )
+        try:
+            duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
+            failed = ok is not None and outcome is not _NONE and not _is_ok(ok, outcome)
+            text = outcome if isinstance(outcome, str) else None
+            named = {key: value for key, value in zip(positional, args, strict=False) if key not in injected}
+            if not injected.isdisjoint(kwargs):
+                kwargs = {key: value for key, value in kwargs.items() if key not in injected}
+            (audit or current()).observe_tool_call(
+                name,
+                named | kwargs,
+                ok=False if failed else None,
+                error=text if failed else error,
+                duration_ms=duration_ms,
+                result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
+            )
+        except Exception as problem:  # as in the collector
+            try:
+                drops.drop_error(problem)
+            except RecursionError:
+                drops.DROPPED.no_stack += 1
 
     @wraps(tool)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +114,7 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         try:
             result = tool(*args, **kwargs)
         except BaseException as error:
-            record(started_ns, args, kwargs, None, error)
+            record(started_ns, args, kwargs, _NONE, error)
             raise
         record(started_ns, args, kwargs, result, None)
         return result
@@ -91,7 +125,7 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         try:
             result = await tool(*args, **kwargs)
         except BaseException as error:
-            record(started_ns, args, kwargs, None, error)
+            record(started_ns, args, kwargs, _NONE, error)
             raise
         record(started_ns, args, kwargs, result, None)
         return result
@@ -103,6 +137,14 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
     return call_async if inspect.iscoroutinefunction(tool) else call
 
 
+def _is_ok(ok: Callable[[Any], object], outcome: Any) -> bool:
+    try:
+        return bool(ok(outcome))
+    except Exception:  # it is somebody else's function, and their request must go on
+        drops.drop(drops.OK_PREDICATE)
+        return True
+
+
 def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
     @wraps(tool)
     def call_generator(*args: Any, **kwargs: Any) -> Any:
@@ -110,12 +152,12 @@ def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -
         try:
             result = yield from tool(*args, **kwargs)
         except GeneratorExit:  # whoever iterates has enough: the tool did not fail
-            record(started_ns, args, kwargs, None, None, audit)
+            record(started_ns, args, kwargs, _NONE, None, audit)
             raise
         except BaseException as error:
-            record(started_ns, args, kwargs, None, error, audit)
+            record(started_ns, args, kwargs, _NONE, error, audit)
             raise
-        record(started_ns, args, kwargs, None, None, audit)
+        record(started_ns, args, kwargs, _NONE, None, audit)
         return result
 
     return call_generator
@@ -140,23 +182,11 @@ def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., No
                     except BaseException as thrown:
                         step_on = generator.athrow(thrown)
         except GeneratorExit:
-            record(started_ns, args, kwargs, None, None, audit)
+            record(started_ns, args, kwargs, _NONE, None, audit)
             raise
         except BaseException as error:
-            record(started_ns, args, kwargs, None, error, audit)
+            record(started_ns, args, kwargs, _NONE, error, audit)
             raise
-        record(started_ns, args, kwargs, None, None, audit)
+        record(started_ns, args, kwargs, _NONE, None, audit)
 
     return call_async_generator
-
-
-def _positional_names(tool: Callable[..., Any]) -> list[str]:
-    """Parameter names by position; what a ``*args`` takes has no name and is not recorded."""
-    import inspect
-
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    try:
-        parameters = inspect.signature(tool).parameters.values()
-    except (TypeError, ValueError):  # some builtins have none
-        return []
-    return [parameter.name for parameter in parameters if parameter.kind in kinds]

@@ -3,16 +3,19 @@
 What could not be appended is told in ``dropped.jsonl`` beside the folder, for other processes to see.
 """
 
+import atexit
 import os
 import threading
 import time
 import weakref
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-_UNDER_WAY_S = 0.002
+from coreloop.observe.tally import Tally
+
 _TELL_S = 60.0
+_TELL_AGAIN_S = 1.0
+_LONGEST_LINE_BYTES = 4096
 _JOURNALS: "weakref.WeakSet[Journal]" = weakref.WeakSet()
 
 
@@ -35,9 +38,12 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._untold: Counter[str] = Counter()
+        self.untold = Tally()
+        self._told: dict[str, int] = {}
+        self.has_untold = False
         self._tell_at = 0.0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._busy = False
         self._fd = -1
         self._day = ""
         self._checked = 0
@@ -64,45 +70,103 @@ class Journal:
             Nothing was written.
         """
         with self._lock:
-            if day != self._day or second != self._checked:
-                self._open(day)
-                self._checked = second
-            if self._torn:
-                line = b"\n" + line
-            self._torn = os.write(self._fd, line) < len(line)
-            if self._torn:
-                self._seal()
-            if self._untold:
-                self._tell()
+            if self._busy:  # a signal handler has interrupted this thread in the midst of another line
+                Journal(self._folder).append(line, day, second)
+                return
+            try:
+                self._busy = True
+                if day != self._day or second != self._checked:
+                    self._open(day)
+                    self._checked = second
+                if self._torn:
+                    self._write_after_half_line(line)
+                elif os.write(self._fd, line) < len(line):
+                    self._seal()
+                if self.has_untold:
+                    self._tell()
+            finally:
+                self._busy = False
+
+    def _write_after_half_line(self, line: bytes) -> None:
+        """Write after half a line: one of a writer that died, or one that another process is writing now.
+
+        A newline in front would become an empty line if the other process finishes first. So the line is
+        written as it is. The system lets one writer in at a time: what stands in front is final then. If it
+        is half a line, the two together cannot be read, and the line is written again.
+        """
+        if _lacks_only_a_newline(self._fd):
+            self._write_sealed(b"\n" + line)
+            return
+        self._write_sealed(line)
+        if _byte_before(self._fd, len(line)) != b"\n":
+            self._write_sealed(line)
+
+    def _write_sealed(self, line: bytes) -> None:
+        if os.write(self._fd, line) < len(line):
+            self._seal()
+        self._torn = False
 
     def count_dropped(self, reason: str) -> None:
-        """Let other processes know that a record is lost; never raises.
+        """Let other processes know that a record is lost.
+
+        If there is no stack left to do so, it raises RecursionError and counts nothing.
 
         Parameters
         ----------
         reason : str
             A name without quotes or backslashes.
         """
-        with self._lock:
-            self._untold[reason] += 1
-            self._tell()
+        self.untold.add(reason)
+        self.has_untold = True
+        try:
+            self.tell()
+        except RecursionError:
+            return  # counted; told with a later record
 
-    def _tell(self) -> None:
-        """Append the counts, once a minute at most; what cannot be told now waits for a later record.
+    def tell(self, *, at_once: bool = False, timeout_s: float = -1) -> None:
+        """Append what was dropped to ``dropped.jsonl``, once a minute at most.
+
+        Parameters
+        ----------
+        at_once : bool
+            Do not wait for the minute to end.
+        timeout_s : float
+            How long to wait for a thread that is writing; -1 for as long as it takes.
+        """
+        if not self._lock.acquire(timeout=timeout_s):
+            return
+        try:
+            if self._busy:  # this is a signal handler, and the counts wait for a later record
+                return
+            try:
+                self._busy = True
+                self._tell(at_once=at_once)
+            finally:
+                self._busy = False
+        finally:
+            self._lock.release()
+
+    def _tell(self, *, at_once: bool = False) -> None:
+        """Append the counts; what cannot be told now waits for a later record, a second at least.
 
         On a disk that is full this mostly works all the same where the file exists: a few bytes fit into
         its last block.
         """
-        now_s = time.monotonic()
-        if now_s < self._tell_at:
-            return
-        self._tell_at = now_s + _TELL_S
-        ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._untold.items()]
-        with suppress(OSError, ValueError):  # ValueError: a folder that no file system can have
-            # the newline ends what a full disk may have cut off
-            _append(self._folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
-            self._untold.clear()
+        try:
+            now_s = time.monotonic()
+            if now_s < self._tell_at and not at_once:
+                return
+            self.has_untold, self._tell_at = False, now_s + _TELL_AGAIN_S
+            counts = self.untold.counts()
+            untold = {reason: n - self._told.get(reason, 0) for reason, n in counts.items()}
+            ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in untold.items() if n]
+            if lines:
+                # the newline ends what a full disk may have cut off
+                _append(self._folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
+                self._told, self._tell_at = counts, now_s + _TELL_S
+        except (OSError, ValueError, RecursionError):  # ValueError: a folder that no file system can have
+            self.has_untold = True
 
     def _open(self, day: str) -> None:
         path = self._folder / f"{day}.jsonl"
@@ -115,10 +179,11 @@ class Journal:
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
         self._fd = os.open(path, flags, 0o600)
+        self._torn = _tail(self._fd, 1) not in {b"", b"\n"}
         self._day = day
-        self._torn = _ends_torn(self._fd)
 
     def _seal(self) -> None:
+        self._torn = True
         with suppress(OSError):  # a full disk: the flag stays, and the next line brings its own newline
             self._torn = os.write(self._fd, b"\n") != 1
         raise TornWriteError(0, "only a part of the line was written")
@@ -131,6 +196,8 @@ class Journal:
                 os.close(fd)
 
     def __del__(self) -> None:
+        if self.has_untold:
+            self.tell(at_once=True, timeout_s=0)
         self.close()
 
 
@@ -159,22 +226,31 @@ def _is_open_as(path: Path, fd: int) -> bool:
         return False
 
 
-def _ends_torn(fd: int) -> bool:
-    """Whether a writer that died left half a line.
+def _lacks_only_a_newline(fd: int) -> bool:
+    """Whether the file ends with a whole record; what copies or edits a log may leave that behind."""
+    last = _tail(fd, _LONGEST_LINE_BYTES).rpartition(b"\n")[2]
+    if not last.endswith(b"}"):
+        return False
+    import orjson
 
-    Half a line that grows is another process's write under way: the file's size goes up page by page.
-    """
-    deadline = time.monotonic() + _UNDER_WAY_S
-    while _last_byte(fd) not in {b"", b"\n"}:
-        if time.monotonic() > deadline:
-            return True
-        time.sleep(0)
-    return False
+    try:
+        orjson.loads(last)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
-def _last_byte(fd: int) -> bytes:
-    size = os.lseek(fd, 0, os.SEEK_END)
-    os.lseek(fd, max(0, size - 1), os.SEEK_SET)
+def _tail(fd: int, size: int) -> bytes:
+    os.lseek(fd, max(0, os.lseek(fd, 0, os.SEEK_END) - size), os.SEEK_SET)
+    return os.read(fd, size)
+
+
+def _byte_before(fd: int, written: int) -> bytes:
+    """The byte in front of what was written last; a newline where the file begins with it."""
+    place = os.lseek(fd, 0, os.SEEK_CUR) - written - 1
+    if place < 0:
+        return b"\n"
+    os.lseek(fd, place, os.SEEK_SET)
     return os.read(fd, 1)
 
 
@@ -182,10 +258,16 @@ def _start_anew() -> None:
     # A thread of the parent may have held a lock at the fork; in the child nobody would ever release it. And
     # a child that becomes a daemon closes every descriptor: what takes the number then is not the day file.
     for journal in _JOURNALS:
-        journal._lock = threading.Lock()
-        journal._untold = Counter()  # the parent tells its own
+        journal._lock, journal._busy = threading.RLock(), False
+        journal.untold, journal._told, journal.has_untold = Tally(), {}, False  # the parent tells its own
         journal.close()
 
 
+def _tell_all() -> None:
+    for journal in tuple(_JOURNALS):
+        journal.tell(at_once=True, timeout_s=1)
+
+
+atexit.register(_tell_all)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_anew)

@@ -7,6 +7,7 @@ import inspect
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -21,7 +22,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coreloop.observe import AuditCollector, collector, current, dropped, observed_tool
+from coreloop.observe import AuditCollector, collector, current, dropped, drops, observed_tool
+from coreloop.observe.tally import Tally
 from coreloop.records import step
 
 MOMENT = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -30,7 +32,9 @@ SECRET = "비밀-4711"
 
 @pytest.fixture(autouse=True)
 def _nothing_dropped_yet(monkeypatch):
-    monkeypatch.setattr(collector, "_dropped", Counter())
+    monkeypatch.setattr(drops, "DROPPED", Tally())
+    monkeypatch.setattr(drops, "_said", {})
+    monkeypatch.setattr(collector, "_audits", False)
 
 
 @pytest.fixture
@@ -460,8 +464,9 @@ def test_a_folder_that_a_clone_brought_is_closed_to_others(audit, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
-def test_it_can_be_turned_off(tmp_path, monkeypatch, name):
-    monkeypatch.setenv(name, "1")
+@pytest.mark.parametrize("value", ["1", "true", "TRUE", "Yes", " on "])
+def test_it_can_be_turned_off(tmp_path, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
     with AuditCollector(question="x", data_dir=tmp_path / "data") as request:
         request.observe_tool_call("a")
         request.observe_override("a", ["b"])
@@ -474,8 +479,9 @@ def test_it_can_be_turned_off(tmp_path, monkeypatch, name):
 
 
 @pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
-def test_zero_leaves_it_on(audit, only, monkeypatch, name):
-    monkeypatch.setenv(name, "0")
+@pytest.mark.parametrize("value", ["0", "false", "no", "off", ""])
+def test_zero_leaves_it_on(audit, only, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
     audit().flush()
     assert only()
 
@@ -614,6 +620,7 @@ def test_a_bare_thread_is_in_no_request_and_a_copied_context_is(audit, only):
             thread.start()
             thread.join()
     assert [one["name"] for one in only()["tool_calls"]] == ["copied"]
+    assert dropped() == {"outside_request": 1}
 
 
 def test_each_task_has_its_own_request(audit, records):
@@ -1111,11 +1118,11 @@ def test_a_broken_logger_disturbs_nobody(audit):
 
 FORK = """
 import os, signal, sys, threading
-from coreloop.observe import AuditCollector, collector, dropped
+from coreloop.observe import AuditCollector, dropped, drops
 AuditCollector(question="before", data_dir=sys.argv[1]).flush()
 held, done = threading.Event(), threading.Event()
 def hold():
-    with collector._dropped_lock:  # as a thread does that is counting
+    with drops.DROPPED._lock:  # as a thread does that is counting
         held.set()
         done.wait()
 thread = threading.Thread(target=hold)
@@ -1295,3 +1302,186 @@ def test_hashes_are_those_of_the_whole(tmp_path_factory, args, length, times):
             {**whole, "axis": str(number)}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
         )
         assert call["args_hash"] == sha256(canonical.encode()).hexdigest()[:16]
+
+
+# few stack frames left, and signals
+
+DEEP = """
+import asyncio, json, sys
+from coreloop.observe import AuditCollector, current, dropped, observed_tool
+
+DATA_DIR, ACTION = sys.argv[1:]
+
+class Empty:
+    def __init__(self, question="", *, data_dir=None): pass
+    def __enter__(self): return self
+    def __exit__(self, *error): pass
+    def observe_tool_call(self, name, args=None, *, ok=None): pass
+    def flush(self, chunk_len=0): pass
+
+def tool(x): return x
+observed = observed_tool(tool)
+
+def act(audit, own):
+    if ACTION == "flush":
+        audit.flush(chunk_len=1)
+    elif ACTION == "observe":
+        audit.observe_tool_call("a", {"axis": 1}, ok=True)
+    elif ACTION == "leave":
+        audit.__exit__(None, None, None)
+    elif ACTION == "open":
+        own("q", data_dir=DATA_DIR)
+    elif ACTION == "block":
+        with own("q", data_dir=DATA_DIR):
+            pass
+
+def reach(left, audit, own):
+    # whether the action came back; with the same frames left, one that does nothing would have
+    if left:
+        return reach(left - 1, audit, own)
+    try:
+        act(audit, own)
+    except RecursionError:
+        return False
+    return True
+
+def depth():
+    frame, n = sys._getframe(), 0
+    while frame:
+        frame, n = frame.f_back, n + 1
+    return n
+
+AuditCollector("warm", data_dir=DATA_DIR).flush()
+sys.setrecursionlimit(400)
+lost = tried = 0
+for left in range(400 - depth() - 60, 400 - depth()):
+    audit = AuditCollector("q", data_dir=DATA_DIR)
+    if ACTION == "leave":
+        audit.__enter__()
+    try:
+        empty = reach(left, Empty(), Empty)
+    except RecursionError:
+        break
+    before = sum(dropped().values())
+    assert reach(left, audit, AuditCollector) or not empty, (left, "raised")
+    tried += empty
+    lost += sum(dropped().values()) - before
+print(json.dumps([tried, lost, dropped()]))
+"""
+
+
+def lines_in(tmp_path):
+    return [
+        line for day in (tmp_path / "audit" / "ai-ask").iterdir() for line in day.read_bytes().splitlines()
+    ]
+
+
+@pytest.mark.parametrize("action", ["flush", "leave", "block"])
+def test_a_record_that_finds_no_stack_is_written_or_counted(tmp_path, action):
+    (printed,) = run(DEEP, tmp_path, action)
+    tried, lost, reasons = json.loads(printed)
+    assert tried > 40
+    assert lost > 0
+    assert reasons.keys() == {"bug_RecursionError"}
+    for line in lines_in(tmp_path):
+        json.loads(line)
+    assert len(lines_in(tmp_path)) - 1 + lost >= tried
+
+
+@pytest.mark.parametrize("action", ["observe", "open"])
+def test_what_finds_no_stack_is_counted_and_raises_nothing(tmp_path, action):
+    (printed,) = run(DEEP, tmp_path, action)
+    _, lost, reasons = json.loads(printed)
+    assert lost > 0
+    assert reasons.keys() == {"bug_RecursionError"}
+
+
+DEEP_TOOL = """
+import json, sys
+from coreloop.observe import AuditCollector, dropped, observed_tool
+
+def tool(x):
+    global entered
+    entered += 1
+    return x
+observed = observed_tool(tool)
+
+def reach(left):
+    return reach(left - 1) if left else observed(1)
+
+entered = returned = recorded = 0
+with AuditCollector("q", data_dir=sys.argv[1]) as audit:
+    sys.setrecursionlimit(400)
+    for left in range(300, 400):
+        try:
+            returned += reach(left)
+        except RecursionError:
+            pass
+    recorded = len(audit._pending[0]["tool_calls"])
+    sys.setrecursionlimit(1000)
+print(json.dumps([entered, returned, recorded, sum(dropped().values())]))
+"""
+
+
+def test_a_tool_that_was_reached_returns_although_no_stack_is_left_to_record_it(tmp_path):
+    (printed,) = run(DEEP_TOOL, tmp_path)
+    entered, returned, recorded, lost = json.loads(printed)
+    assert entered == returned > 0
+    assert recorded + lost >= entered
+    assert lost > 0
+
+
+def test_what_was_counted_without_stack_is_said_with_the_next_request(audit, caplog):
+    drops.DROPPED.no_stack += 1
+    audit()
+    assert caplog.messages == [
+        "audit: bug_RecursionError; the request goes on, further cases are only counted"
+    ]
+
+
+SIGNALLED = """
+import json, signal, sys, threading, time
+from coreloop.observe import AuditCollector, current, dropped, observed_tool
+
+signals = 0
+def handler(number, frame):
+    global signals
+    signals += 1
+    with AuditCollector("handler", data_dir=sys.argv[1]) as audit:
+        audit.observe_tool_call("a", {"axis": signals})
+        audit.set_category_hash("!")
+    current().observe_tool_call("signal", {"axis": signals})
+    if armed:
+        signal.setitimer(signal.ITIMER_REAL, 3e-4)
+
+armed = True
+signal.signal(signal.SIGALRM, handler)
+with AuditCollector("outer", data_dir=sys.argv[1]) as outer:
+    signal.setitimer(signal.ITIMER_REAL, 3e-4)
+    end = time.monotonic() + 1.5
+    n = 0
+    while time.monotonic() < end:
+        n += 1
+        outer.observe_tool_call("main", {"axis": n})
+        outer.set_category_hash("!")
+        AuditCollector("main", data_dir=sys.argv[1]).flush()
+    armed = False
+    time.sleep(0.01)
+    calls = outer._pending[0]["tool_calls"]
+    sequence = outer._sequence
+from coreloop.records import join_steps, step
+steps = [step(call["name"], json.loads(__import__("orjson").dumps(call["args"]))) for call in calls]
+print(json.dumps([n, signals, len(calls), sequence == ">".join(steps), dropped()]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
+def test_a_signal_handler_that_records_hangs_nothing_and_loses_nothing(tmp_path, records):
+    (printed,) = run(SIGNALLED, tmp_path)
+    main, signals, calls, in_order, reasons = json.loads(printed)
+    assert signals > 100
+    assert (calls, in_order) == (main + signals, True)
+    assert reasons == {"category": main + signals}
+    questions = Counter(record["question"] for record in records())
+    assert questions == {"main": main, "handler": signals, "outer": 1}

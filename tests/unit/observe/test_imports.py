@@ -32,8 +32,10 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe",
         "coreloop.observe.collector",
         "coreloop.observe.decorator",
+        "coreloop.observe.drops",
         "coreloop.observe.journal",
         "coreloop.observe.parts",
+        "coreloop.observe.tally",
         "coreloop.records",
     }
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import pytest
 
@@ -63,17 +65,37 @@ def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
 @pytest.mark.parametrize(
     ("left", "expected"),
     [
-        pytest.param(b'{"a":1}\n{"b":', [b'{"a":1}', b'{"b":', b"{}"], id="half a line"),
-        pytest.param(b'{"b":', [b'{"b":', b"{}"], id="only half a line"),
+        pytest.param(b'{"a":1}\n{"b":', [b'{"a":1}', b'{"b":{}', b"{}"], id="half a line"),
+        pytest.param(b'{"b":', [b'{"b":{}', b"{}"], id="only half a line"),
+        pytest.param(b'{"b":{}', [b'{"b":{}{}', b"{}"], id="half a line that ends with a brace"),
+        pytest.param(b'{"a":1}', [b'{"a":1}', b"{}"], id="line without its newline"),
         pytest.param(b'{"a":1}\n', [b'{"a":1}', b"{}"], id="whole line"),
         pytest.param(b"", [b"{}"], id="empty file"),
     ],
 )
-def test_what_a_killed_writer_left_is_sealed(journal, folder, left, expected):
+def test_what_a_killed_writer_left_costs_no_later_line(journal, folder, left, expected):
     folder.mkdir(parents=True)
     (folder / f"{DAY}.jsonl").write_bytes(left)
     journal.append(b"{}\n", day=DAY, second=1)
     assert lines(folder) == expected
+
+
+def test_another_process_that_finishes_its_line_late_leaves_no_empty_line(journal, folder, monkeypatch):
+    folder.mkdir(parents=True)
+    day = folder / f"{DAY}.jsonl"
+    day.write_bytes(b'{"other":')
+    write = os.write
+
+    def write_after_the_other(fd, data):
+        monkeypatch.setattr(os, "write", write)
+        with day.open("ab") as other:
+            other.write(b"1}\n")
+        return write(fd, data)
+
+    monkeypatch.setattr(os, "write", write_after_the_other)
+    journal.append(b"1\n", day=DAY, second=1)
+    journal.append(b"2\n", day=DAY, second=1)
+    assert lines(folder) == [b'{"other":1}', b"1", b"2"]
 
 
 def test_a_rotated_file_is_followed_within_a_second(journal, folder):
@@ -85,12 +107,12 @@ def test_a_rotated_file_is_followed_within_a_second(journal, folder):
     assert lines(folder) == [b"3"]
 
 
-def test_a_replaced_file_is_followed_and_its_torn_end_sealed(journal, folder):
+def test_a_replaced_file_is_followed_and_its_torn_end_costs_no_line(journal, folder):
     journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").unlink()
     (folder / f"{DAY}.jsonl").write_bytes(b"torn")
     journal.append(b"2\n", day=DAY, second=0)
-    assert lines(folder) == [b"torn", b"2"]
+    assert lines(folder) == [b"torn2", b"2"]
 
 
 def test_a_removed_folder_is_made_again(journal, folder):
@@ -188,8 +210,9 @@ def test_a_short_write_is_sealed_so_that_the_next_line_survives(folder):
     whole = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
     one, torn, *after = lines(folder)
     assert one == whole[0]
-    assert whole[1].startswith(torn)
-    assert 0 < len(torn) < len(whole[1])
+    half = torn.removesuffix(whole[2])
+    assert whole[1].startswith(half)
+    assert 0 < len(half) < len(whole[1])
     assert after == whole[2:]
 
 
@@ -231,6 +254,81 @@ def test_a_dropped_journal_closes_its_file(folder):
         Journal(folder).append(b"1\n", day=DAY, second=1)
     assert lines(folder) == [b"1"] * 5
     assert descriptors_of(folder / f"{DAY}.jsonl") == []
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from coreloop.observe.journal import Journal
+journal = Journal(Path(sys.argv[1]))
+for call in ("open", "write"):
+    real, interrupts = getattr(os, call), [True, True]
+    def interrupted(*args):
+        if interrupts:
+            signal.raise_signal(signal.SIGALRM)
+        return real(*args)
+    def handler(number, frame):
+        interrupts.pop()
+        journal.append(b"handler %d\\n" % len(interrupts), day="2026-04-25", second=1)
+        journal.count_dropped("handler")
+    signal.signal(signal.SIGALRM, handler)
+    setattr(os, call, interrupted)
+    journal.append(call.encode() + b"\\n", day="2026-04-25", second=1)
+    setattr(os, call, real)
+journal.append(b"after\\n", day="2026-04-25", second=2)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
+def test_a_signal_handler_appends_while_its_thread_is_appending(folder):
+    run(INTERRUPTED, folder)
+    handlers = [b"handler 0", b"handler 1"]
+    assert lines(folder) == [*handlers, b"open", *handlers, b"write", b"after"]
+    assert sum(one["n"] for one in told(folder)) == 4
+
+
+STORM = """
+import signal, sys, threading, time
+from pathlib import Path
+from coreloop.observe.journal import Journal
+journal = Journal(Path(sys.argv[1]))
+counts = [0, 0]
+def handler(number, frame):
+    counts[0] += 1
+    journal.append(b"%05d" % counts[0] + b"h" * 995 + b"\\n", day="2026-04-25", second=counts[0])
+    journal.count_dropped("handler")
+    if armed:
+        signal.setitimer(signal.ITIMER_REAL, 2e-4)
+armed = True
+signal.signal(signal.SIGALRM, handler)
+def work():
+    for number in range(3000):
+        journal.append(b"%05d" % number + b"t" * 995 + b"\\n", day="2026-04-25", second=number // 7)
+thread = threading.Thread(target=work)
+thread.start()
+signal.setitimer(signal.ITIMER_REAL, 2e-4)
+for number in range(3000):
+    journal.append(b"%05d" % number + b"m" * 995 + b"\\n", day="2026-04-25", second=number // 7)
+    if number % 3 == 0:
+        journal.count_dropped("main")
+armed = False
+thread.join()
+time.sleep(0.01)
+print(counts[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
+def test_a_storm_of_signals_interleaves_and_loses_nothing(folder):
+    (signals,) = run(STORM, folder)
+    written = Counter((line[5:6], len(line)) for line in lines(folder))
+    assert written == {(b"m", 1000): 3000, (b"t", 1000): 3000, (b"h", 1000): int(signals)}
+    assert int(signals) > 10
+    counted = Counter()
+    for one in told(folder):
+        counted[one["reason"]] += one["n"]
+    assert counted == {"main": 1000, "handler": int(signals)}
 
 
 def told(folder):
@@ -299,6 +397,52 @@ def test_a_child_does_not_tell_what_its_parent_will(journal, folder):
     child = os.fork()
     if child == 0:
         journal.append(b"1\n", day=DAY, second=1)
-        os._exit(int(bool(journal._untold)))
+        os._exit(len(told(folder)) - 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert dict(journal._untold) == {"second": 1}
+    journal.tell(at_once=True)
+    assert [one["reason"] for one in told(folder)] == ["first", "second"]
+
+
+ENDING = """
+import sys
+from pathlib import Path
+from coreloop.observe.journal import Journal
+folder = Path(sys.argv[1])
+journal = Journal(folder)
+for reason in ("write_ENOSPC", "write_ENOSPC", "torn_write"):
+    journal.count_dropped(reason)
+if sys.argv[2] == "room":
+    (folder.parent / "dropped.jsonl").unlink()
+if sys.argv[2] == "collected":
+    del journal
+    import gc, os
+    gc.collect()
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("end", ["exit", "room", "collected"])
+def test_what_was_dropped_is_told_at_the_end(folder, end):
+    if end == "room":
+        if not os.path.exists("/dev/full"):  # noqa: PTH110
+            pytest.skip("no /dev/full")
+        folder.parent.mkdir(parents=True)
+        (folder.parent / "dropped.jsonl").symlink_to("/dev/full")
+    run(ENDING, folder, end)
+    counted = Counter()
+    for one in told(folder):
+        counted[one["reason"]] += one["n"]
+    assert counted == {"write_ENOSPC": 2, "torn_write": 1}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+def test_the_counts_are_told_a_second_after_a_full_disk(journal, folder, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    folder.parent.mkdir(parents=True)
+    (folder.parent / "dropped.jsonl").symlink_to("/dev/full")
+    journal.count_dropped("write_ENOSPC")
+    (folder.parent / "dropped.jsonl").unlink()
+    now[0] += 1.1
+    journal.append(b"1\n", day=DAY, second=1)
+    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 1)]

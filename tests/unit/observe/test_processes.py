@@ -50,15 +50,12 @@ def go(writers):
 
 
 def written(data_dir):
-    """The numbers of each writer's records, in the order of the file; every line must be a record.
-
-    Blank lines are nothing: who opens the file while another's line grows over a page seals it in vain.
-    """
+    """The numbers of each writer's records, in the order of the file; every line must be a record."""
     numbers = defaultdict(list)
     (day,) = (data_dir / "audit" / "ai-ask").iterdir()
     content = day.read_bytes()
     assert content.endswith(b"\n")
-    for line in filter(None, content.splitlines()):
+    for line in content.splitlines():
         record = json.loads(line)
         writer, number = record["question"].split()
         assert record["chunk_len"] == int(number)

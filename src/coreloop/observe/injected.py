@@ -1,0 +1,127 @@
+"""Which of a tool's parameters a framework fills in: the model does not see them, so they are no arguments.
+
+They are known by their names and by the names of their types. No framework is imported, and a string
+annotation counts as what it says.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
+
+PARAMETER_NAMES: Final = frozenset({"self", "cls"})
+TYPE_NAMES: Final = frozenset(
+    {
+        "AsyncCallbackManagerForToolRun",  # LangChain
+        "CallbackManagerForToolRun",  # LangChain
+        "Context",  # FastMCP and the MCP SDK
+        "Depends",  # FastMCP and FastAPI, as a default value or in Annotated
+        "InjectedState",  # LangGraph
+        "InjectedStore",  # LangGraph
+        "InjectedToolArg",  # LangChain
+        "InjectedToolCallId",  # LangChain
+        "RunContext",  # Pydantic AI
+        "RunContextWrapper",  # OpenAI Agents SDK
+        "RunnableConfig",  # LangChain
+        "ToolContext",  # Google ADK, OpenAI Agents SDK
+        "ToolRuntime",  # LangChain
+    }
+)
+_WRAPPERS: Final = frozenset({"Annotated", "Optional", "Union"})
+
+
+class ToolParameters(NamedTuple):
+    """The names of a tool's parameters."""
+
+    positional: tuple[str, ...]
+    """By position; what a ``*args`` takes has no name and is not recorded."""
+
+    injected: frozenset[str]
+    """Those that are no arguments of the model."""
+
+
+def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
+    """Read a tool's signature; some builtins have none, and no positional name is known then."""
+    try:
+        parameters = _signature(tool).parameters.values()
+    except (TypeError, ValueError):
+        return ToolParameters((), PARAMETER_NAMES)
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    injected = {parameter.name for parameter in parameters if _is_injected(parameter)}
+    return ToolParameters(
+        tuple(parameter.name for parameter in parameters if parameter.kind in kinds),
+        PARAMETER_NAMES | injected,
+    )
+
+
+def _signature(tool: Callable[..., Any]) -> inspect.Signature:
+    """With annotations as objects where all of them can be had: an alias shows what it stands for."""
+    try:
+        return inspect.signature(tool, eval_str=True)
+    except Exception:  # a name that only type checkers import, or whatever the expression raises
+        return inspect.signature(tool)
+
+
+def _is_injected(parameter: inspect.Parameter) -> bool:
+    try:
+        names = {type(parameter.default).__name__.lstrip("_"), *_type_names(parameter.annotation)}
+    except Exception:  # an annotation can be any object, and the tool must be defined
+        return False
+    return not names.isdisjoint(TYPE_NAMES)
+
+
+def _type_names(annotation: Any) -> Iterator[str]:
+    """Names of the types that a value may have, and of what ``Annotated`` says; not of type parameters."""
+    if isinstance(annotation, str):
+        yield from _names_in(annotation)
+    elif isinstance(forward := getattr(annotation, "__forward_arg__", None), str):
+        yield from _names_in(forward)
+    elif get_origin(annotation) is Annotated:
+        for part in (annotation.__origin__, *annotation.__metadata__):
+            yield from _type_names(part)
+    elif type(annotation).__name__ == "TypeAliasType":  # Python 3.12
+        yield from _type_names(annotation.__value__)
+    elif _is_union(annotation):
+        for part in get_args(annotation):
+            yield from _type_names(part)
+    else:
+        yield from _class_names(get_origin(annotation) or annotation)
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) is Union or type(annotation).__name__ == "UnionType"
+
+
+def _class_names(value: Any) -> Iterator[str]:
+    """A class's name and those of its bases; for an object, as in ``Annotated``, those of its class."""
+    for base in (value if isinstance(value, type) else type(value)).__mro__:
+        yield base.__name__
+
+
+def _names_in(annotation: str) -> Iterator[str]:
+    try:
+        yield from _written_names(ast.parse(annotation, mode="eval").body)
+    except SyntaxError:
+        return
+
+
+def _written_names(node: ast.expr) -> Iterator[str]:
+    """As `_type_names`, of source code."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.Call(func=function):
+            yield from _written_names(function)
+        case ast.Constant(value=str(text)):
+            yield from _names_in(text)
+        case ast.BinOp(left=left, right=right, op=ast.BitOr()):
+            yield from _written_names(left)
+            yield from _written_names(right)
+        case ast.Subscript(value=generic, slice=inner):
+            names = set(_written_names(generic))
+            yield from names
+            if names & _WRAPPERS:
+                for part in inner.elts if isinstance(inner, ast.Tuple) else [inner]:
+                    yield from _written_names(part)
+        case _:
+            return

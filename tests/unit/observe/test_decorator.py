@@ -1,0 +1,183 @@
+"""What an observed tool records of its calls: the model's arguments, and whether the result is a success."""
+
+import asyncio
+import contextvars
+import functools
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from coreloop.observe import AuditCollector, collector, dropped, drops, observed_tool
+from coreloop.observe.tally import Tally
+
+
+@pytest.fixture(autouse=True)
+def _nothing_dropped_yet(monkeypatch):
+    monkeypatch.setattr(drops, "DROPPED", Tally())
+    monkeypatch.setattr(drops, "_said", {})
+    monkeypatch.setattr(collector, "_audits", False)
+
+
+@pytest.fixture
+def audit(tmp_path):
+    return functools.partial(AuditCollector, data_dir=tmp_path)
+
+
+@pytest.fixture
+def calls(tmp_path):
+    def read():
+        (day,) = (tmp_path / "audit" / "ai-ask").glob("*.jsonl")
+        (record,) = map(json.loads, day.read_bytes().splitlines())
+        return record["tool_calls"]
+
+    return read
+
+
+class RunContext:
+    """As a framework's: nothing that can be read, and expensive."""
+
+    def __getattribute__(self, name):
+        raise AssertionError("looked at")
+
+    __iter__ = keys = __str__ = __repr__ = __getattribute__
+
+
+# injected parameters
+
+
+def test_what_a_framework_injects_is_not_recorded(audit, calls):
+    @observed_tool
+    def show(ctx: RunContext, topic: str, *, runtime: "ToolRuntime[None, dict]" = None, limit: int = 3):  # noqa: F821
+        return topic
+
+    with audit():
+        show(RunContext(), "IS", runtime=RunContext(), limit=5)
+        show(ctx=RunContext(), topic="BS")
+    assert [call["args"] for call in calls()] == [{"topic": "IS", "limit": 5}, {"topic": "BS"}]
+    assert dropped() == {}
+
+
+def test_a_method_that_is_called_by_keywords_is_recorded_without_self(audit, calls):
+    class Box:
+        @observed_tool
+        async def show(self, topic):
+            return topic
+
+    with audit():
+        asyncio.run(Box.show(self=Box(), topic="IS"))
+    assert calls()[0]["args"] == {"topic": "IS"}
+
+
+# tools that return their errors
+
+
+def is_answer(text):
+    return not text.startswith("Error:")
+
+
+def test_a_returned_error_is_a_failed_call_with_that_error(audit, calls):
+    @observed_tool(ok=is_answer)
+    def read(path):
+        return f"Error: no file {path}" if path == "gone" else "text"
+
+    @observed_tool(ok=is_answer, name="fetch")
+    async def fetch_later():
+        return "Error: 404"
+
+    with audit():
+        assert read("here") == "text"
+        assert read("gone") == "Error: no file gone"
+        asyncio.run(fetch_later())
+    assert [(call["name"], call["ok"], call["error"]) for call in calls()] == [
+        ("read", True, None),
+        ("read", False, "Error: no file gone"),
+        ("fetch", False, "Error: 404"),
+    ]
+    assert dropped() == {}
+
+
+def test_the_text_of_a_failed_result_that_is_no_string_is_not_recorded(audit, calls):
+    @observed_tool(ok=lambda result: not result["isError"])
+    def read():
+        return {"isError": True, "content": "secret"}
+
+    with audit():
+        read()
+    assert (calls()[0]["ok"], calls()[0]["error"]) == (False, None)
+
+
+def test_none_is_a_result(audit, calls):
+    @observed_tool(ok=lambda result: result is not None)
+    def find():
+        return None
+
+    with audit():
+        find()
+    assert calls()[0]["ok"] is False
+
+
+def test_an_exception_fails_whatever_the_predicate_would_say(audit, calls):
+    @observed_tool(ok=lambda result: True)
+    def find():
+        raise KeyError("bs")
+
+    with audit(), pytest.raises(KeyError):
+        find()
+    assert (calls()[0]["ok"], calls()[0]["error"]) == (False, "KeyError: 'bs'")
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [lambda result: 1 / 0, lambda: True, is_answer, 7],
+    ids=["raises", "arity", "type", "no callable"],
+)
+def test_a_predicate_that_raises_counts_the_call_as_ok_and_is_said(audit, calls, predicate, caplog):
+    @observed_tool(ok=predicate)
+    def find():
+        return 5
+
+    with audit():
+        assert find() == 5
+    assert calls()[0]["ok"] is True
+    assert dropped() == {"ok_predicate": 1}
+    assert "ok_predicate" in caplog.text
+
+
+def test_a_generator_is_not_asked_about(audit, calls):
+    @observed_tool(ok=lambda result: False)
+    def rows():
+        yield 1
+
+    with audit():
+        assert list(rows()) == [1]
+    assert calls()[0]["ok"] is True
+
+
+# outside of a request
+
+
+def test_a_tool_in_a_bare_thread_pool_is_counted_and_said(audit, calls, caplog):
+    caplog.set_level(logging.WARNING, logger="coreloop")
+
+    @observed_tool
+    def show(topic):
+        return topic
+
+    with audit(), ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(show, ["a", "b"])) == ["a", "b"]
+        pool.submit(contextvars.copy_context().run, show, "c").result()
+    assert [call["args"] for call in calls()] == [{"topic": "c"}]
+    assert dropped() == {"outside_request": 2}
+    assert [message for message in caplog.messages if "outside_request" in message] == [
+        "audit: outside_request; the request goes on, further cases are only counted"
+    ]
+
+
+def test_in_a_process_without_requests_a_tool_is_only_itself(monkeypatch, audit):
+    assert observed_tool(str.upper)("bs") == "BS"
+    monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
+    with audit(), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(observed_tool(str.upper), "bs").result() == "BS"
+    assert dropped() == {}

@@ -1,0 +1,133 @@
+"""Which parameters a framework fills in, told by names alone."""
+
+import typing
+from typing import Annotated, Any, ForwardRef, Generic, Literal, Optional, TypeVar, Union
+
+import pytest
+
+from coreloop.observe.injected import TYPE_NAMES, tool_parameters
+
+T = TypeVar("T")
+
+
+class RunContext(Generic[T]):
+    pass
+
+
+class Context:
+    pass
+
+
+class OwnContext(Context):
+    pass
+
+
+class InjectedState:
+    def __init__(self, field=None):
+        self.field = field
+
+
+class Contextual:
+    pass
+
+
+class Depends:
+    pass
+
+
+class Hostile:
+    def __getattr__(self, name):
+        raise RuntimeError
+
+
+Alias = RunContext[int]
+
+
+def injected(annotation, default=...):
+    def tool(value):
+        return value
+
+    tool.__annotations__ = {"value": annotation}
+    if default is not ...:
+        tool.__defaults__ = (default,)
+    return "value" in tool_parameters(tool).injected
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        pytest.param(Context, id="class"),
+        pytest.param(OwnContext, id="subclass"),
+        pytest.param(RunContext[str], id="generic"),
+        pytest.param(Optional[Context], id="Optional"),  # noqa: UP045
+        pytest.param(Union[None, RunContext[int]], id="Union"),  # noqa: UP007
+        pytest.param(Context | None, id="or None"),
+        pytest.param(Annotated[dict, InjectedState], id="Annotated with a class"),
+        pytest.param(Annotated[dict, "state", InjectedState("messages")], id="Annotated with an object"),
+        pytest.param(Annotated[Context, "of the call"], id="Annotated type"),
+        pytest.param(Optional[Annotated[dict, InjectedState]], id="nested"),  # noqa: UP045
+        pytest.param(Optional["RunContext[str]"], id="forward reference"),
+        pytest.param(ForwardRef("Context"), id="bare forward reference"),
+        pytest.param("Context", id="string"),
+        pytest.param("mcp.server.fastmcp.Context", id="string with a module"),
+        pytest.param("RunContext[Deps]", id="string, generic"),
+        pytest.param("ToolRuntime[Deps, State] | None", id="string, or None"),
+        pytest.param("t.Optional[RunContextWrapper]", id="string, Optional"),
+        pytest.param("Annotated[dict[str, Any], InjectedState('messages')]", id="string, Annotated"),
+        pytest.param("Optional['InjectedStore']", id="string in a string"),
+        pytest.param("Annotated[str, langgraph.prebuilt.InjectedToolCallId]", id="string, Annotated, module"),
+        pytest.param("Alias", id="alias, by the module's own names"),
+    ],
+)
+def test_what_a_framework_fills_in_is_injected(annotation):
+    assert injected(annotation)
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        str,
+        Any,
+        None,
+        Contextual,
+        list[Context],
+        dict[str, RunContext[int]],
+        Literal["Context"],
+        Annotated[str, "Context of the question"],
+        typing.Callable[[Context], str],
+        "str",
+        "list[Context]",
+        "Literal['Context']",
+        "Contextual",
+        "not a type at all (",
+        7,
+        Hostile(),
+    ],
+    ids=repr,
+)
+def test_what_the_model_fills_in_is_an_argument(annotation):
+    assert not injected(annotation)
+
+
+@pytest.mark.parametrize("name", sorted(TYPE_NAMES))
+def test_every_name_of_the_table_is_known_as_a_class_and_as_text(name):
+    assert injected(name)
+    assert injected(type(name, (), {}))
+
+
+def test_a_default_value_that_a_framework_resolves_is_injected():
+    assert injected(str, default=Depends())
+    assert not injected(str, default="Depends")
+
+
+def test_names_are_by_position_and_self_and_cls_are_no_arguments():
+    def tool(self, ctx: Context, topic, *rest, limit=3, cls=None, **more):
+        return self, ctx, topic, rest, limit, cls, more
+
+    parameters = tool_parameters(tool)
+    assert parameters.positional == ("self", "ctx", "topic")
+    assert parameters.injected == {"self", "cls", "ctx"}
+
+
+def test_what_has_no_signature_has_no_names():
+    assert tool_parameters(min).positional == ()
