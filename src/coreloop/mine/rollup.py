@@ -166,7 +166,7 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
             continue
         if label not in labels:
             label = _category(fields, settings.categories)
-            if label == fields.category_hash:
+            if label == fields.category_hash and label != UNSPECIFIED:  # the next question may match a rule
                 labels.add(label)
         ok, failed = shapes.numbers(calls)
         for number, call in failed:

@@ -253,6 +253,16 @@ def test_categories(label: str | None, question: str | None, expected: str):
     assert rolled.groups["category"].to_list() == [expected]
 
 
+def test_a_question_that_no_rule_matches_leaves_the_rules_on_for_the_lines_after_it():
+    settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
+    asked = [record(category_hash="UNSPECIFIED", question=text) for text in ("안녕", "배당 알려줘", "배당?")]
+    counts = [
+        dict(_rolled(*lines, settings=settings).groups.select("category", "n").iter_rows())
+        for lines in (asked, asked[::-1])
+    ]
+    assert counts == [{"UNSPECIFIED": 1, "FIN-dividend": 2}] * 2
+
+
 def test_the_settings_of_a_project_become_those_of_mining():
     settings = mine_settings(
         Settings(
