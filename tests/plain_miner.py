@@ -7,39 +7,14 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-NONE = type(None)
-TEXT = (str, NONE)
-RECORD_TYPES: Mapping[str, tuple[type, ...]] = {
-    "schema_version": (int,),
-    "ts": (str,),
-    "question": TEXT,
-    "question_hash": TEXT,
-    "category_hash": TEXT,
-    "provider": TEXT,
-    "tool_calls": (list, NONE),
-    "tool_sequence_hash": TEXT,
-    "tool_calls_omitted": (int, NONE),
-    "omitted_failure": (bool, NONE),
-    "omitted_error": (str, NONE),
-    "override_calls": (list, NONE),
-    "chunk_len": (int, float, NONE),
-    "session_hash": TEXT,
-    "origin": TEXT,
-    "judgment": (dict, NONE),
-}
-CALL_TYPES: Mapping[str, tuple[type, ...]] = {
-    "name": (str,),
-    "args": (dict, list, str, int, float, NONE),
-    "ok": (bool, NONE),
-    "overrides_used": (list, NONE),
-    "extreme_flags": (list, NONE),
-}
+READ = Mapping[str, Callable[[Any], Any]]
 LABEL = re.compile(r"[A-Za-z0-9]{1,32}(-[A-Za-z0-9]{1,32}){0,3}")
 TRANSIENT = ("connection reset", "rate limit", "429", "service unavailable")
 
@@ -62,10 +37,11 @@ class Group:
 
 @dataclass
 class Mined:
-    """Groups by category and sequence hash; and how many lines were not mined."""
+    """Groups by category and sequence hash; how many lines were not mined, and records by unusable field."""
 
     groups: dict[tuple[str, str], Group] = field(default_factory=dict)
     n_skipped: int = 0
+    absent: Counter[str] = field(default_factory=Counter)
 
 
 def mine(
@@ -86,6 +62,7 @@ def mine(
             if record is None:
                 mined.n_skipped += 1
                 continue
+            mined.absent.update(record["unusable"])
             moment = time_of(record["ts"])
             if not since <= moment.date() <= until:
                 continue
@@ -129,50 +106,176 @@ def nonblank_lines(path: Path) -> Iterable[tuple[int, bytes]]:
 
 
 def readable(text: bytes) -> dict[str, Any] | None:
-    """The record, or None for a line that is torn, foreign, a replay, or of a later version."""
+    """The record, or None for one that is torn, no object, without a time, a replay, or of a later version.
+
+    Every field that mining reads is as it should be, or None; ``unusable`` names those that had to be None.
+    """
     try:
-        record = json.loads(text.decode("utf-8"), parse_constant=not_json)
+        found = json.loads(text.decode("utf-8"), parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict) or "ts" not in record or "tool_calls" not in record:
+    if not isinstance(found, dict):
         return None
-    if not has_types(record, RECORD_TYPES):
+    unusable: set[str] = set()
+    record = usable(found, RECORD, unusable)
+    if (record["schema_version"] or 1) > 2 or record["origin"] == "replay" or record["ts"] is None:
         return None
-    if not all(is_call(one) for one in record["tool_calls"] or []):
+    record["tool_calls"] = calls_in(found.get("tool_calls"), unusable)
+    record["override_calls"] = overrides_in(found.get("override_calls"), unusable)
+    judgment = found.get("judgment")
+    if isinstance(judgment, str):
+        judgment = {"verdict": judgment}
+    elif not isinstance(judgment, dict):
+        unusable |= {"judgment"} if judgment not in (None, []) else set()
+        judgment = {}
+    record["judgment"] = usable(judgment, {"verdict": text_in}, unusable)
+    return {**record, "unusable": unusable - {"ts"}}
+
+
+def usable(found: Mapping[str, Any], fields: READ, unusable: set[str]) -> dict[str, Any]:
+    values = {}
+    for name, read in fields.items():
+        value = found.get(name)
+        if value is None or value in ([], {}) or (value == "" and read is not text_in):
+            values[name] = None
+        else:
+            values[name] = read(value)
+            if values[name] is None:
+                unusable.add(name)
+    return values
+
+
+def calls_in(value: Any, unusable: set[str]) -> list[dict[str, Any]]:
+    calls = []
+    for one in listed(value, "tool_calls", unusable):
+        odd: set[str] = set()
+        call = usable(
+            {"name": one} if isinstance(one, str) else one if isinstance(one, dict) else {}, CALL, odd
+        )
+        if call["name"] is None:
+            unusable.add("tool_calls entry")
+        else:
+            unusable |= odd
+            calls.append(call)
+    return calls
+
+
+def overrides_in(value: Any, unusable: set[str]) -> list[dict[str, Any]]:
+    entries = listed(value, "override_calls", unusable)
+    if not all(isinstance(one, dict) for one in entries):
+        unusable.add("override_calls entry")
+    made = [usable(one, OVERRIDE, unusable) for one in entries if isinstance(one, dict)]
+    return [{"tool": one["tool"], "succeeded": one["succeeded"] is not False} for one in made]
+
+
+def listed(value: Any, name: str, unusable: set[str]) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    if isinstance(value, str | dict):
+        return [value] if value else []
+    if value is not None:
+        unusable.add(name)
+    return []
+
+
+def text_in(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return None if isinstance(value, bool) else str(value)
+    parts = [
+        one.get("text") if isinstance(one, dict) else one
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    texts = [one for one in parts if isinstance(one, str)]
+    return "\n".join(texts) if texts else None
+
+
+def number_in(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if not all(is_override(one) for one in record.get("override_calls") or []):
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
         return None
-    judgment = record.get("judgment") or {}
-    if not isinstance(judgment.get("verdict"), TEXT):
-        return None
-    if record.get("schema_version", 1) > 2 or record.get("origin") == "replay":
-        return None
-    return record if time_of(record["ts"]) is not None else None
 
 
-def not_json(constant: str) -> None:
-    raise ValueError(constant)
+def whole_in(value: Any) -> int | None:
+    number = number_in(value)
+    return int(number) if number is not None and number == int(number) else None
 
 
-def has_types(holder: Mapping[str, Any], types: Mapping[str, tuple[type, ...]]) -> bool:
-    return all(type(holder[key]) in allowed for key, allowed in types.items() if key in holder)
+def truth_in(value: Any) -> bool | None:
+    if isinstance(value, str):
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
+            value.lower()
+        )
+    return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 
-def is_call(one: Any) -> bool:
-    if isinstance(one, str):
-        return True
-    if not isinstance(one, dict) or "name" not in one or not has_types(one, CALL_TYPES):
-        return False
-    names = [*(one.get("overrides_used") or []), *(one.get("extreme_flags") or [])]
-    return all(isinstance(name, str) for name in names)
+def names_in(value: Any) -> list[Any] | None:
+    if isinstance(value, dict):
+        return list(value)
+    if isinstance(value, list):
+        return [one for one in value if one is not None and one is not False]
+    if isinstance(value, bool):
+        return [value] if value else []
+    return [value] if isinstance(value, str) else None
 
 
-def is_override(one: Any) -> bool:
+def flags_in(value: Any) -> list[Any] | None:
     return (
-        isinstance(one, dict)
-        and isinstance(one.get("tool"), str)
-        and type(one.get("succeeded", True)) is bool
+        [name for name, raised in value.items() if raised not in (None, False)]
+        if isinstance(value, dict)
+        else names_in(value)
     )
+
+
+def args_in(value: Any) -> Any:
+    return None if isinstance(value, bool) else value
+
+
+def time_in(value: Any) -> str | None:
+    """The time as text, from what may be seconds or milliseconds since 1970."""
+    text = str(value).strip()
+    if isinstance(value, int | float | str) and re.fullmatch(r"[0-9]{9,13}(\.[0-9]+)?", text):
+        seconds = float(text) / (1 if float(text) < 1e11 else 1000)
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    return text if isinstance(value, str) and time_of(text) is not None else None
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+RECORD: READ = {
+    "schema_version": number_in,
+    "ts": time_in,
+    "question": text_in,
+    "question_hash": text_in,
+    "category_hash": text_in,
+    "provider": text_in,
+    "tool_sequence_hash": text_in,
+    "tool_calls_omitted": whole_in,
+    "omitted_failure": truth_in,
+    "omitted_error": text_in,
+    "chunk_len": number_in,
+    "session_hash": text_in,
+    "origin": text_in,
+    "request_id": text_in,
+    "error": as_it_is,
+    "violation": as_it_is,
+}
+CALL: READ = {
+    "name": text_in,
+    "args": args_in,
+    "ok": truth_in,
+    "error": as_it_is,
+    "duration_ms": number_in,
+    "overrides_used": names_in,
+    "extreme_flags": flags_in,
+}
+OVERRIDE: READ = {"tool": text_in, "succeeded": truth_in}
 
 
 def time_of(text: str) -> datetime | None:
@@ -194,7 +297,7 @@ def calls_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def call_ok(one: Mapping[str, Any]) -> bool:
     ok = one.get("ok")
-    return one.get("error") is None if ok is None else ok
+    return not one.get("error") if ok is None else ok
 
 
 def sequence_of(record: Mapping[str, Any], selectors: Mapping[str, Sequence[str]]) -> tuple[str | None, str]:
@@ -247,7 +350,7 @@ def success(record: Mapping[str, Any], min_chunk_len: int) -> bool | None:
         return True
     if verdict in ("V", "C"):
         return False
-    if record.get("violation") is not None or record.get("omitted_failure"):
+    if record.get("violation") or record.get("omitted_failure"):
         return False
     overrides = record.get("override_calls") or []
     calls = calls_of(record)
@@ -257,7 +360,7 @@ def success(record: Mapping[str, Any], min_chunk_len: int) -> bool | None:
     if not was_cut and flag_is_left(calls, overrides):
         return False
     troubles = []
-    if record.get("error") is not None:
+    if record.get("error"):
         troubles.append(str(record["error"]))
     if record.get("tool_calls_omitted") and record.get("omitted_error") is not None:
         troubles.append(record["omitted_error"])

@@ -1,5 +1,6 @@
 """``dartlab-coreloop mine``."""
 
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 def _show(result: "MineResult", *, as_json: bool) -> None:
     import orjson
 
-    from coreloop.cli.show import counted, show_skipped
+    from coreloop.cli.show import counted, show_oddities
 
     if as_json:
         facts = {
@@ -44,10 +45,10 @@ def _show(result: "MineResult", *, as_json: bool) -> None:
             "n_files_counted_before": result.n_reused,
             "n_bytes_read": result.n_bytes_read,
             "n_records": result.n_records,
-            "skipped": result.skipped,
+            **asdict(result.oddities),
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode())
         return
     days = f"{result.days.since} to {result.days.until}"
     click.echo(f"{counted(result.n_records, 'record')} in {counted(result.n_files, 'file')}, {days}")
-    show_skipped(result.skipped)
+    show_oddities(result.oddities)

@@ -3,12 +3,14 @@
 import os
 import shutil
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 import orjson
 
+from coreloop.mine.oddities import Absent, LogOddities
 from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
@@ -86,7 +88,7 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
             f"  {counted(proposals.n_neutral, 'record')} counted neither way: an answer shorter than "
             "min_chunk_len, or a network or rate-limit error"
         )
-    show_skipped(proposals.skipped)
+    show_oddities(proposals.oddities)
     homeless = sum(_is_homeless(candidate) for candidate in document.candidates)
     if homeless:
         click.echo(
@@ -104,10 +106,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def show_skipped(skipped: Mapping[str, int]) -> None:
-    """Print the lines that were not mined, by reason."""
-    for reason, number in sorted(skipped.items()):
-        click.echo(f"  {counted(number, 'line')} skipped: {reason}")
+def show_oddities(oddities: LogOddities) -> None:
+    """Print the lines that were not mined and the fields that were read as absent, with the first places."""
+    for reason, number in sorted(oddities.skipped.items()):
+        first = printable(oddities.skipped_first[reason])
+        click.echo(f"  {counted(number, 'line')} skipped: {reason}, first in {first}")
+    for said in absent_lines(oddities.read_as_absent):
+        click.echo(f"  {said}")
+
+
+def absent_lines(absent: Mapping[str, Absent]) -> Iterator[str]:
+    """``3 records have an unusable overrides_used, first in 2026-04-25.jsonl line 12: read as absent``."""
+    for name, found in absent.items():
+        have = "has" if found.n == 1 else "have"
+        first = printable(found.first)
+        yield f"{counted(found.n, 'record')} {have} an unusable {name}, first in {first}: read as absent"
 
 
 def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
@@ -131,7 +144,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "n_patterns": proposals.found.n_groups,
         "fell": proposals.found.fell,
         "nearest": proposals.found.nearest,
-        "skipped": proposals.skipped,
+        **asdict(proposals.oddities),
         "candidates": document.candidates,
         "notes": document.notes,
         "n_folded": document.n_folded,

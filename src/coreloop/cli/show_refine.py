@@ -2,12 +2,13 @@
 
 import shutil
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 import orjson
 
-from coreloop.cli.show import MAX_SHOWN, counted, show_skipped
+from coreloop.cli.show import MAX_SHOWN, counted, show_oddities
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.refine.document import title
@@ -48,7 +49,7 @@ def show_refined(
     for gate, count in refined.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_FELL[gate]} ({gate})")
-    show_skipped(refined.skipped)
+    show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
 
@@ -72,7 +73,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "n_files": refined.n_files,
         "n_groups": refined.found.n_groups,
         "fell": refined.found.fell,
-        "skipped": refined.skipped,
+        **asdict(refined.oddities),
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,
         "files": [str(path) for path in paths],

@@ -8,7 +8,7 @@ from datetime import date
 import click
 import orjson
 
-from coreloop.cli.show import counted
+from coreloop.cli.show import absent_lines, counted
 from coreloop.status.alarms import UNMERGED_DAYS, n_stale
 from coreloop.status.facts import Standing, Status
 from coreloop.status.promotions import Promotions
@@ -65,6 +65,8 @@ def _of_log(status: Status) -> Iterator[_Line]:
     yield _Line("records", f"{log.n_records:,} on {counted(log.n_days, 'day')}, {newest}")
     mined = f"{counted(log.n_in_window, 'record')}, {counted(log.n_patterns, 'pattern')}"
     yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")
+    for said in absent_lines(log.read_as_absent):
+        yield _Line("note", said, "yellow")
 
 
 def _of_proposals(status: Status) -> Iterator[_Line]:

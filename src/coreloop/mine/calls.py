@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 import orjson
 
-from coreloop.mine.decode import CallFields
+from coreloop.mine.fields import CallFields
 from coreloop.records import DEFAULT_SELECTORS, selector_value, step
 
 _MOST_REMEMBERED: Final = 100_000
@@ -70,7 +70,7 @@ class CallShapes:
             number = numbers.get(values)
             if number is None:
                 number = self._learn_values(call, values, numbers)
-            if call.ok or (call.ok is None and call.error is None):
+            if call.ok or (call.ok is None and not call.error):
                 ok.append(number)
             else:
                 failed.append((number, call))

@@ -11,6 +11,7 @@ from typing import Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import raw_lines
+from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import LogFile, map_on_cluster
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
@@ -46,8 +47,8 @@ class Executor:
     jobs: int | None = None
     scheduler: str | None = None
 
-    def run(self, tasks: Sequence[CountTask]) -> Iterator[dict[str, int]]:
-        """Count, and yield the skipped lines of each task by reason, in the tasks' order."""
+    def run(self, tasks: Sequence[CountTask]) -> Iterator[Oddities]:
+        """Count, and yield what is odd in the lines of each task, in the tasks' order."""
         size = sum(task.end - task.start for task in tasks)
         jobs = min(self.jobs or _cores(), len(tasks), 1 + size // _WORTH_A_PROCESS_BYTES)
         if self.scheduler is not None and tasks:
@@ -55,29 +56,29 @@ class Executor:
         return _in_processes(tasks, jobs) if jobs > 1 else map(count, tasks)
 
 
-def count(task: CountTask) -> dict[str, int]:
-    """Count one task and write its tables; the lines that were not mined, by reason."""
-    tables, skipped = _count(task)
+def count(task: CountTask) -> Oddities:
+    """Count one task and write its tables; what is odd in its lines."""
+    tables, oddities = _count(task)
     write_tables(tables, task.out)
-    return skipped
+    return oddities
 
 
-def count_packed(task: CountTask, *, version: int) -> tuple[dict[str, bytes], dict[str, int]]:
-    """Count one task; its packed tables, and the lines that were not mined, by reason.
+def count_packed(task: CountTask, *, version: int) -> tuple[dict[str, bytes], Oddities]:
+    """Count one task; its packed tables, and what is odd in its lines.
 
     A task is at most 64 MB of log and its tables 3 % of that, so a worker needs to see nothing but the log.
     """
     if version != VERSION:
         raise ImportError(f"it counts by version {VERSION} of mining, not {version}")
-    tables, skipped = _count(task)
-    return pack_tables(tables), skipped
+    tables, oddities = _count(task)
+    return pack_tables(tables), oddities
 
 
-def _count(task: CountTask) -> tuple[Tables, dict[str, int]]:
+def _count(task: CountTask) -> tuple[Tables, Oddities]:
     return count_lines(raw_lines(task.path, start=task.start, end=task.end), task.settings)
 
 
-def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[dict[str, int]]:
+def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:
     # Not fork: after any query of polars a forked child hangs.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -89,9 +90,9 @@ def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[dict[str, i
         try:
             with _ctrl_c_held():
                 counted = pool.map(count, tasks)  # starts the processes
-            for skipped in counted:
+            for oddities in counted:
                 left -= 1
-                yield skipped
+                yield oddities
         except BrokenProcessPool as error:
             what = "a process that counted it was ended from outside; try --jobs 1"
             raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
@@ -101,13 +102,13 @@ def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[dict[str, i
             )  # those that are done may end while others go on
 
 
-def _on_cluster(tasks: Sequence[CountTask], address: str) -> Iterator[dict[str, int]]:
+def _on_cluster(tasks: Sequence[CountTask], address: str) -> Iterator[Oddities]:
     """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
-    done: dict[int, dict[str, int]] = {}
+    done: dict[int, Oddities] = {}
     awaited = 0
-    for place, (packed, skipped) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
+    for place, (packed, oddities) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
         write_packed(packed, tasks[place].out)
-        done[place] = skipped
+        done[place] = oddities
         while awaited in done:
             yield done.pop(awaited)
             awaited += 1

@@ -1,7 +1,6 @@
 """A folder of day files -> their rollups: those that are kept, and those that must be counted."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -11,6 +10,7 @@ from typing import Final
 from coreloop.errors import WorkspaceError
 from coreloop.mine.decode import raw_lines
 from coreloop.mine.executors import CountTask, Executor
+from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import Address, Folder, LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
 from coreloop.mine.shelf import KeptRollup, Shelf, read_tables, write_tables
@@ -108,23 +108,23 @@ def _with_shelf(
             if path not in kept
         ]
         tasks = [task for plan in plans for task in plan.tasks]
-        skipped = _watched(executor.run(tasks), tasks, progress)
+        counted = _watched(executor.run(tasks), tasks, progress)
         for plan in plans:
-            rollups[plan.path] = _finish(plan, skipped, shelf, scratch)
+            rollups[plan.path] = _finish(plan, counted, shelf, scratch)
     return [rollups[path] for path in paths]
 
 
 def _watched(
-    counted: Iterator[dict[str, int]], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
-) -> Iterator[dict[str, int]]:
+    counted: Iterator[Oddities], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
+) -> Iterator[Oddities]:
     """The tasks' results, with word of each that is done."""
     total = sum(task.end - task.start for task in tasks)
     done = 0
-    for task, skipped in zip(tasks, counted, strict=True):
+    for task, oddities in zip(tasks, counted, strict=True):
         done += task.end - task.start
         if progress is not None:
             progress(done, total)
-        yield skipped
+        yield oddities
 
 
 def _plan(path: LogFile, source: LogSource, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
@@ -137,23 +137,25 @@ def _plan(path: LogFile, source: LogSource, settings: MineSettings, shelf: Shelf
     return _Plan(path, source, begun, tasks)
 
 
-def _finish(plan: _Plan, counted: Iterator[dict[str, int]], shelf: Shelf, scratch: Path) -> Rollup:
-    skipped = Counter(plan.begun.facts.skipped if plan.begun else {})
+def _finish(plan: _Plan, counted: Iterator[Oddities], shelf: Shelf, scratch: Path) -> Rollup:
+    oddities = Oddities()
+    if plan.begun is not None:
+        oddities.add(plan.begun.facts.oddities)
     for _ in plan.tasks:
-        skipped.update(next(counted))
+        oddities.add(next(counted))
     parts = [read_tables(task.out) for task in plan.tasks]
     written = plan.tasks[0].out
     if plan.begun is not None or len(parts) > 1:
         before = [plan.begun.tables()] if plan.begun else []
         written = scratch / f"{plan.path.stem[:40]}-whole"
         write_tables(merged([*before, *parts]), written)
-    kept = shelf.add(plan.path, plan.source, written, skipped)
+    kept = shelf.add(plan.path, plan.source, written, oddities)
     return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
 
 
 def _rollup(path: LogFile, kept: KeptRollup, n_bytes_read: int | None) -> Rollup:
     facts = kept.facts
-    return Rollup(path, kept.tables(), facts.skipped, facts.days, n_bytes_read)
+    return Rollup(path, kept.tables(), facts.oddities, facts.days, n_bytes_read)
 
 
 def _in_memory(path: LogFile, settings: MineSettings) -> Rollup:

@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from coreloop.failures import TRANSIENT, error_class
-from coreloop.mine.decode import CallFields, CountedFields, PlainRecord
+from coreloop.mine.fields import CallFields, CountedFields, PlainRecord
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
@@ -54,7 +54,7 @@ def outcome(
         told = _told(fields, calls, verdict)
         if told is not None:
             return told
-    if fields.error is not None or fields.tool_calls_omitted or (calls and not calls[-1].ok):
+    if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
         reasons = _reasons(fields, calls)
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
@@ -71,7 +71,7 @@ def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | Non
         verdict = fields.judgment.verdict
     if verdict is not None and verdict in _BY_VERDICT:
         return _BY_VERDICT[verdict]
-    if fields.violation is not None or fields.omitted_failure:
+    if fields.violation or fields.omitted_failure:
         return RequestOutcome.FAILURE
     # omitted_failure, of a record that was cut, speaks of the whole
     if fields.omitted_failure is None and _has_uncleared_flag(fields, calls):
@@ -83,7 +83,7 @@ def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | Non
 
 def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
     """What the record gives as errors that were not recovered from."""
-    reasons = [] if fields.error is None else [fields.error]
+    reasons = [fields.error] if fields.error else []
     if fields.tool_calls_omitted:
         return reasons if fields.omitted_error is None else [*reasons, fields.omitted_error]
     return reasons if not calls or is_ok(calls[-1]) else [*reasons, calls[-1].error]
@@ -91,7 +91,7 @@ def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
 
 def is_ok(call: CallFields) -> bool:
     """Whether a call did what it was asked for; older logs say so only by the absence of an error."""
-    return call.error is None if call.ok is None else call.ok
+    return not call.error if call.ok is None else call.ok
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:

@@ -1,7 +1,6 @@
 """Lines -> a rollup's tables. A year has millions of lines, so what happens for each is kept short."""
 
 import gc
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,14 +16,14 @@ from coreloop.mine.calls import CallShapes
 from coreloop.mine.decode import (
     BYTE_ORDER_MARK,
     NOT_PLAIN,
-    CallFields,
-    CountedFields,
     RecordLine,
     Skipped,
     decode_line,
     decode_plain,
     microseconds,
 )
+from coreloop.mine.fields import CallFields, CountedFields
+from coreloop.mine.oddities import Oddities
 from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
@@ -72,8 +71,8 @@ class Rollup:
         The file.
     tables : Tables
         Its counts.
-    skipped : dict of str to int
-        Lines that were not mined, by reason.
+    oddities : Oddities
+        Lines that were not mined, and fields that were read as absent.
     days : dict of int to int
         Records by day (days since 1970).
     n_bytes_read : int or None
@@ -82,17 +81,22 @@ class Rollup:
 
     path: LogFile
     tables: Tables
-    skipped: Mapping[str, int]
+    oddities: Oddities
     days: Mapping[int, int]
     n_bytes_read: int | None
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """Lines that were not mined, by reason."""
+        return {reason: oddity.n for reason, oddity in self.oddities.skipped.items()}
 
 
 def roll_up(
     lines: Iterable[tuple[int, bytes]], settings: MineSettings, *, path: LogFile, n_bytes: int = 0
 ) -> Rollup:
     """Roll up lines in memory."""
-    tables, skipped = count_lines(lines, settings)
-    return Rollup(path, tables, skipped, count_days(tables), n_bytes)
+    tables, oddities = count_lines(lines, settings)
+    return Rollup(path, tables, oddities, count_days(tables), n_bytes)
 
 
 def count_days(tables: Tables) -> dict[int, int]:
@@ -101,7 +105,7 @@ def count_days(tables: Tables) -> dict[int, int]:
     return dict(counts.iter_rows())
 
 
-def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> tuple[Tables, dict[str, int]]:
+def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> tuple[Tables, Oddities]:
     """Count lines.
 
     Parameters
@@ -113,17 +117,19 @@ def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> t
 
     Returns
     -------
-    Tables, dict of str to int
-        The tables in memory, and the lines that were not mined, by reason.
+    Tables, Oddities
+        The tables in memory, and what was odd in the lines.
     """
-    skipped: Counter[str] = Counter()
+    oddities = Oddities()
     parts = []
     rest = iter(lines)
     with _no_garbage_collection():
         for line in rest:
             some = chain([line], islice(rest, _ROWS_AT_ONCE - 1))
-            parts.append(to_tables(_rows(some, settings, skipped)))  # tables need a tenth of the rows' memory
-        return merged(parts).collected(), dict(skipped)
+            parts.append(
+                to_tables(_rows(some, settings, oddities))
+            )  # tables need a tenth of the rows' memory
+        return merged(parts).collected(), oddities
 
 
 def line_at(lines: BinaryIO, offset: int) -> RecordLine | Skipped:
@@ -137,7 +143,7 @@ def question_hash(fields: CountedFields) -> int:
     return as_int(fields.question_hash or hash_question(fields.question or ""))
 
 
-def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: Counter[str]) -> Rows:
+def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: Oddities) -> Rows:
     """A row per record and per failed call; what can be done for many at once is done in `to_tables`."""
     shapes = CallShapes(settings.selectors)
     groups: dict[Group, int] = {}
@@ -156,17 +162,18 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, skipped: C
         if ts_us is None:
             line = decode_line(raw, offset)
             if isinstance(line, Skipped):
-                skipped[line.reason] += 1
+                oddities.skip(line.reason, offset)
                 continue
             fields, calls, ts_us = line.fields, line.calls, line.ts_us
+            oddities.read_as_absent(line.absent, offset)
         request_id, provider, label = fields.request_id, fields.provider, fields.category_hash
         if replayed and request_id is not None and request_id in replayed:
-            skipped["replay"] += 1
+            oddities.skip("replay", offset)
             rows.replayed.append(request_id)
             continue
         if label not in labels:
             label = _category(fields, settings.categories)
-            if label == fields.category_hash:
+            if label == fields.category_hash and label != UNSPECIFIED:  # the next question may match a rule
                 labels.add(label)
         ok, failed = shapes.numbers(calls)
         for number, call in failed:

@@ -4,7 +4,7 @@ Settings, verdicts, replays, the cache and the executor come together here, so t
 service finds the same rollups, and one does not evict what another has counted.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +15,7 @@ from coreloop.history.promotions import project_keys
 from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.executors import Executor
 from coreloop.mine.folder import day_files, roll_up_folder
+from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.remote import Folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
 from coreloop.mine.shelf import open_shelf
@@ -186,8 +187,8 @@ class MineResult:
         Bytes of the others.
     n_records : int
         Records of the days.
-    skipped : mapping of str to int
-        Unreadable lines by reason, in all of the files.
+    oddities : LogOddities
+        Lines that were not mined, and fields that were read as absent, in all of the files.
     """
 
     days: Days
@@ -195,7 +196,7 @@ class MineResult:
     n_reused: int
     n_bytes_read: int
     n_records: int
-    skipped: Mapping[str, int]
+    oddities: LogOddities
 
 
 def run_mine(
@@ -210,5 +211,5 @@ def run_mine(
             n_reused=mined.n_reused,
             n_bytes_read=mined.n_bytes_read,
             n_records=window.n_records(),
-            skipped=window.skipped,
+            oddities=find_oddities((rollup.path, rollup.oddities) for rollup in mined.rollups),
         )

@@ -21,6 +21,7 @@ import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
 from coreloop.files import Lock, locked
+from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
 from coreloop.mine.rows import id_hash
@@ -28,7 +29,7 @@ from coreloop.mine.source import LogSource
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable
 
-VERSION: Final = 3
+VERSION: Final = 5
 """Of mining: what changes what is counted, or how it is written, needs the next one."""
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"
@@ -55,8 +56,8 @@ class RollupFacts(msgspec.Struct, frozen=True, kw_only=True):
         Digest of the mining version and the settings.
     overlay : str
         Digest of the verdicts and replays that fall on requests of the file; empty without one.
-    skipped : dict of str to int
-        Lines that were not mined, by reason.
+    oddities : Oddities
+        Lines that were not mined, and fields that were read as absent.
     days : dict of int to int
         Records by day (days since 1970).
     files : dict of str to WrittenFile
@@ -67,7 +68,7 @@ class RollupFacts(msgspec.Struct, frozen=True, kw_only=True):
     source: LogSource
     rules: str
     overlay: str
-    skipped: dict[str, int]
+    oddities: Oddities
     days: dict[int, int]
     files: dict[str, WrittenFile]
 
@@ -126,7 +127,7 @@ class Shelf:
         ]
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
-    def add(self, path: LogFile, source: LogSource, written: Path, skipped: Mapping[str, int]) -> KeptRollup:
+    def add(self, path: LogFile, source: LogSource, written: Path, oddities: Oddities) -> KeptRollup:
         """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
         tables = read_tables(written)
         facts = RollupFacts(
@@ -134,7 +135,7 @@ class Shelf:
             source=source,
             rules=self._rules,
             overlay=self._overlay.digests([tables.ids])[0],
-            skipped=dict(skipped),
+            oddities=oddities,
             days=count_days(tables),
             files={name: _written_file(_file(written, name)) for name in NAMES},
         )

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from coreloop.failures import BITS, MAX_ERROR_CHARS, error_class
-from coreloop.mine.decode import CallFields, CountedFields
+from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import LOW_CHUNK_LEN, is_ok
 
 _MAX_TEMPLATE_CHARS: Final = 200
@@ -37,9 +37,9 @@ def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
     The failure labels of the record, and the classes of its error and of its failed calls' errors.
     """
     found = BITS["chunk_len_low"] if (fields.chunk_len or 0) < LOW_CHUNK_LEN else 0
-    if fields.violation is not None:
+    if fields.violation:
         found |= BITS["violation"]
-    if fields.error is not None:
+    if fields.error:
         found |= BITS["error"] | BITS[error_class(str(fields.error))]
     if fields.omitted_error is not None:
         found |= BITS["tool_error"] | BITS[error_class(fields.omitted_error)]

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from coreloop.days import Days
 from coreloop.mine.folder import newest_day
+from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import merge
 from coreloop.pattern.document import candidates_markdown, redact_candidate, redact_note
@@ -36,8 +37,8 @@ class Proposals:
         Day of the newest record of all, in the window or not.
     found : FoundCandidates
         Candidates with their texts, best first, and the groups that fell.
-    skipped : dict of str to int
-        Lines that were not mined, by reason, in all of the files.
+    oddities : LogOddities
+        Lines that were not mined, and fields that were read as absent, in all of the files.
     words : Vocabulary
         What is known of the candidates' tools.
     notes : tuple of Note
@@ -50,7 +51,7 @@ class Proposals:
     n_files: int
     newest: date | None
     found: FoundCandidates
-    skipped: Mapping[str, int]
+    oddities: LogOddities
     words: Vocabulary
     notes: tuple[Note, ...] = ()
 
@@ -82,7 +83,7 @@ def propose(
         n_files=len(rollups),
         newest=newest_day(rollups),
         found=replace(found, candidates=drafted, fell={**found.fell, **fell}),
-        skipped=window.skipped,
+        oddities=find_oddities((rollup.path, rollup.oddities) for rollup in rollups),
         words=words,
         notes=notes,
     )

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
-from coreloop.mine.decode import CallFields, Skipped, call_step, decode_line
+from coreloop.mine.decode import Skipped, call_step, decode_line
+from coreloop.mine.fields import CallFields
 from coreloop.mine.outcome import is_ok
 from coreloop.records import hash_sequence
 

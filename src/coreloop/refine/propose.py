@@ -1,12 +1,13 @@
 """One run of Phase F: rollups in, two files of proposals out."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from coreloop.days import Days
+from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.rollup import Rollup
 from coreloop.mine.window import merge
 from coreloop.project.tools import resolve_tools
@@ -27,7 +28,7 @@ class Refined:
     n_records: int
     n_files: int
     found: FoundCounterexamples
-    skipped: Mapping[str, int]
+    oddities: LogOddities
     words: Vocabulary
 
 
@@ -49,7 +50,8 @@ def refine(
     words = Vocabulary(tools, workspace.settings)
     drafted, fell = new_keys((draft_counterexample(one, words) for one in found.counterexamples), known)
     found = replace(found, counterexamples=drafted, fell={**found.fell, **fell})
-    return Refined(days, window.n_records(), len(rollups), found, window.skipped, words)
+    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
+    return Refined(days, window.n_records(), len(rollups), found, oddities, words)
 
 
 def write_refined(

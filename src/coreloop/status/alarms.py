@@ -62,12 +62,14 @@ def _outside(status: Status) -> Alarm | None:
 
 
 def _torn(status: Status) -> Alarm | None:
-    skipped = status.log.skipped if status.log is not None else {}
-    if not skipped:
+    log = status.log
+    if log is None or not log.skipped:
         return None
+    places = {reason: f" from {place}" for reason, place in log.skipped_first.items()}
+    counts = [f"{reason} {n:,}{places.get(reason, '')}" for reason, n in log.skipped.items()]
     return Alarm(
         "torn_lines",
-        f"torn lines: {_counted(skipped)}",
+        f"torn lines: {sum(log.skipped.values()):,} ({', '.join(counts)})",
         "one after a crash is normal; many mean that something else writes to the files",
     )
 

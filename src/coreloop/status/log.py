@@ -8,6 +8,7 @@ from typing import Final
 
 from coreloop.days import Days
 from coreloop.mine.folder import newest_day
+from coreloop.mine.oddities import Absent, find_oddities
 from coreloop.mine.rollup import EPOCH_DAY, Rollup
 from coreloop.mine.window import count_patterns, merge
 from coreloop.pattern.find import find_candidates
@@ -34,6 +35,10 @@ class Log:
         Records, and the patterns that they make.
     skipped : mapping of str to int
         Lines that cannot be read, by reason, in files that have a record of the window or none at all.
+    skipped_first : mapping of str to str
+        By reason: where the first is.
+    read_as_absent : mapping of str to Absent
+        Records of these files with a field that holds something unusable, by field.
     """
 
     n_records: int = 0
@@ -46,6 +51,8 @@ class Log:
     n_in_window: int = 0
     n_patterns: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
+    skipped_first: Mapping[str, str] = field(default_factory=dict)
+    read_as_absent: Mapping[str, Absent] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +81,8 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
     days = window(today)
     counts = _count_days(rollups)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
-    mined = merge([one for one in rollups if _may_be_in(one, days)], days)
+    of_window = [rollup for rollup in rollups if _may_be_in(rollup, days)]
+    odd = find_oddities((rollup.path, rollup.oddities) for rollup in of_window)
     return Log(
         n_records=sum(counts.values()),
         n_days=len(counts),
@@ -84,8 +92,10 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=count_patterns(mined).height,
-        skipped={reason: n for reason, n in mined.skipped.items() if reason != "replay"},
+        n_patterns=count_patterns(merge(of_window, days)).height,
+        skipped={reason: n for reason, n in odd.skipped.items() if reason != "replay"},
+        skipped_first={reason: place for reason, place in odd.skipped_first.items() if reason != "replay"},
+        read_as_absent=odd.read_as_absent,
     )
 
 

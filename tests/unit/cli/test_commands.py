@@ -19,7 +19,7 @@ import pytest
 
 from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
-from logs import line, record, repeated, write_log
+from logs import call, line, record, repeated, write_log
 
 DOCS = Path(__file__).parents[3] / "docs" / "commands.md"
 COMMAND = [sys.executable, "-m", "coreloop"]
@@ -450,7 +450,7 @@ GOOD = b"".join(map(line, repeated(3)))
         pytest.param(
             {"a.jsonl": GOOD + b"hello\n{}\n[]\n"},
             3,
-            {"not a record": 2, "torn or not JSON": 1},
+            {"not a record": 1, "ts is missing": 1, "torn or not JSON": 1},
             id="foreign",
         ),
         pytest.param(
@@ -467,6 +467,35 @@ def test_logs_of_every_kind(
     facts = _mined(run)
     assert (facts["n_records"], facts["skipped"]) == (n_records, skipped)
     assert len(facts["candidates"]) == (n_records == 3)
+
+
+ODD_CALL = call("analysis", {"axis": "수익성"}, overrides_used=7)
+ODD_LOG = GOOD + b"hello\n" + b"".join(line(record(tool_calls=[ODD_CALL])) for _ in range(3)) + b"{}\n" * 2
+
+
+@pytest.mark.parametrize("command", ["pattern", "refine", "mine"])
+def test_what_is_odd_in_the_records_is_shown_with_its_first_place(command: str, run: Run, tmp_path: Path):
+    write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", []).write_bytes(ODD_LOG)
+    window = ["--since", "2026-04-01", "--until", "2026-04-30"]
+    shown = run(command, *window).stdout
+    assert (
+        "  3 records have an unusable overrides_used, first in 2026-04-25.jsonl line 5: read as absent\n"
+        in shown
+    )
+    assert "  1 line skipped: torn or not JSON, first in 2026-04-25.jsonl line 4\n" in shown
+    assert "  2 lines skipped: ts is missing, first in 2026-04-25.jsonl line 8\n" in shown
+    facts = json.loads(run(command, *window, "--json").stdout)
+    assert (facts["n_records"], facts["skipped"]) == (6, {"torn or not JSON": 1, "ts is missing": 2})
+    assert facts["skipped_first"]["ts is missing"] == "2026-04-25.jsonl line 8"
+    assert facts["read_as_absent"] == {"overrides_used": {"n": 3, "first": "2026-04-25.jsonl line 5"}}
+
+
+def test_a_byte_that_is_not_utf_8_in_a_selector_ends_no_command(run: Run, tmp_path: Path):
+    path = write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", [])
+    path.write_bytes(GOOD.replace('수익성"'.encode(), b'\xff"'))
+    for command in ("pattern", "refine", "mine"):
+        done = run(command, "--since", "2026-04-01", "--until", "2026-04-30")
+        assert (done.returncode, done.stdout[:9]) == (0, "3 records")
 
 
 def test_gzip_bytes_under_a_log_s_name_are_counted_and_skipped(run: Run, tmp_path: Path):

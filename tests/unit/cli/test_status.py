@@ -80,6 +80,22 @@ def test_without_a_repository_it_has_the_log_and_says_what_is_missing(run: Run, 
     assert facts(run("--json"))["promotions"] is None
 
 
+def test_fields_that_were_read_as_absent_are_named_and_not_called_torn(run: Run, tmp_path: Path) -> None:
+    log(tmp_path, record(ts=today(), question=True), record(ts=today(), question=[]))
+    out = shown(run())
+    said = "1 record has an unusable question, first in a.jsonl line 5: read as absent"
+    assert re.search(rf"^note +{said}$", out, re.MULTILINE)
+    assert "torn" not in out
+    assert facts(run("--json"))["log"]["read_as_absent"] == {"question": {"n": 1, "first": "a.jsonl line 5"}}
+
+
+def test_torn_lines_are_told_with_the_place_of_the_first(run: Run, tmp_path: Path) -> None:
+    path = log(tmp_path)
+    path.write_bytes(path.read_bytes() + b'{"torn\n' * 2 + b"{}\n")
+    found = "torn lines: 3 (torn or not JSON 2 from a.jsonl line 5, ts is missing 1 from a.jsonl line 7)"
+    assert found in shown(run())
+
+
 def test_a_repository_without_a_commit_has_no_history_yet(run: Run, tmp_path: Path) -> None:
     run_git(tmp_path, "init", "--quiet")
     assert "no history: there is no branch main; set forge: base in coreloop.yaml" in shown(run())
@@ -321,7 +337,7 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
     ]
     assert set(found["log"]) == {
         *("n_records", "n_days", "first", "newest", "n_future", "last", "days", "n_in_window"),
-        *("n_patterns", "skipped"),
+        *("n_patterns", "skipped", "skipped_first", "read_as_absent"),
     }
     assert set(found["candidates"]) == {"pending", "oldest", "promoted", "rejected"}
     assert set(found["promotions"]) == {

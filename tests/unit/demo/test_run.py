@@ -20,6 +20,7 @@ from coreloop.demo.run import (
 )
 from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.oddities import LogOddities
 from coreloop.mine.rollup import MineSettings
 from coreloop.observe.collector import dropped
 from coreloop.proposals.candidates import CandidatesFile
@@ -59,7 +60,7 @@ def test_every_request_is_a_record_in_the_file_of_its_day(demo):
 
 def test_every_record_is_mined(demo):
     folder, _, proposals, *_ = demo
-    assert proposals.skipped == {}
+    assert proposals.oddities == LogOddities()
     assert proposals.n_records == 300
     rollups = roll_up_folder(folder / "data" / "audit" / "ai-ask", MineSettings())
     assert sum(rollup.tables.groups.select(pl.col("n").sum()).collect().item() for rollup in rollups) == 300

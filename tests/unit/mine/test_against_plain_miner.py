@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import plain_miner
 from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
+from coreloop.mine.oddities import find_oddities
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
 from coreloop.pattern.find import FoundCandidates, find_candidates
@@ -80,6 +81,9 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
     neutral = {key: n for key, n in _neutral(window).items() if key[1] != empty}
     assert neutral == {key: group.neutral for key, group in plain.groups.items() if group.neutral}
     assert sum(window.skipped.values()) == plain.n_skipped
+    rollups = roll_up_folder(folder, mine_settings)
+    odd = find_oddities((rollup.path, rollup.oddities) for rollup in rollups).read_as_absent
+    assert {name: found.n for name, found in odd.items()} == dict(plain.absent)
     return plain
 
 
@@ -208,8 +212,33 @@ OVERRIDE = st.fixed_dictionaries(
 )
 CHUNK_LENS = st.sampled_from([0, 199, 200, 399, 399.5, 400, 1000, 1000, 1000, None])
 VERDICTS = st.sampled_from([None, None, {}, *({"verdict": one} for one in ("P", "T", "V", "C", "?", None))])
-ODD_VALUES = st.sampled_from([None, True, 7, 2.5, -1, "text", [], [1], {}, {"a": None}])
-FIELDS = ["schema_version", *plain_miner.RECORD_TYPES, "error", "violation", "duration_total_ms", "unknown"]
+ODD_VALUES = st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        7,
+        2.5,
+        -1,
+        1_777_109_400,
+        1_777_109_400_123,
+        "text",
+        "18",
+        "V",
+        "",
+        "true",
+        [],
+        [1],
+        {},
+        {"a": None},
+        {"wacc": 0.1},
+        ["a", {"text": "b"}],
+        [{"name": "show"}],
+        {"name": "show"},
+    ]
+)
+LISTED = ["tool_calls", "override_calls", "judgment"]
+FIELDS = [*plain_miner.RECORD, *LISTED, "duration_total_ms", "unknown"]
 
 
 @st.composite
@@ -244,6 +273,10 @@ def _requests(draw: st.DrawFn, calls: list[Any]) -> dict[str, Any]:
     return made | draw(_extras(made)) if kind == 5 else made
 
 
+def _odd(fields: Iterable[str]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from([*fields]), ODD_VALUES, max_size=2)
+
+
 @st.composite
 def _extras(draw: st.DrawFn, made: dict[str, Any]) -> dict[str, Any]:
     recorded, _ = plain_miner.sequence_of(made, {})
@@ -261,6 +294,8 @@ def _extras(draw: st.DrawFn, made: dict[str, Any]) -> dict[str, Any]:
                 {"origin": "replay"},
                 {"schema_version": 3},
                 {draw(st.sampled_from(FIELDS)): draw(ODD_VALUES)},
+                {"tool_calls": [*made["tool_calls"], {"name": "show", **draw(_odd(plain_miner.CALL))}]},
+                {"override_calls": [{"tool": "show", **draw(_odd(plain_miner.OVERRIDE))}]},
             ]
         )
     )

@@ -101,7 +101,7 @@ def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
         assert isinstance(decoded, RecordLine)
         for recorded in one["tool_calls"]:
             made = {"name": recorded} if isinstance(recorded, str) else recorded
-            ok = made.get("error") is None if made.get("ok") is None else made["ok"]
+            ok = not made.get("error") if made.get("ok") is None else made["ok"]
             text = str(made.get("error"))
             key = (
                 one["ts"][:10],

@@ -15,9 +15,6 @@ from hypothesis import strategies as st
 
 from coreloop.mine.decode import (
     NOT_PLAIN,
-    CallFields,
-    CountedFields,
-    RecordFields,
     RecordLine,
     Skipped,
     decode_line,
@@ -25,8 +22,10 @@ from coreloop.mine.decode import (
     microseconds,
     read_lines,
 )
+from coreloop.mine.fields import CallFields, CountedFields, RecordFields
+from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.window import moment
-from logs import call, line, record
+from logs import call, line, override, record
 
 ZONES = (None, UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-3, minutes=-30)))
 
@@ -89,22 +88,23 @@ def test_times_are_read_as_utc(text: str, seconds: float):
         pytest.param(b"\0\0\0\0", "torn or not JSON", id="NUL bytes after a crash"),
         pytest.param(b'{"a":' * 100_000, "torn or not JSON", id="deep nesting"),
         pytest.param(line(record()).replace("삼".encode(), b"\xff"), "not UTF-8", id="not UTF-8"),
-        pytest.param(
-            line(record()).replace("삼".encode(), b"\\ud800"), "torn or not JSON", id="half a character"
-        ),
-        pytest.param(line(record()).replace(b"1000", b"NaN"), "torn or not JSON", id="NaN is not JSON"),
         pytest.param(b"[]", "not a record", id="an array"),
         pytest.param(b'"text"', "not a record", id="a string"),
-        pytest.param(b'{"level": "info", "msg": "hello"}', "not a record", id="another program's log"),
-        pytest.param(_without("ts"), "not a record", id="no time"),
-        pytest.param(_without("tool_calls"), "not a record", id="no tool calls"),
-        pytest.param(line(record(question=5)), "not a record", id="a question that is a number"),
-        pytest.param(line(record(tool_calls=[{"args": {}}])), "not a record", id="a call without a name"),
-        pytest.param(line(record(chunk_len="400")), "not a record", id="a length that is text"),
-        pytest.param(line(record(ts="yesterday")), "no valid time", id="no valid time"),
-        pytest.param(line(record(ts="2026-02-30T00:00:00Z")), "no valid time", id="a day that is none"),
-        pytest.param(line(record(ts="9999-12-31T23:59:59-23:00")), "no valid time", id="after the last year"),
-        pytest.param(line(record(ts="0001-01-01T00:00:00+23:00")), "no valid time", id="before the first"),
+        pytest.param(b'{"level": "info", "msg": "hello"}', "ts is missing", id="another program's log"),
+        pytest.param(_without("ts"), "ts is missing", id="no time"),
+        pytest.param(line(record(ts=None)), "ts is missing", id="a time that is null"),
+        pytest.param(line(record(ts=[2026, 4, 25])), "ts is no valid time", id="a time that is a list"),
+        pytest.param(line(record(ts=True)), "ts is no valid time", id="a time that is true"),
+        pytest.param(line(record(ts=12)), "ts is no valid time", id="a number that is no time"),
+        pytest.param(line(record(ts=1e300)), "ts is no valid time", id="a number beyond all times"),
+        pytest.param(line(record(ts="yesterday")), "ts is no valid time", id="no valid time"),
+        pytest.param(line(record(ts="2026-02-30T00:00:00Z")), "ts is no valid time", id="a day that is none"),
+        pytest.param(
+            line(record(ts="9999-12-31T23:59:59-23:00")), "ts is no valid time", id="after the last year"
+        ),
+        pytest.param(
+            line(record(ts="0001-01-01T00:00:00+23:00")), "ts is no valid time", id="before the first"
+        ),
         pytest.param(line(record(origin="replay")), "replay", id="a replay"),
     ],
 )
@@ -129,6 +129,213 @@ def test_a_line_in_another_encoding_is_skipped(encoding: str):
 def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
     read = decode_line(line(record(schema_version=3, **changes)))
     assert read == Skipped("schema version 3 is newer than 2: upgrade coreloop", 0)
+
+
+def _whole(**changes: Any) -> RecordLine:
+    read = decode_line(line(record(**changes)))
+    assert isinstance(read, RecordLine)
+    return read
+
+
+def _one_call(**changes: Any) -> CallFields:
+    (one,) = _whole(tool_calls=[call(**changes)]).calls
+    return one
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        pytest.param("schema_version", "2", 2, id="a version that is text"),
+        pytest.param("schema_version", {"of": "another form"}, 1, id="a version that is none"),
+        pytest.param("request_id", 17, "17", id="an id that is a number"),
+        pytest.param("question", ["삼성전자", "배당"], "삼성전자\n배당", id="a list of texts"),
+        pytest.param(
+            "question",
+            [{"type": "text", "text": "배당"}, {"type": "image", "data": "…"}],
+            "배당",
+            id="parts of a message",
+        ),
+        pytest.param("question", {"text": "배당"}, "배당", id="one part of a message"),
+        pytest.param("chunk_len", "18", 18, id="a length that is text"),
+        pytest.param("chunk_len", " 1.5e3 ", 1500, id="a length that is text in another form"),
+        pytest.param("chunk_len", "", None, id="a length that is empty"),
+        pytest.param("tool_calls_omitted", "3", 3, id="a count that is text"),
+        pytest.param("tool_calls_omitted", 3.0, 3, id="a count that is a float"),
+        pytest.param("omitted_failure", "true", True, id="a truth that is text"),
+        pytest.param("omitted_failure", 0, False, id="a truth that is a number"),
+        pytest.param("session_hash", {}, None, id="an empty object is nothing"),
+        pytest.param("tool_calls", None, None, id="no calls"),
+        pytest.param("override_calls", {}, [], id="no overrides"),
+        pytest.param("origin", ["a"], "a", id="an origin that is a list"),
+    ],
+)
+def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, value: object, expected: object):
+    read = _whole(**{field: value})
+    assert getattr(read.fields, field) == expected
+    assert read.absent == (("schema_version",) if field == "schema_version" and expected == 1 else ())
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        pytest.param("overrides_used", {"wacc": 0.09, "tax": None}, ["wacc", "tax"], id="an object's keys"),
+        pytest.param("overrides_used", "wacc", ["wacc"], id="a lone name"),
+        pytest.param("overrides_used", [{"wacc": 1}], ["{'wacc': 1}"], id="a list of objects"),
+        pytest.param("overrides_used", {}, None, id="an object without a key"),
+        pytest.param("extreme_flags", {"wacc>0.25": True, "beta>3": False}, ["wacc>0.25"], id="named flags"),
+        pytest.param("extreme_flags", True, ["true"], id="a flag without a name"),
+        pytest.param("extreme_flags", False, [], id="no flag"),
+        pytest.param("extreme_flags", [None, "x"], ["x"], id="a list with a null"),
+        pytest.param("ok", "false", False, id="a truth that is text"),
+        pytest.param("ok", 1, True, id="a truth that is a number"),
+        pytest.param("ok", "error", False, id="an outcome in a word"),
+        pytest.param("duration_ms", "12.5", 12.5, id="a time that is text"),
+        pytest.param("name", 7, "7", id="a name that is a number"),
+    ],
+)
+def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
+    field: str, value: object, expected: object
+):
+    assert getattr(_one_call(**{field: value}), field) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "absent"),
+    [
+        pytest.param({"question": True}, ["question"], id="a question that is true"),
+        pytest.param({"question": [1, {"image": "…"}]}, ["question"], id="parts without a text"),
+        pytest.param({"chunk_len": "many"}, ["chunk_len"], id="a length in words"),
+        pytest.param({"chunk_len": 10**400}, ["chunk_len"], id="a length beyond all numbers"),
+        pytest.param({"tool_calls_omitted": 2.5}, ["tool_calls_omitted"], id="half a call"),
+        pytest.param({"omitted_failure": "perhaps"}, ["omitted_failure"], id="no truth"),
+        pytest.param({"judgment": 5}, ["judgment"], id="a judgment that is a number"),
+        pytest.param({"judgment": {"verdict": {"P": 1}}}, ["verdict"], id="a verdict that is an object"),
+        pytest.param({"tool_calls": 7}, ["tool_calls"], id="calls that are a number"),
+        pytest.param({"tool_calls": [call(args=True)]}, ["args"], id="arguments that are true"),
+        pytest.param({"tool_calls": [call(overrides_used=3)]}, ["overrides_used"], id="a number for names"),
+        pytest.param({"tool_calls": [call(ok="perhaps")]}, ["ok"], id="a call's outcome"),
+        pytest.param({"override_calls": 7}, ["override_calls"], id="overrides that are a number"),
+        pytest.param({"override_calls": ["wacc"]}, ["override_calls entry"], id="an override without a tool"),
+        pytest.param(
+            {"question": True, "tool_calls": [call(ok=[1]), call(ok=[1], duration_ms="long")]},
+            ["question", "ok", "duration_ms"],
+            id="several",
+        ),
+    ],
+)
+def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str, Any], absent: list[str]):
+    read = _whole(**changes)
+    assert list(read.absent) == absent
+    assert getattr(read.fields, absent[0], None) is None or absent[0] == "override_calls"
+
+
+@pytest.mark.parametrize(
+    "bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr
+)
+def test_an_unusable_call_is_skipped_and_not_its_record(bad: object):
+    read = _whole(tool_calls=[call("show"), bad, "scan"])
+    assert [one.name for one in read.calls] == ["show", "scan"]
+    assert read.absent == ("tool_calls entry",)
+
+
+def test_a_lone_call_is_a_list_of_one():
+    assert [one.name for one in _whole(tool_calls=call("show")).calls] == ["show"]
+    assert [one.name for one in _whole(tool_calls="show").calls] == ["show"]
+
+
+@pytest.mark.parametrize("judgment", ["V", {"verdict": ["V"]}, {"verdict": "V"}], ids=repr)
+def test_a_verdict_in_another_form_is_a_verdict(judgment: object):
+    verdict = _whole(judgment=judgment).fields.judgment
+    assert verdict is not None
+    assert verdict.verdict == "V"
+
+
+def test_an_override_that_failed_counts_without_its_tool():
+    (one,) = _whole(override_calls=[{"succeeded": 0}]).fields.override_calls or ()
+    assert (one.tool, one.succeeded) == ("", False)
+
+
+@pytest.mark.parametrize(
+    "ts",
+    [
+        pytest.param(1_777_109_400, id="seconds"),
+        pytest.param(1_777_109_400.0, id="seconds as a float"),
+        pytest.param(1_777_109_400_000, id="milliseconds"),
+        pytest.param("1777109400", id="seconds as text"),
+        pytest.param("1777109400000", id="milliseconds as text"),
+        pytest.param(" 2026-04-25T09:30:00Z ", id="blanks around it"),
+    ],
+)
+def test_a_time_in_another_form_is_a_time(ts: object):
+    assert _whole(ts=ts).ts_us == 1_777_109_400_000_000
+
+
+def test_tool_calls_that_are_missing_are_none():
+    read = decode_line(_without("tool_calls"))
+    assert isinstance(read, RecordLine)
+    assert (read.calls, read.absent) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("found", "instead", "question", "chunk_len"),
+    [
+        pytest.param("삼".encode(), b"\\ud800", "?성전자 수익성 분석해줘", 1000, id="half a character"),
+        pytest.param(b"1000", b"NaN", "삼성전자 수익성 분석해줘", None, id="NaN"),
+        pytest.param(b"1000", b"-Infinity", "삼성전자 수익성 분석해줘", None, id="Infinity"),
+    ],
+)
+def test_what_python_writes_and_others_refuse_is_read(
+    found: bytes, instead: bytes, question: str, chunk_len: float | None
+):
+    read = decode_line(line(record()).replace(found, instead))
+    assert isinstance(read, RecordLine)
+    assert (read.fields.question, read.fields.chunk_len) == (question, chunk_len)
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.one_of(st.sampled_from(["name", "text", "tool", "verdict", "ok"]), st.text(max_size=3)),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=5,
+)
+FIELD = st.sampled_from([*sorted({*record(), *RecordFields.__struct_fields__} - {"ts", "schema_version"})])
+OF_A_CALL = st.sampled_from([*call(), *CallFields.__struct_fields__])
+OF_AN_OVERRIDE = st.sampled_from([*override()])
+ANY_CHANGE = st.one_of(
+    st.builds(lambda name, value: {name: value}, FIELD, JSON),
+    st.builds(lambda name, value: {"tool_calls": [call(), {**call(), name: value}]}, OF_A_CALL, JSON),
+    st.builds(
+        lambda name, value: {"override_calls": [{**override(), name: value}]},
+        st.sampled_from([*override()]),
+        JSON,
+    ),
+    st.builds(lambda value: {"judgment": {"verdict": value}}, JSON),
+)
+
+
+@given(ANY_CHANGE)
+def test_a_record_is_read_whatever_one_of_its_fields_holds(changes: dict[str, Any]):
+    raw = line(record(**changes))
+    read = decode_line(raw)
+    if isinstance(read, Skipped):
+        assert read.reason == "replay"
+        return
+    _, oddities = count_lines([(0, raw)], MineSettings())
+    assert set(oddities.absent) == set(read.absent)
+    assert oddities.skipped == {}
+
+
+def test_a_byte_that_is_not_utf_8_in_a_selector_is_a_value_that_is_no_name():
+    raw = line(record()).replace('수익성"'.encode(), b'\xff"')
+    tables, oddities = count_lines([(0, raw)], MineSettings())
+    assert (tables.groups.collect()["n"].sum(), oddities.skipped) == (1, {})
+    assert "analysis(axis=<other>)" in tables.texts.collect()["text"].to_list()
 
 
 def test_unknown_fields_do_no_harm():

@@ -15,6 +15,7 @@ from coreloop.records import Record
 from logs import call, failed, line, override, record
 
 GOOD, BAD, NEITHER = RequestOutcome.SUCCESS, RequestOutcome.FAILURE, RequestOutcome.NEUTRAL
+EMPTY: tuple[Any, ...] = ("", False, [], {})
 FLAG = {"extreme_flags": ["wacc>0.25"]}
 OVERRIDDEN = {"overrides_used": ["wacc"]}
 
@@ -45,7 +46,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         pytest.param({"tool_calls": []}, GOOD, id="no call at all"),
         pytest.param({"tool_calls": None}, GOOD, id="calls not recorded"),
         pytest.param({"error": "ValueError: no"}, BAD, id="an error"),
-        pytest.param({"error": ""}, BAD, id="an error without a text"),
+        *(pytest.param({"error": empty}, GOOD, id=f"the error {empty!r} is none") for empty in EMPTY),
         pytest.param({"error": {"code": 5}}, BAD, id="an error that is an object"),
         pytest.param({"error": "timed out after 30 s"}, BAD, id="a timeout is not transient"),
         pytest.param({"error": "connection reset by peer"}, NEITHER, id="a network error"),
@@ -53,7 +54,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         pytest.param({"error": "connection reset", "chunk_len": 0}, NEITHER, id="a network error, no answer"),
         pytest.param({"violation": "advice"}, BAD, id="a violation"),
         pytest.param({"violation": "advice", "error": "429"}, BAD, id="a violation and a rate limit"),
-        pytest.param({"violation": ""}, BAD, id="a violation without a text"),
+        *(pytest.param({"violation": empty}, GOOD, id=f"the violation {empty!r} is none") for empty in EMPTY),
         pytest.param({"tool_calls": [failed(), call()]}, GOOD, id="a failed call that it recovered from"),
         pytest.param({"tool_calls": [call(), failed()]}, BAD, id="ends on a failed call"),
         pytest.param({"tool_calls": [failed(error=None)]}, BAD, id="ends on a failed call without an error"),
@@ -77,6 +78,7 @@ def _judged(verdict: str | None) -> dict[str, Any]:
         ),
         pytest.param({"tool_calls": [call(ok=None, error="x")]}, BAD, id="older log: an error says not ok"),
         pytest.param({"tool_calls": [call(ok=None)]}, GOOD, id="older log: no error says ok"),
+        pytest.param({"tool_calls": [call(ok=None, error="")]}, GOOD, id="older log: an empty error says ok"),
         pytest.param({"tool_calls": ["show"]}, GOOD, id="older log: bare names are ok"),
         pytest.param({"tool_calls": [call(error="a warning")]}, GOOD, id="ok outweighs an error text"),
         pytest.param(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import RecordLine, decode_line, raw_lines
+from coreloop.mine.oddities import Oddities, Oddity
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
@@ -30,7 +31,7 @@ class Rolled:
     groups: pl.DataFrame
     requests: pl.DataFrame
     texts: dict[str, dict[int, str]]
-    skipped: dict[str, int]
+    oddities: Oddities
 
     @property
     def sequences(self) -> list[str]:
@@ -46,11 +47,11 @@ def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> R
 
 
 def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
-    tables, skipped = count_lines(lines, settings or MineSettings())
+    tables, oddities = count_lines(lines, settings or MineSettings())
     texts: dict[str, dict[int, str]] = {}
     for kind, hashed, text in tables.texts.collect().iter_rows():
         texts.setdefault(kind, {})[hashed] = text
-    return Rolled(tables.groups.collect(), tables.requests.collect(), texts, skipped)
+    return Rolled(tables.groups.collect(), tables.requests.collect(), texts, oddities)
 
 
 def _row(**changes: Any) -> dict[str, Any]:
@@ -123,17 +124,29 @@ def test_records_without_a_sequence_are_no_requests_of_a_pattern():
 
 
 def test_an_empty_file_gives_an_empty_rollup(tmp_path: Path):
-    tables, skipped = count_lines(raw_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
+    tables, oddities = count_lines(raw_lines(write_log(tmp_path / "a.jsonl", [])), MineSettings())
     for name in NAMES:
         frame = getattr(tables, name).collect()
         assert (dict(frame.schema), frame.height) == (dict(SCHEMAS[name]), 0)
-    assert skipped == {}
+    assert oddities == Oddities()
 
 
-def test_skipped_lines_are_counted_by_reason(tmp_path: Path):
+def test_skipped_lines_are_counted_by_reason_with_the_first_place(tmp_path: Path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(line(record()) + b"torn\n" * 3 + line(record(origin="replay")) + b"{}\n")
-    assert _of(raw_lines(path)).skipped == {"torn or not JSON": 3, "replay": 1, "not a record": 1}
+    size = len(line(record()))
+    assert _of(raw_lines(path)).oddities.skipped == {
+        "torn or not JSON": Oddity(3, size),
+        "replay": Oddity(1, size + 15),
+        "ts is missing": Oddity(1, path.stat().st_size - 3),
+    }
+
+
+def test_records_with_an_unusable_field_are_counted_once_for_each_field():
+    odd = [call(overrides_used=7, args=True)] * 2
+    rolled = _rolled(record(), record(tool_calls=odd), record(chunk_len=[], tool_calls=[call(args=True)]))
+    assert rolled.groups["n"].sum() == 3
+    assert rolled.oddities.absent == {"overrides_used": Oddity(1, 100), "args": Oddity(2, 100)}
 
 
 @pytest.mark.parametrize(
@@ -253,6 +266,16 @@ def test_categories(label: str | None, question: str | None, expected: str):
     assert rolled.groups["category"].to_list() == [expected]
 
 
+def test_a_question_that_no_rule_matches_leaves_the_rules_on_for_the_lines_after_it():
+    settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
+    asked = [record(category_hash="UNSPECIFIED", question=text) for text in ("안녕", "배당 알려줘", "배당?")]
+    counts = [
+        dict(_rolled(*lines, settings=settings).groups.select("category", "n").iter_rows())
+        for lines in (asked, asked[::-1])
+    ]
+    assert counts == [{"UNSPECIFIED": 1, "FIN-dividend": 2}] * 2
+
+
 def test_the_settings_of_a_project_become_those_of_mining():
     settings = mine_settings(
         Settings(
@@ -280,9 +303,9 @@ def test_a_verdict_changes_what_its_request_counts_as():
 def test_a_replay_counts_nowhere_but_its_id_is_known():
     records = [record(request_id=f"req-{number}") for number in range(3)]
     lines = [(number, line(one)) for number, one in enumerate(records)]
-    tables, skipped = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
+    tables, oddities = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
     heights = {name: getattr(tables, name).collect().height for name in ("requests", "ids")}
-    assert (heights, skipped) == ({"requests": 2, "ids": 3}, {"replay": 1})
+    assert (heights, oddities) == ({"requests": 2, "ids": 3}, Oddities({"replay": Oddity(1, 0)}))
     assert tables.calls.collect()["n"].sum() == 2
 
 

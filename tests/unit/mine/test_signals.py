@@ -27,7 +27,7 @@ def _signals(**changes: Any) -> set[str]:
     [
         pytest.param({}, set(), id="nothing"),
         pytest.param({"error": "boom"}, {"error", "other"}, id="an error"),
-        pytest.param({"error": ""}, {"error", "other"}, id="an error without a text"),
+        pytest.param({"error": "", "violation": []}, set(), id="an empty error is none"),
         pytest.param({"error": {"code": 429, "message": "rate limit"}}, {"error", "rate_limit"}, id="a dict"),
         pytest.param({"violation": "no source"}, {"violation"}, id="a violation"),
         pytest.param({"chunk_len": 199}, {"chunk_len_low"}, id="a short answer"),

@@ -14,7 +14,8 @@ import pytest
 
 from coreloop.encoding import MAX_LINE_BYTES
 from coreloop.errors import WorkspaceError
-from coreloop.mine.decode import CallFields, RecordLine, read_lines
+from coreloop.mine.decode import RecordLine, read_lines
+from coreloop.mine.fields import CallFields
 from coreloop.mine.outcome import RequestOutcome, outcome
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.landing import ImportReport, land

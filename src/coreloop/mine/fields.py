@@ -1,0 +1,109 @@
+"""What mining reads of a record and of its calls, as msgspec decodes a line that is as it should be."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class CallFields(msgspec.Struct, gc=False):
+    """A tool call; only the selectors among the argument values are decoded, later."""
+
+    name: str
+    args: dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
+    ok: bool | None = None
+    error: Any = None
+    duration_ms: float | None = None
+    overrides_used: list[str] | None = None
+    extreme_flags: Sequence[str] | None = None
+
+    def selected(self, selectors: Sequence[str]) -> dict[str, Any]:
+        """The values of the selector arguments that the call has."""
+        args = self.args if isinstance(self.args, dict) else {}
+        return {key: _selector(args[key]) for key in selectors if key in args}
+
+
+class OverrideFields(msgspec.Struct, gc=False):
+    """An override of a tool's assumption."""
+
+    tool: str
+    succeeded: bool = True
+
+
+class JudgmentFields(msgspec.Struct, gc=False):
+    """A verdict that stands in the record itself."""
+
+    verdict: str | None = None
+
+
+class CountedFields(msgspec.Struct, gc=False, kw_only=True):
+    """What is read of a record of version 1 or 2, in the order of its fields, which saves looking for them.
+
+    All but the time may be absent.
+    """
+
+    schema_version: int = 1
+    ts: str | datetime
+    request_id: str | None = None
+    question: str | None = None
+    question_hash: str | None = None
+    category_hash: str | None = None
+    provider: str | None = None
+    tool_calls: Sequence[CallFields | str] | None = None
+    tool_sequence_hash: str | None = None
+    override_calls: Sequence[OverrideFields] | None = None
+    chunk_len: float | None = None
+    error: Any = None
+    violation: Any = None
+    judgment: JudgmentFields | None = None
+    session_hash: str | None = None
+    tool_calls_omitted: int | None = None
+    omitted_failure: bool | None = None
+    omitted_error: str | None = None
+    origin: str | None = None
+
+
+class RecordFields(CountedFields, gc=False, kw_only=True):
+    """Any record; see `CountedFields`."""
+
+    ts: str
+    tool_calls: list[CallFields | str] | None = None
+
+
+class _PlainCall(CallFields, gc=False):
+    args: dict[str, msgspec.Raw] | None = None
+    error: str | None = None
+    extreme_flags: tuple[()] | None = None
+
+
+class _NoVerdict(JudgmentFields, gc=False):
+    verdict: None = None
+
+
+class PlainRecord(CountedFields, gc=False, kw_only=True):
+    """A record as the collector writes nearly all: just its error, calls and length of answer speak of it.
+
+    So few types to tell apart take half the time. All that is read as one is read by `decode_line` alike.
+    """
+
+    schema_version: Literal[1, 2] = 1
+    ts: Moment
+    tool_calls: list[_PlainCall] | None = None
+    override_calls: tuple[()] | None = None
+    error: str | None = None
+    violation: None = None
+    judgment: _NoVerdict | None = None
+    tool_calls_omitted: None = None
+    omitted_failure: None = None
+    omitted_error: None = None
+    origin: None = None
+
+
+def _selector(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a number beyond all bounds, bytes
+        return ()

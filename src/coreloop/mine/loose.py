@@ -1,0 +1,344 @@
+"""A line that is a JSON object, but not quite a record: each field as what it plainly says, or as absent.
+
+Only what `coreloop.mine.fields` refuses is read here, so nothing in it needs to be fast.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from math import isfinite
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from coreloop.mine.fields import CallFields, JudgmentFields, Moment, OverrideFields, RecordFields
+from coreloop.records import SCHEMA_VERSION
+
+NOT_UTF8: Final = "not UTF-8"
+NOT_JSON: Final = "torn or not JSON"
+NO_RECORD: Final = "not a record"
+NO_TS: Final = "ts is missing"
+NO_TIME: Final = "ts is no valid time"
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+_Found = TypeVar("_Found")
+_Raws = Mapping[str, msgspec.Raw]
+_NUMBER: Final = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_SINCE_EPOCH: Final = re.compile(r"\d{9,}(?:\.\d+)?", re.ASCII)  # eight digits are a day: 20260425
+_LEAST_S: Final = 1e8  # March 1973: a smaller number is a counter, or nothing
+_LEAST_MS: Final = 1e11
+_BEHIND_MS: Final = 2.6e14  # later than the year 9999
+_WORDS: Final[Mapping[object, bool]] = {
+    **dict.fromkeys((1, "1", "true", "yes", "ok", "success", "succeeded"), True),
+    **dict.fromkeys((0, "0", "false", "no", "error", "failure", "failed"), False),
+}
+_NULL: Final = msgspec.Raw(b"null")
+_decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_call = msgspec.json.Decoder(CallFields | str).decode
+_decode_args = msgspec.json.Decoder(
+    dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None
+).decode
+_REFUSED: Final = (msgspec.DecodeError, RecursionError)
+
+
+class LooseRecord(msgspec.Struct):
+    """A record, when it ended, and the names of its fields that had to be read as absent."""
+
+    fields: RecordFields
+    at: datetime
+    absent: tuple[str, ...]
+
+
+def read_loosely(raw: bytes) -> LooseRecord | str:
+    """Read a line as far as it can be read, or say why it cannot be.
+
+    Parameters
+    ----------
+    raw : bytes
+        The line.
+
+    Returns
+    -------
+    LooseRecord or str
+        The reasons are those of `coreloop.mine.decode.decode_line`, but for ``replay``.
+    """
+    try:
+        raws = _object(raw)
+        return raws if isinstance(raws, str) else _record(raws)
+    except UnicodeDecodeError:
+        return NOT_UTF8
+
+
+def newer(version: float) -> str:
+    """Why a line of a newer version is skipped: its fields may mean something else."""
+    return f"schema version {version:.12g} is newer than {SCHEMA_VERSION}: upgrade coreloop"
+
+
+def time_of(value: object) -> datetime | None:
+    """A time in any form of ISO 8601, or in seconds or milliseconds since 1970; one without a zone is UTC."""
+    if isinstance(value, str):
+        text = value.strip()
+        return _since_epoch(float(text)) if _SINCE_EPOCH.fullmatch(text) else _iso_time(text)
+    return _since_epoch(value) if isinstance(value, int | float) else None
+
+
+def _since_epoch(number: float) -> datetime | None:
+    if not _LEAST_S <= number < _BEHIND_MS:
+        return None
+    passed = timedelta(seconds=number) if number < _LEAST_MS else timedelta(milliseconds=number)
+    with suppress(OverflowError):
+        return EPOCH + passed
+    return None
+
+
+def _iso_time(text: str) -> datetime | None:
+    with suppress(msgspec.ValidationError):  # to the same microsecond as a plain record's
+        exact: datetime = msgspec.convert(text, Moment)
+        return exact
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _object(raw: bytes) -> dict[str, msgspec.Raw] | str:
+    try:
+        return _decode_object(raw)
+    except msgspec.ValidationError:
+        return NO_RECORD
+    except _REFUSED:
+        return _respelled(raw)
+
+
+def _respelled(raw: bytes) -> dict[str, msgspec.Raw] | str:
+    """What Python writes and msgspec refuses: NaN and Infinity become null, half a surrogate pair ``?``."""
+    try:
+        value = json.loads(raw.decode(), parse_constant=lambda _: None, parse_float=_finite)
+        return _decode_object(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    except msgspec.ValidationError:
+        return NO_RECORD
+    except (ValueError, *_REFUSED):
+        return NOT_JSON
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+def _record(raws: _Raws) -> LooseRecord | str:
+    read = _Reader(raws)
+    version = read.get("schema_version", _number)
+    if version is not None and version > SCHEMA_VERSION:
+        return newer(version)
+    ts = read.value("ts")
+    moment = time_of(ts)
+    if moment is None:
+        return NO_TS if ts is None else NO_TIME
+    fields = RecordFields(
+        schema_version=int(version or 1),
+        ts=moment.isoformat(),
+        request_id=read.get("request_id", _text),
+        question=read.get("question", _text),
+        question_hash=read.get("question_hash", _text),
+        category_hash=read.get("category_hash", _text),
+        provider=read.get("provider", _text),
+        tool_calls=_calls(read),
+        tool_sequence_hash=read.get("tool_sequence_hash", _text),
+        override_calls=_overrides(read),
+        chunk_len=read.get("chunk_len", _number),
+        error=read.get("error", _anything),
+        violation=read.get("violation", _anything),
+        judgment=_judgment(read),
+        session_hash=read.get("session_hash", _text),
+        tool_calls_omitted=read.get("tool_calls_omitted", _whole),
+        omitted_failure=read.get("omitted_failure", _yes_or_no),
+        omitted_error=read.get("omitted_error", _text),
+        origin=read.get("origin", _text),
+    )
+    return LooseRecord(fields, moment, tuple(read.absent))
+
+
+class _Reader:
+    """The fields of an object; ``absent`` are the names of those that hold something unusable."""
+
+    def __init__(self, raws: _Raws, absent: dict[str, None] | None = None) -> None:
+        self._raws = raws
+        self.absent: dict[str, None] = {} if absent is None else absent
+
+    def raw(self, name: str) -> msgspec.Raw:
+        return self._raws.get(name, _NULL)
+
+    def value(self, name: str) -> Any:
+        """The value as JSON has it; None if absent, null or unusable."""
+        try:
+            return _value(self.raw(name))
+        except (ValueError, *_REFUSED) as error:
+            if isinstance(error, UnicodeDecodeError):
+                raise
+            self.absent[name] = None
+            return None
+
+    def get(self, name: str, as_what: Callable[[Any], _Found | None]) -> _Found | None:
+        """The value as what is wanted; null and what is empty are absent, and nothing odd."""
+        value = self.value(name)
+        if value is None or value in ([], {}) or (value == "" and as_what is not _text):
+            return None
+        found = as_what(value)
+        if found is None:
+            self.absent[name] = None
+        return found
+
+    def items(self, name: str) -> list[msgspec.Raw] | None:
+        """The items of a list, or a lone object or text as the only item; None for anything else."""
+        raw = self.raw(name)
+        with suppress(msgspec.ValidationError):
+            return _decode_array(raw)
+        value = self.value(name)
+        if isinstance(value, str | dict):
+            return [raw] if value else []
+        if value is not None:
+            self.absent[name] = None
+        return None
+
+
+def _value(raw: msgspec.Raw) -> Any:
+    """Any JSON; a whole number beyond 64 bits, which msgspec refuses, too."""
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.ValidationError:
+        return json.loads(bytes(raw), parse_float=_finite)
+
+
+def _calls(read: _Reader) -> list[CallFields | str] | None:
+    items = read.items("tool_calls")
+    if items is None:
+        return None
+    calls = [_call(item, read.absent) for item in items]
+    if None in calls:
+        read.absent["tool_calls entry"] = None
+    return [call for call in calls if call is not None]
+
+
+def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
+    with suppress(*_REFUSED):
+        sound: CallFields | str = _decode_call(raw)
+        return sound
+    raws = _object_or_none(raw)
+    if raws is None:
+        return None
+    found: dict[str, None] = {}
+    read = _Reader(raws, found)
+    name = read.get("name", _text)
+    if name is None:
+        return None
+    call = CallFields(
+        name,
+        args=_args(read),
+        ok=read.get("ok", _yes_or_no),
+        error=read.get("error", _anything),
+        duration_ms=read.get("duration_ms", _number),
+        overrides_used=read.get("overrides_used", _names),
+        extreme_flags=read.get("extreme_flags", _flags),
+    )
+    absent.update(found)
+    return call
+
+
+def _args(read: _Reader) -> Any:
+    try:
+        return _decode_args(read.raw("args"))
+    except _REFUSED:
+        read.absent["args"] = None
+        return None
+
+
+def _overrides(read: _Reader) -> list[OverrideFields] | None:
+    """Every override that is an object; of one without a tool it counts whether it succeeded."""
+    found = []
+    for item in read.items("override_calls") or ():
+        raws = _object_or_none(item)
+        if raws is None:
+            read.absent["override_calls entry"] = None
+            continue
+        one = _Reader(raws, read.absent)
+        succeeded = one.get("succeeded", _yes_or_no)
+        found.append(OverrideFields(one.get("tool", _text) or "", succeeded is not False))
+    return found
+
+
+def _judgment(read: _Reader) -> JudgmentFields | None:
+    """An object with a verdict, or the verdict alone."""
+    value = read.value("judgment")
+    if isinstance(value, dict):
+        raws = _object_or_none(read.raw("judgment")) or {}
+        return JudgmentFields(_Reader(raws, read.absent).get("verdict", _text))
+    verdict = read.get("judgment", lambda judgment: judgment if isinstance(judgment, str) else None)
+    return None if verdict is None else JudgmentFields(verdict)
+
+
+def _object_or_none(raw: msgspec.Raw) -> dict[str, msgspec.Raw] | None:
+    with suppress(*_REFUSED):
+        return _decode_object(raw)
+    return None
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """A text, a number, or the joined parts of a text: ``["a", {"type": "text", "text": "b"}]``."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str | int | float):
+        return str(value)
+    parts = value if isinstance(value, list) else [value]
+    said = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    texts = [text for text in said if isinstance(text, str)]
+    return "\n".join(texts) if texts else None
+
+
+def _number(value: Any) -> float | None:
+    """A number, or a text that is one: ``"18"``."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    with suppress(OverflowError):
+        return float(value) if isfinite(value) else None
+    return None
+
+
+def _whole(value: Any) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and number.is_integer() else None
+
+
+def _yes_or_no(value: Any) -> bool | None:
+    """``true``, ``1``, ``"yes"`` and their like."""
+    if isinstance(value, bool):
+        return value
+    return _WORDS.get(value.strip().lower() if isinstance(value, str) else _number(value))
+
+
+def _names(value: Any) -> list[str] | None:
+    """An object's keys, a list's items, a lone text; ``true`` says that there is one."""
+    if isinstance(value, dict):
+        return list(value)
+    if isinstance(value, list):
+        return [str(item) for item in value if item is not None and item is not False]
+    if isinstance(value, bool):
+        return ["true"] if value else []
+    return [value] if isinstance(value, str) else None
+
+
+def _flags(value: Any) -> list[str] | None:
+    """`_names`, but for the keys that an object sets to false or null: flags that were not raised."""
+    if isinstance(value, dict):
+        return [name for name, raised in value.items() if raised is not None and raised is not False]
+    return _names(value)
