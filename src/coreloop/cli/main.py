@@ -13,6 +13,7 @@ import click
 
 from coreloop import __version__
 from coreloop.errors import CoreloopError, RefusedError
+from coreloop.streams import outlive_readers
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
@@ -74,7 +75,7 @@ def main() -> None:
 
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
-    stdout = sys.stdout
+    outlive_readers()
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -87,12 +88,10 @@ def run() -> None:
         code = 1 if isinstance(error, RefusedError) else code
     except (click.Abort, KeyboardInterrupt):
         code = 130
-    except SystemExit:
-        if sys.stdout is stdout:
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
             raise
-        # Nobody reads the output any more: click has replaced sys.stdout, and would end with 1.
-        _silence_stdout()
-        code = 0
+        code = _report_bug()  # click takes every broken pipe for one of the output
     except OSError as error:
         if error.errno not in _DISK_FULL:
             code = _report_bug()
@@ -116,5 +115,5 @@ def _report_bug() -> int:
 
 
 def _silence_stdout() -> None:
-    """Nobody takes the rest; without this the interpreter complains once more when it ends."""
+    """Drop the rest; without this the interpreter complains once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -417,6 +417,33 @@ def test_a_reader_that_stops_early_is_no_error(args: str, reader: str, spawn: Ru
     assert "Error" not in done.stderr
 
 
+VERDICTS = {
+    "the records are not fit to share": "-m coreloop sanitize --check today.jsonl",
+    "the stability gates do not hold": "-m coreloop status --stability",
+    "too few promotions for an axis": "-m coreloop propose-axis --engine analysis",
+    "an event that cannot be read": "-m coreloop guard check --event gone --event-name pull_request",
+    "an event for the guard alone": "-m coreloop.guard check --event gone --event-name pull_request",
+    "a candidate that is not there": "-m coreloop verify --candidate gone --id cand-1",
+    "a promotion that is not there": "-m coreloop promote --candidate gone --id cand-1",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("args", VERDICTS.values(), ids=VERDICTS)
+def test_a_verdict_is_the_same_whoever_reads_it(args: str, spawn: Run, tmp_path: Path):
+    write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    code = spawn(*args.split(), command=[sys.executable]).returncode
+    assert code in {1, 2}
+    for shell in (f'{{ "$0" {args}; echo $? >&2; }} | true', f'"$0" {args} >&-; echo $? >&2'):
+        done = spawn(command=["sh", "-c", shell, sys.executable])
+        assert done.stderr.splitlines()[-1] == str(code)
+        assert "Traceback" not in done.stderr
+    assert spawn(command=["sh", "-c", f'"$0" {args} >&- 2>&-', sys.executable]).returncode == code
+
+
 # --- logs of every kind ----------------------------------------------------------------------------
 
 
