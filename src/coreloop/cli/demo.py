@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.cli.options import json_option
+from coreloop.cli.options import FOLDER, json_option
 
 if TYPE_CHECKING:
     from coreloop.demo.promoting import Promoted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=7, show_default=True, help="Which questions are asked.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="A new folder.  [default: a temporary one]",
 )
 @json_option

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from coreloop.cli.options import json_option
+from coreloop.cli.options import FILE_OR_FOLDER, json_option
 from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
@@ -55,9 +55,7 @@ def append(
 
 
 @command.command()
-@click.argument(
-    "paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
-)
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=FILE_OR_FOLDER)
 @click.option("--base", metavar="REV", help="Fail when a section was lost since this revision.")
 @json_option
 def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.cli.options import FOLDER, json_option
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 
@@ -25,7 +25,7 @@ _MAX_TOOLS_SHOWN: Final = 15
 
 @click.command()
 @click.option("--from", "source", type=click.Choice(_FORMATS), required=True, help="Who wrote the traces.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Where records go.  [default: data/audit/ai-ask]")
 @json_option
 def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
+from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 
@@ -96,7 +96,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("archive", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("archive", type=FILE)
 @db_option
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:

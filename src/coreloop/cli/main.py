@@ -34,6 +34,10 @@ COMMANDS: Final = {
     "init": "Put what coreloop needs into a project's repository.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NOT_OURS: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
+)
+"""What a file system may answer to anything; whoever asked it could have known no better."""
 
 
 class _LazyGroup(click.Group):
@@ -93,14 +97,19 @@ def run() -> None:
             raise
         code = _report_bug()  # click takes every broken pipe for one of the output
     except OSError as error:
-        if error.errno not in _DISK_FULL:
-            code = _report_bug()
-        else:
-            _silence_stdout()
-            code = _refuse(f"cannot write: {error.strerror}")
+        code = _refuse_os(error)
     except Exception:
         code = _report_bug()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse_os(error: OSError) -> int:
+    if error.errno in _NOT_OURS and error.filename is not None:
+        return _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
+    if error.errno not in _DISK_FULL:
+        return _report_bug()
+    _silence_stdout()
+    return _refuse(f"cannot write: {error.strerror}")
 
 
 def _refuse(message: str) -> int:
