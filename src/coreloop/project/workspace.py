@@ -26,6 +26,11 @@ class Workspace:
     settings: Settings
 
     @property
+    def is_configured(self) -> bool:
+        """Whether there is a coreloop.yaml."""
+        return (self.root / FILE_NAME).is_file()
+
+    @property
     def audit_dir(self) -> Path:
         return self.root / self.settings.data_dir / "audit"
 
