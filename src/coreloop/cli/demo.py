@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.cli.options import FOLDER, json_option
+from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.demo.promoting import Promoted
@@ -54,8 +55,9 @@ def _show(stage: "Recorded | DemoProposals | Promoted", *, folder: Path, as_json
 
 
 def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
+    calls = counted(recorded.n_calls, "tool call")
     click.echo(
-        f"observe  {recorded.n_requests} requests answered with {recorded.n_calls} tool calls, "
+        f"observe  {counted(recorded.n_requests, 'request')} answered with {calls}, "
         f"{recorded.n_failed_calls} of which failed",
         err=err,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
+from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 from coreloop.project.workspace import open_workspace
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from coreloop.docstrings.files import FileReport
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Edit or check docstrings as promotion does."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.options import FILE, FOLDER, json_option
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _answer_options(command: _Command) -> _Command:
     return command
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Keep promotions from merging without a human."""
 

@@ -13,6 +13,7 @@ import click
 from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
+from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
@@ -42,7 +43,7 @@ def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: boo
     _show(report, request.folder, as_json=as_json)
     if report.unusable:
         first, *more = report.unusable
-        others = f" (and {len(more)} other files)" if more else ""
+        others = f" (and {counted(len(more), 'other file')})" if more else ""
         raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
 
 

@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from coreloop import __version__
+from coreloop.cli.groups import SuggestingGroup
 from coreloop.errors import CoreloopError, RefusedError
 from coreloop.streams import outlive_readers
 
@@ -40,7 +41,7 @@ _NOT_OURS: Final = frozenset(
 """What a file system may answer to anything; whoever asked it could have known no better."""
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(SuggestingGroup):
     """Imports a command's module when it is run: ``--help`` lists them without."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -11,7 +11,7 @@ from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.files import write_private
 from coreloop.project.workspace import open_workspace
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.sanitize.report import Report
@@ -95,7 +95,9 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 def _show(report: "Report") -> None:
     what = "read" if report.mode is None else f"written, {report.mode}"
-    click.echo(f"{report.n_in:,} lines in = {report.n_out:,} {what} + {report.n_rejected:,} rejected")
+    click.echo(
+        f"{counted(report.n_in, 'line')} in = {report.n_out:,} {what} + {report.n_rejected:,} rejected"
+    )
     for kind, count in sorted(report.found.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.found:

@@ -247,7 +247,15 @@ def test_without_a_command_the_help_is_shown(run: Run):
 @pytest.mark.parametrize(
     ("args", "mentions"),
     [
-        pytest.param(["nope"], ["nope"], id="an unknown command"),
+        pytest.param(["nope"], ["'nope'", "dartlab-coreloop --help lists them"], id="an unknown command"),
+        pytest.param(["patern"], ["no command 'patern'; did you mean pattern?"], id="a mistyped command"),
+        pytest.param(["Status"], ["did you mean status?"], id="a command in capitals"),
+        pytest.param(["propose_axis"], ["did you mean propose-axis?"], id="an underscore for a hyphen"),
+        pytest.param(["guard", "chek"], ["did you mean check?"], id="a mistyped command of guard"),
+        pytest.param(
+            ["knowledge", "cleenup"], ["did you mean cleanup?"], id="a mistyped command of knowledge"
+        ),
+        pytest.param(["docstring", "apend"], ["did you mean append?"], id="a mistyped command of docstring"),
         pytest.param(["pattern", "--nope"], ["--nope"], id="an unknown option"),
         pytest.param(["pattern", "extra"], ["extra"], id="an argument too many"),
         pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
@@ -291,6 +299,21 @@ def test_without_a_command_the_help_is_shown(run: Run):
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
     (tmp_path / "something").touch()
     _assert_refused(run(*args), *mentions)
+
+
+def test_one_of_a_thing_is_no_plural(run: Run, log: Path):
+    failed = record(
+        status="error", tool_calls=[{"name": "x", "args": {}, "ok": False, "error": "ValueError: 1"}]
+    )
+    write_log(log, [failed | {"ts": datetime.now(UTC).isoformat(), "request_id": f"r{n}"} for n in range(2)])
+    said = [
+        run(*words.split()) for words in ("refine", "pattern", "mine", "refine --min-failures 3", "judge")
+    ]
+    said += [run("sanitize", "--check", str(log)), run("status")]
+    text = "\n".join(done.stdout + done.stderr for done in said)
+    assert "1 failing group," in text
+    assert "1 of 1 file was counted before" in text
+    assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
 
 
 def test_a_wrong_setting_is_one_line_with_its_place(run: Run, log: Path, tmp_path: Path):
