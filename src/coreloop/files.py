@@ -2,13 +2,18 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import BinaryIO, Final
 
 from coreloop.errors import WorkspaceError
+
+_AT_ONCE: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""Of a pipe that has nobody at its other end, too; a regular file does not know the difference."""
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -37,6 +42,8 @@ def write_private_together(contents: Mapping[Path, bytes]) -> None:
     """
     first, *_ = paths = list(contents)
     with _writing(first), ExitStack() as renamed:
+        for path in paths:
+            _refuse_odd(path)
         first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # reversed: the stack unwinds from its end
         temporaries = {path: renamed.enter_context(replacing(path)) for path in reversed(paths)}
@@ -64,8 +71,9 @@ def rewrite_file(path: Path, data: bytes) -> None:
     WorkspaceError
         There is no such file, or it cannot be written; it is as it was.
     """
-    path = path.resolve()
     with _writing(path):
+        _refuse_odd(path)
+        path = path.resolve(strict=True)
         mode = path.stat().st_mode & 0o7777
         with replacing(path) as temporary:
             _fill(temporary, data)
@@ -117,7 +125,8 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
     data = (f"\n{text}" if _ends_torn(path) else text).encode("utf-8", "replace")
     with _writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        _refuse_odd(path)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE, 0o600)
         try:
             _append(descriptor, data)
         finally:
@@ -130,10 +139,29 @@ def read_file(path: Path) -> bytes:
     Raises
     ------
     WorkspaceError
-        It cannot be read.
+        It cannot be read, or is not a regular file.
     """
-    with _reading(path):
-        return path.read_bytes()
+    with _reading(path), open_regular(path) as file:
+        return file.read()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read it, and nothing else: a pipe would be waited for without end.
+
+    Raises
+    ------
+    OSError
+        It cannot be opened, or is not a regular file; ``strerror`` says so.
+    """
+    _refuse_odd(path, path.stat())
+    descriptor = os.open(path, os.O_RDONLY | _AT_ONCE)
+    file = os.fdopen(descriptor, "rb")
+    try:
+        _refuse_odd(path, os.fstat(descriptor))
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +211,7 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
 
 def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:
     with _writing(path):
+        _refuse_odd(path)
         path.parent.mkdir(mode=folder_mode, parents=True, exist_ok=True)
         with replacing(path, mode=file_mode) as temporary:
             _fill(temporary, data)
@@ -195,6 +224,19 @@ def _fill(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def _refuse_odd(path: Path, status: os.stat_result | None = None) -> None:
+    """Raise `OSError` for a folder, a pipe, a socket, a device or links in a circle; absent is fine."""
+    if status is None:
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+
 def _append(descriptor: int, data: bytes) -> None:
     if os.write(descriptor, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -204,7 +246,7 @@ def _ends_torn(path: Path) -> bool:
     """Whether the last line has no newline; another process's write under way costs an empty line at most."""
     if not path.exists():
         return False
-    with _reading(path), path.open("rb") as file:
+    with _reading(path), open_regular(path) as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         return file.read(1) not in {b"", b"\n"}
 

@@ -153,6 +153,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode, with the pragmas that every one has; nothing is checked."""
     try:
+        if path.exists() and not path.is_file():
+            raise WorkspaceError("cannot be opened (it is not a regular file)", path=path)
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

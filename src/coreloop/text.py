@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2,000 files``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def escape_markdown(text: str) -> str:
     """The text on one line, Markdown's own signs escaped, so that a recorded name cannot be markup."""
     return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))

@@ -267,3 +267,28 @@ def test_files_that_belong_together_are_written_all_or_none(tmp_path):
     assert "a.json: cannot be written" in done.stdout
     assert (draft.read_bytes(), path.read_bytes()) == (b"old draft", b"old")
     assert sorted(draft.parent.iterdir()) == [path, draft]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
+@pytest.mark.parametrize(
+    "work",
+    [
+        read_file,
+        lambda path: write_private(path, b"x"),
+        lambda path: write_public(path, b"x"),
+        lambda path: write_private_together({path: b"x"}),
+        lambda path: rewrite_file(path, b"x"),
+        lambda path: append_private(path, ["x"]),
+    ],
+    ids=["read", "write", "publish", "write together", "rewrite", "append"],
+)
+@pytest.mark.parametrize("odd", ["pipe", "device", "circle", "folder"])
+def test_what_is_not_a_regular_file_is_neither_waited_for_nor_replaced(tmp_path, work, odd):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/null")
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "folder").mkdir()
+    before = sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir())
+    with pytest.raises(WorkspaceError, match=f"{odd}: cannot be (read|written)"):
+        work(tmp_path / odd)
+    assert sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir()) == before

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from coreloop.axis.case import Case
-from coreloop.errors import WorkspaceError
-from coreloop.files import write_public
+from coreloop.files import read_file, write_public
 from coreloop.history.slug import to_slug
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
@@ -47,10 +46,7 @@ def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Pa
     """
     settings = workspace.settings
     path = workspace.root / proposal_path(case.engine, case.axis, settings.axis_slugs)
-    try:
-        old = path.read_bytes() if path.exists() else None
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+    old = read_file(path) if path.exists() else None
     heading = _heading(case, today)
     if old is not None and heading.encode() in (line.rstrip() for line in old.splitlines()):
         return path, False

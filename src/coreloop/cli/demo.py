@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.cli.options import json_option
+from coreloop.cli.options import FOLDER, json_option
+from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.demo.promoting import Promoted
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--seed", default=7, show_default=True, help="Which questions are asked.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="A new folder.  [default: a temporary one]",
 )
 @json_option
@@ -54,8 +55,9 @@ def _show(stage: "Recorded | DemoProposals | Promoted", *, folder: Path, as_json
 
 
 def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
+    calls = counted(recorded.n_calls, "tool call")
     click.echo(
-        f"observe  {recorded.n_requests} requests answered with {recorded.n_calls} tool calls, "
+        f"observe  {counted(recorded.n_requests, 'request')} answered with {calls}, "
         f"{recorded.n_failed_calls} of which failed",
         err=err,
     )

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from coreloop.cli.options import json_option
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.options import FILE_OR_FOLDER, json_option
 from coreloop.project.workspace import open_workspace
 
 if TYPE_CHECKING:
     from coreloop.docstrings.files import FileReport
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Edit or check docstrings as promotion does."""
 
@@ -55,9 +56,7 @@ def append(
 
 
 @command.command()
-@click.argument(
-    "paths", metavar="PATH…", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
-)
+@click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=FILE_OR_FOLDER)
 @click.option("--base", metavar="REV", help="Fail when a section was lost since this revision.")
 @json_option
 def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:

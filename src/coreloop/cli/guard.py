@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from coreloop.cli.options import FOLDER, json_option
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.options import FILE, FOLDER, json_option
 
 if TYPE_CHECKING:
     from coreloop.guard.report import GuardReport
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -20,7 +20,7 @@ def _event_options(command: _Command) -> _Command:
     """What happened, and where what it is about can be read."""
     for option in reversed(
         [
-            click.option("--event", type=_FILE, required=True, help="The payload: $GITHUB_EVENT_PATH."),
+            click.option("--event", type=FILE, required=True, help="The payload: $GITHUB_EVENT_PATH."),
             click.option("--event-name", required=True, help="Its name: $GITHUB_EVENT_NAME."),
             click.option(
                 "--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"
@@ -37,16 +37,16 @@ def _answer_options(command: _Command) -> _Command:
     """What the API said, as files."""
     for option in reversed(
         [
-            click.option("--reviews", type=_FILE, help="Reviews, as the API lists them; without it none."),
-            click.option("--pulls", type=_FILE, help="Pull requests of a merge group, as a list."),
-            click.option("--commits", type=_FILE, help="Commits as the API shows them, as a list."),
+            click.option("--reviews", type=FILE, help="Reviews, as the API lists them; without it none."),
+            click.option("--pulls", type=FILE, help="Pull requests of a merge group, as a list."),
+            click.option("--commits", type=FILE, help="Commits as the API shows them, as a list."),
         ]
     ):
         command = option(command)
     return command
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Keep promotions from merging without a human."""
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.cli.options import FOLDER, json_option
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
+from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
@@ -25,7 +26,7 @@ _MAX_TOOLS_SHOWN: Final = 15
 
 @click.command()
 @click.option("--from", "source", type=click.Choice(_FORMATS), required=True, help="Who wrote the traces.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Where records go.  [default: data/audit/ai-ask]")
 @json_option
 def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
@@ -42,7 +43,7 @@ def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: boo
     _show(report, request.folder, as_json=as_json)
     if report.unusable:
         first, *more = report.unusable
-        others = f" (and {len(more)} other files)" if more else ""
+        others = f" (and {counted(len(more), 'other file')})" if more else ""
         raise UsageError(f"{first.file.path}: {first.reason}{others}; --from {source} cannot use it")
 
 

@@ -8,7 +8,7 @@ import orjson
 
 from coreloop.cli.options import json_option
 from coreloop.project.workspace import open_workspace
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.project.init import Initialised
@@ -50,9 +50,8 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     if not todo:
         click.echo("nothing to do: all of it is there")
     elif not confirm:
-        click.echo(f"{todo} files in {printable(str(root))}; --confirm writes them")
+        click.echo(f"{counted(todo, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
-        click.echo(
-            f"{todo} files written; then: commit them, review who {done.reviewer} is in CODEOWNERS, and run"
-        )
+        written = f"{counted(todo, 'file')} written"
+        click.echo(f"{written}; then commit, review who {done.reviewer} is in CODEOWNERS, and run")
         click.echo("  dartlab-coreloop guard protect")

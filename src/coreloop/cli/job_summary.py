@@ -13,6 +13,7 @@ from pathlib import Path
 
 from coreloop.errors import CoreloopError, WorkspaceError
 from coreloop.proposals.job_summary import job_summary, promotable
+from coreloop.streams import outlive_readers
 
 
 def _newest(folder: Path, kind: str) -> Path:
@@ -42,4 +43,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    outlive_readers()
     sys.exit(main(sys.argv[1:]))

@@ -6,12 +6,14 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.options import FOLDER, confirm_option, db_option, json_option
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.options import FILE, FOLDER, confirm_option, db_option, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
+from coreloop.text import counted
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Look into the knowledge database, and keep it clean."""
 
@@ -51,7 +53,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
         click.echo(orjson.dumps({shown(path): rows for path, rows in written.items()}))
         return
     for path, rows in written.items():
-        click.echo(f"wrote {shown(path)}: {rows:,} rows")
+        click.echo(f"wrote {shown(path)}: {counted(rows, 'row')}")
 
 
 @command.command()
@@ -96,7 +98,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("archive", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("archive", type=FILE)
 @db_option
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:

@@ -12,7 +12,9 @@ from typing import Final
 import click
 
 from coreloop import __version__
+from coreloop.cli.groups import SuggestingGroup
 from coreloop.errors import CoreloopError, RefusedError
+from coreloop.streams import outlive_readers
 
 COMMANDS: Final = {
     "demo": "Run the whole loop on a scratch project, without a key or a network.",
@@ -33,9 +35,13 @@ COMMANDS: Final = {
     "init": "Put what coreloop needs into a project's repository.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NOT_OURS: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
+)
+"""What a file system may answer to anything; whoever asked it could have known no better."""
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(SuggestingGroup):
     """Imports a command's module when it is run: ``--help`` lists them without."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -74,7 +80,7 @@ def main() -> None:
 
 def run() -> None:
     """Entry point: 0 done, 1 a check said no, 2 usage or a known error, 3 a bug, 130 Ctrl-C."""
-    stdout = sys.stdout
+    outlive_readers()
     try:
         code = main(prog_name="dartlab-coreloop", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -87,21 +93,24 @@ def run() -> None:
         code = 1 if isinstance(error, RefusedError) else code
     except (click.Abort, KeyboardInterrupt):
         code = 130
-    except SystemExit:
-        if sys.stdout is stdout:
+    except SystemExit as error:
+        if not isinstance(error.__context__, BrokenPipeError):
             raise
-        # Nobody reads the output any more: click has replaced sys.stdout, and would end with 1.
-        _silence_stdout()
-        code = 0
+        code = _report_bug()  # click takes every broken pipe for one of the output
     except OSError as error:
-        if error.errno not in _DISK_FULL:
-            code = _report_bug()
-        else:
-            _silence_stdout()
-            code = _refuse(f"cannot write: {error.strerror}")
+        code = _refuse_os(error)
     except Exception:
         code = _report_bug()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse_os(error: OSError) -> int:
+    if error.errno in _NOT_OURS and error.filename is not None:
+        return _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
+    if error.errno not in _DISK_FULL:
+        return _report_bug()
+    _silence_stdout()
+    return _refuse(f"cannot write: {error.strerror}")
 
 
 def _refuse(message: str) -> int:
@@ -116,5 +125,5 @@ def _report_bug() -> int:
 
 
 def _silence_stdout() -> None:
-    """Nobody takes the rest; without this the interpreter complains once more when it ends."""
+    """Drop the rest; without this the interpreter complains once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

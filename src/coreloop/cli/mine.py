@@ -37,7 +37,8 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
 def _show(result: "MineResult", *, as_json: bool) -> None:
     import orjson
 
-    from coreloop.cli.show import counted, show_oddities
+    from coreloop.cli.show import show_oddities
+    from coreloop.text import counted
 
     if as_json:
         facts = {

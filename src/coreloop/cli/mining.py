@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.cli.options import FolderType
+from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.mine.remote import Folder
@@ -51,5 +52,7 @@ def _say_cached(mined: "Mined", *, quiet: bool) -> None:
         click.echo(f"rollups are not kept: {mined.not_cached}", err=True)
     elif mined.n_reused and not quiet:
         megabytes = mined.n_bytes_read / 1e6
-        said = f"{mined.n_reused} of {mined.n_files} files were counted before; read {megabytes:,.1f} MB"
+        verb = "was" if mined.n_files == 1 else "were"
+        files = counted(mined.n_files, "file")
+        said = f"{mined.n_reused:,} of {files} {verb} counted before; read {megabytes:,.1f} MB"
         click.echo(said, err=True)

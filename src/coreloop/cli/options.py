@@ -1,6 +1,9 @@
 """Options and types that several commands share."""
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -11,8 +14,32 @@ import click
 from coreloop.errors import UsageError
 from coreloop.mine.remote import Address, Folder, named_folder
 
-FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _PathType(click.Path):
+    """A file, a folder, or either; nothing else that a path can lead to: a pipe would be waited for."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        try:
+            mode = path.stat().st_mode
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                self.fail(f"{str(path)!r} is a link that leads back to itself.", param, ctx)
+            return path  # what is absent may be made; who needs it says so
+        if self.file_okay and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            self.fail(f"{str(path)!r} is not a regular file.", param, ctx)
+        if not self.file_okay and not stat.S_ISDIR(mode):
+            self.fail(f"{str(path)!r} is not a folder.", param, ctx)
+        return path
+
+
+FILE: Final = _PathType(path_type=Path, dir_okay=False)
+FOLDER: Final = _PathType(path_type=Path, file_okay=False)
+FILE_OR_FOLDER: Final = _PathType(path_type=Path)
 
 
 class DayType(click.ParamType["date | timedelta"]):
@@ -55,9 +82,8 @@ def window_options(command: _Command) -> _Command:
 
 def candidate_options(command: _Command) -> _Command:
     """``--candidate`` and ``--id``: one entry of a candidates file."""
-    file = click.Path(path_type=Path, dir_okay=False)
     candidate = click.option(
-        "--candidate", type=file, required=True, help="A …-candidates.json or …-counterexamples.json."
+        "--candidate", type=FILE, required=True, help="A …-candidates.json or …-counterexamples.json."
     )
     return candidate(click.option("--id", "wanted", required=True, help="An id in it.")(command))
 
@@ -71,8 +97,7 @@ class FolderType(click.ParamType["Folder"]):
         found = named_folder(value) if isinstance(value, str) else value
         if isinstance(found, Address):
             return found
-        folder: Path = FOLDER.convert(found, param, ctx)
-        return folder
+        return FOLDER.convert(found, param, ctx)
 
 
 def json_option(command: _Command) -> _Command:
@@ -87,6 +112,5 @@ def confirm_option(command: _Command) -> _Command:
 
 def db_option(command: _Command) -> _Command:
     """``--db``: another knowledge database than the project's."""
-    file = click.Path(path_type=Path, dir_okay=False)
     text = "Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
-    return click.option("--db", type=file, help=text)(command)
+    return click.option("--db", type=FILE, help=text)(command)

@@ -9,6 +9,7 @@ import click
 
 from coreloop.cli.options import candidate_options, json_option
 from coreloop.project.workspace import open_workspace
+from coreloop.text import counted
 
 
 @click.command()
@@ -51,7 +52,9 @@ def command(
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
-        kept = f"kept the ids of {planned.n_replayed} replayed requests in {workspace.replays_file}"
-        click.echo(f"{kept}: they are never mined", err=True)
+        kept = (
+            f"kept the ids of {counted(planned.n_replayed, 'replayed request')} in {workspace.replays_file}"
+        )
+        click.echo(f"{kept}: never mined", err=True)
     show_plan(planned.plan, as_json=as_json)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)

@@ -7,33 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coreloop.cli.options import FOLDER, json_option
+from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.files import write_private
 from coreloop.project.workspace import open_workspace
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.sanitize.report import Report
     from coreloop.sanitize.run import SanitizeResult
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_ANY = click.Path(path_type=Path)
 _SHOWN = 10
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=_ANY)
+@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
 @click.option("--check", is_flag=True, help="Only look; exit 1 when something is found.")
-@click.option("--in", "source", type=_ANY, help="Records.  [default: data/audit/ai-ask]")
+@click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="A new folder.  [default: data/audit/sanitized/{mode}-{time}]")
 @click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="What becomes of a question.")
-@click.option("--names", type=_FILE, help="Companies to mask: code, name, alias|alias.")
+@click.option("--names", type=FILE, help="Companies to mask: code, name, alias|alias.")
 @click.option(
-    "--key-file", type=_FILE, help="Key of the pseudonyms; made when it is not there.  [default: none]"
+    "--key-file", type=FILE, help="Key of the pseudonyms; made when it is not there.  [default: none]"
 )
 @click.option("--keep-times", is_flag=True, help="Leave minutes, and the names of day files.")
-@click.option("--report", "report_file", type=_FILE, help="Write the report as JSON.")
+@click.option("--report", "report_file", type=FILE, help="Write the report as JSON.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
 @json_option
 def command(
@@ -97,7 +95,9 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 def _show(report: "Report") -> None:
     what = "read" if report.mode is None else f"written, {report.mode}"
-    click.echo(f"{report.n_in:,} lines in = {report.n_out:,} {what} + {report.n_rejected:,} rejected")
+    click.echo(
+        f"{counted(report.n_in, 'line')} in = {report.n_out:,} {what} + {report.n_rejected:,} rejected"
+    )
     for kind, count in sorted(report.found.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.found:

@@ -15,7 +15,7 @@ from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import MIN_PUBLISHED
-from coreloop.text import fitted, printable
+from coreloop.text import counted, fitted, printable
 
 MAX_SHOWN = 10
 _HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
@@ -101,11 +101,6 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
         )
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 file``, ``2,000 files``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def show_oddities(oddities: LogOddities) -> None:
     """Print the lines that were not mined and the fields that were read as absent, with the first places."""
     for reason, number in sorted(oddities.skipped.items()):
@@ -126,7 +121,7 @@ def absent_lines(absent: Mapping[str, Absent]) -> Iterator[str]:
 def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
     """Say on stderr how many lines were passed over, by reason."""
     for reason, count in sorted(skipped.items()):
-        click.echo(f"{count} lines of {what} skipped: {reason}", err=True)
+        click.echo(f"{counted(count, 'line')} of {what} skipped: {reason}", err=True)
 
 
 def _is_homeless(candidate: Candidate) -> bool:

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.show import MAX_SHOWN, counted, show_oddities
+from coreloop.cli.show import MAX_SHOWN, show_oddities
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.refine.document import title
 from coreloop.refine.propose import Refined
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
 _FELL = {
@@ -33,7 +33,7 @@ def show_refined(
     days, found = refined.days, document.counterexamples
     click.echo(
         f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {refined.found.n_groups} failing groups, "
+        f"{days.since} to {days.until}; {counted(refined.found.n_groups, 'failing group')}, "
         f"{counted(len(found), 'counterexample')}"
     )
     if found:

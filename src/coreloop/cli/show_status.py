@@ -8,12 +8,12 @@ from datetime import date
 import click
 import orjson
 
-from coreloop.cli.show import absent_lines, counted
+from coreloop.cli.show import absent_lines
 from coreloop.status.alarms import UNMERGED_DAYS, n_stale
 from coreloop.status.facts import Standing, Status
 from coreloop.status.promotions import Promotions
 from coreloop.status.stability import Stability, StabilityGate
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def promote_candidate(folder: Path, candidates: Path, wanted: str, *, seed: int)
     """
     _make_repository(folder)
     workspace = open_workspace(folder)
-    proposal = read_proposal(candidates, wanted, workspace.settings)
+    proposal = read_proposal(candidates, wanted, workspace.settings, is_configured=workspace.is_configured)
     agent = _Agent(folder, seed)
 
     def ask(one: Proposal) -> Replay:

@@ -11,6 +11,7 @@ from typing import Final
 from coreloop.errors import CoreloopError, RefusedError
 from coreloop.guard.facts import Asked, check_event
 from coreloop.guard.report import GuardReport, report_acted, report_check, report_gathered, report_protected
+from coreloop.streams import outlive_readers
 
 _EVENT = ("event", "event_name", "folder", "base", "head")
 _ANSWERS = ("reviews", "pulls", "commits")
@@ -119,4 +120,5 @@ _COMMANDS: Final[Mapping[str, tuple[str, tuple[Callable[[argparse.ArgumentParser
 
 
 if __name__ == "__main__":
+    outlive_readers()
     sys.exit(main(sys.argv[1:]))

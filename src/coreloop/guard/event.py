@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import read_file
 from coreloop.shapes import ShapeError, decode
 from coreloop.text import printable
 
@@ -245,9 +246,7 @@ def read_authorships(path: Path) -> tuple[Authorship, ...]:
 
 def _decoded(path: Path, kind: type[_T], what: str) -> _T:
     try:
-        return decode(path.read_bytes(), kind)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        return decode(read_file(path), kind)
     except ShapeError as error:
         raise WorkspaceError(f"is no {what} as GitHub sends it ({error})", path=path) from error
 

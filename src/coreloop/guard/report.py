@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 if TYPE_CHECKING:  # who only checks asks GitHub nothing
     from coreloop.guard.github import Acted, Gathered
@@ -112,7 +112,8 @@ def _outcome(protected: "Protected") -> str:
     if not n_found:
         return f"{branch} has the wanted rules"
     if not protected.confirmed:
-        return f"{n_found} rules of {branch} are not as wanted; --confirm applies them"
+        verb = "is" if n_found == 1 else "are"
+        return f"{counted(n_found, 'rule')} of {branch} {verb} not as wanted; --confirm applies them"
     return f"{n_found - n_left} of {n_found} applied to {branch}"
 
 

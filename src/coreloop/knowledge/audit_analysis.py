@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from coreloop.errors import WorkspaceError
+from coreloop.files import open_regular
 from coreloop.knowledge.insights import is_stock_code
 
 _TITLE: Final = re.compile(r"엔진 ?개선|개선 ?제안|engine improvements?", re.IGNORECASE)
@@ -100,7 +102,8 @@ def parse_all(folder: Path) -> dict[str, list[str]]:
 def _read(path: Path) -> list[str] | str:
     """The bullets of a note, or why it cannot be read."""
     try:
-        return improvement_bullets(path.read_text(encoding="utf-8-sig"))
+        with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
+            return improvement_bullets(file.read())
     except UnicodeDecodeError:
         return "it is not UTF-8"
     except OSError as error:

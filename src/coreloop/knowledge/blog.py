@@ -6,12 +6,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
 import yaml
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import open_regular
 from coreloop.knowledge.front_matter import (
     FrontMatterError,
     Malformed,
@@ -209,7 +211,8 @@ def _part(post: Post, known: Mapping[str, Insight]) -> str:
 
 def _read_file(path: Path, project: Path) -> Insight | SkippedPost | Malformed:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
+            text = file.read()
     except UnicodeDecodeError as error:
         return Malformed(error.object[: error.start].count(b"\n") + 1, "is not UTF-8")
     except OSError as error:

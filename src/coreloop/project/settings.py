@@ -11,6 +11,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 import yaml
 
 from coreloop.errors import SettingsError
+from coreloop.files import open_regular
 from coreloop.records import DEFAULT_SELECTORS, is_category
 
 FILE_NAME: Final = "coreloop.yaml"
@@ -162,7 +163,8 @@ def load_settings(
 
 def _compose(path: Path) -> yaml.Node | None:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with open_regular(path) as file:
+            text = file.read().decode("utf-8-sig")
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except FileNotFoundError:
         return None

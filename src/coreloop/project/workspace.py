@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coreloop.errors import WorkspaceError
+from coreloop.files import open_regular
 from coreloop.project.settings import FILE_NAME, Settings, load_settings
 
 
@@ -23,6 +24,11 @@ class Workspace:
 
     root: Path
     settings: Settings
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a coreloop.yaml."""
+        return (self.root / FILE_NAME).is_file()
 
     @property
     def audit_dir(self) -> Path:
@@ -99,7 +105,8 @@ class Workspace:
     def replayed(self) -> frozenset[str]:
         """The ids in the replays file."""
         try:
-            return frozenset(self.replays_file.read_text(encoding="utf-8").splitlines()) - {""}
+            with open_regular(self.replays_file) as file:
+                return frozenset(file.read().decode().splitlines()) - {""}
         except FileNotFoundError:
             return frozenset()
         except (OSError, UnicodeDecodeError) as error:

@@ -25,7 +25,7 @@ def verify(workspace: Workspace, path: Path, wanted: str, *, runs: int | None, c
     WorkspaceError, UsageError, RefusedError
         As `coreloop.promote.proposal.read_proposal` does.
     """
-    proposal = read_proposal(path, wanted, workspace.settings)
+    proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
     return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)
 
 

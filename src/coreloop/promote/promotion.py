@@ -376,7 +376,8 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> tupl
         raise RefusedError(f"{unreviewed}; protect {plan.base}, or say --allow-unprotected")
     count = len(forge.open_pull_requests())
     if count >= max_open:
-        raise RefusedError(f"{count} promotions are open, max_open is {max_open}; merge or close one first")
+        open_now = "1 promotion is" if count == 1 else f"{count} promotions are"
+        raise RefusedError(f"{open_now} open, max_open is {max_open}; merge or close one first")
     return (unreviewed,) if unreviewed else ()
 
 

@@ -76,7 +76,7 @@ class Proposal:
     rows: tuple[tuple[str, str], ...]
 
 
-def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
+def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured: bool = True) -> Proposal:
     """Read one candidate or counterexample and check every text that will be shown to others.
 
     Parameters
@@ -87,6 +87,8 @@ def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
         An id in it.
     settings : Settings
         The categories' keywords: others may not be written.
+    is_configured : bool
+        Whether there is a coreloop.yaml; a refusal says so where keywords are missing.
 
     Raises
     ------
@@ -104,16 +106,18 @@ def read_proposal(path: Path, wanted: str, settings: Settings) -> Proposal:
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
     if isinstance(found, Candidate):
-        return _guide(found, day, settings.keywords(found.cat_hash))
+        guide = _guide(found, day)
+        _check_keywords(found, guide.lines[0], settings, is_configured=is_configured)
+        return guide
     return _caveat(found, day)
 
 
-def _guide(found: Candidate, day: date, keywords: tuple[str, ...]) -> Proposal:
+def _guide(found: Candidate, day: date) -> Proposal:
     _check_names(found.id, found.key, found.engine)
     if not is_category(found.cat_hash):
         raise RefusedError(f"{found.id} is refused: its category is no label")
     text = _checked_text(found, found.engine, SECTIONS["R"])
-    if not _is_guide(text.values(), found, keywords):
+    if not _is_guide(text.values(), found):
         raise RefusedError(_not_ours(found.id))
     return Proposal(
         phase="R",
@@ -137,12 +141,24 @@ def _guide(found: Candidate, day: date, keywords: tuple[str, ...]) -> Proposal:
     )
 
 
-def _is_guide(values: tuple[Line | None, ...], found: Candidate, keywords: tuple[str, ...]) -> bool:
+def _is_guide(values: tuple[Line | None, ...], found: Candidate) -> bool:
+    """Whether the lines are those of the candidate; the keywords are another matter."""
     match values:
         case [When() as when, Calls(calls), evidence] if evidence == guide_evidence(found):
             named = found.engine in {one.name for one in found.tool_pattern}
-            return named and when.fits(found.cat_hash, keywords) and calls_fit(calls, found.tool_pattern)
+            return named and when.fits(found.cat_hash, when.keywords) and calls_fit(calls, found.tool_pattern)
     return False
+
+
+def _check_keywords(found: Candidate, line: str, settings: Settings, *, is_configured: bool) -> None:
+    when = parse_line(line)
+    if not isinstance(when, When) or when.fits(found.cat_hash, settings.keywords(found.cat_hash)):
+        return
+    if not is_configured:
+        missing = "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
+    else:
+        missing = f"coreloop.yaml has no such keywords for category {found.cat_hash}; run pattern again"
+    raise RefusedError(f"{found.id} is refused: its text names keywords, and {missing}")
 
 
 def _guide_rows(found: Candidate) -> tuple[tuple[str, str], ...]:

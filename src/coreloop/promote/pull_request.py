@@ -8,6 +8,7 @@ from coreloop.history.trailers import branch_start, write_title, write_trailers
 from coreloop.promote.proposal import Proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.replay import Replay
+from coreloop.text import counted
 
 _UNDECLARED = "undeclared"
 
@@ -54,8 +55,9 @@ def commit_message(proposal: Proposal, replay: Replay) -> str:
 def body(proposal: Proposal, reach: Reach, replay: Replay, *, notes: tuple[str, ...] = ()) -> str:
     """The pull request's text: the evidence, what the model will read, the replay, how to take it back."""
     target = f"`{proposal.file}::{proposal.symbol}`"
+    lines = counted(len(proposal.lines), "line")
     parts = (
-        f"Appends {len(proposal.lines)} lines to **{proposal.section}** of {target}. This draft was "
+        f"Appends {lines} to **{proposal.section}** of {target}. This draft was "
         "proposed from recorded requests; only a human can merge it.",
         *(f"> **Note:** {note}" for note in notes),
         f"## Evidence\n\n{_evidence(proposal)}",

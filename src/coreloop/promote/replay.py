@@ -3,11 +3,14 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
+from socket import SHUT_RDWR, socket
+from threading import Thread
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
@@ -21,6 +24,8 @@ from coreloop.records import hash_sequence
 
 _LEAST_AGREED: Final = 2  # one run that agrees can be luck
 _POLL_S: Final = 0.2
+_TOO_LATE: Final = "the endpoint did not answer in time"
+_CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 _NO_RECORD: Final = "the request's record did not appear in the audit log in time"
 _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
@@ -94,13 +99,14 @@ class HttpEndpoint:
         Takes ``{"question", "stream": false, "origin": "replay"}``. Redirects are not followed and proxies
         not used: questions go to this address and nowhere else.
     timeout_s : float
-        Of one question.
+        Of one question, from looking up the name to the last byte of the answer.
     """
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
         self._url = url
         self._timeout_s = timeout_s
         self._client = httpx2.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
+        self._sockets: list[socket] = []
 
     def __enter__(self) -> "HttpEndpoint":
         return self
@@ -110,26 +116,49 @@ class HttpEndpoint:
 
     def ask(self, question: str) -> AnswerFields:
         """Ask once."""
-        body = {"question": question, "stream": False, "origin": "replay"}
-        mark = {"X-Coreloop-Replay": "1"}
-        deadline = time.monotonic() + self._timeout_s
-        with _no_answer(), self._client.stream("POST", self._url, json=body, headers=mark) as answer:
-            content = _read(answer.iter_bytes(), deadline)
-        if answer.status_code != 200:
-            raise UnusableAnswerError(f"the endpoint answered {answer.status_code}")
+        answered: Future[tuple[int, bytes]] = Future()
+        # The library's own limit is on each wait, and a server can send a byte at a time.
+        Thread(target=self._exchange, args=(question, answered), daemon=True).start()
+        try:
+            status, content = answered.result(self._timeout_s)
+        except TimeoutError as error:
+            self._hang_up()
+            raise UnusableAnswerError(_TOO_LATE) from error
+        if status != 200:
+            raise UnusableAnswerError(f"the endpoint answered {status}")
         try:
             return msgspec.json.decode(content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UnusableAnswerError("the answer is no JSON of the known form") from error
 
+    def _exchange(self, question: str, answered: "Future[tuple[int, bytes]]") -> None:
+        body = {"question": question, "stream": False, "origin": "replay"}
+        mark = {"X-Coreloop-Replay": "1"}
+        request = self._client.build_request(
+            "POST", self._url, json=body, headers=mark, extensions={"trace": self._note_socket}
+        )
+        try:
+            with _no_answer(), closing(self._client.send(request, stream=True)) as answer:
+                answered.set_result((answer.status_code, _read(answer.iter_bytes())))
+        except BaseException as error:  # whatever it is, the thread that waits is told
+            answered.set_exception(error)
 
-def _read(parts: Iterator[bytes], deadline: float) -> bytes:
-    """The whole answer; the library's own limit is on each wait, and a server can send a byte at a time."""
+    def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in _CONNECTED:
+            self._sockets.append(info["return_value"].get_extra_info("socket"))
+
+    def _hang_up(self) -> None:
+        """End the exchange under way, so that its thread does not live on."""
+        for used in self._sockets:
+            with suppress(OSError):  # closed, or replaced by its encrypted self
+                used.shutdown(SHUT_RDWR)
+        self._sockets.clear()
+
+
+def _read(parts: Iterator[bytes]) -> bytes:
     content = bytearray()
     for part in parts:
         content += part
-        if time.monotonic() > deadline:
-            raise UnusableAnswerError("the endpoint did not answer in time")
         if len(content) > _MAX_ANSWER_BYTES:
             raise UnusableAnswerError("the answer is too long")
     return bytes(content)
@@ -141,7 +170,7 @@ def _no_answer() -> Iterator[None]:
     try:
         yield
     except httpx2.TimeoutException as error:
-        raise UnusableAnswerError("the endpoint did not answer in time") from error
+        raise UnusableAnswerError(_TOO_LATE) from error
     except httpx2.ConnectError as error:
         raise UnusableAnswerError("the endpoint cannot be reached") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:

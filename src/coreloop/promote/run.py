@@ -68,7 +68,9 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     RefusedError, GitError, ReachError
         As `coreloop.promote.promotion.make_plan` does.
     """
-    proposal = read_proposal(request.path, request.wanted, workspace.settings)
+    proposal = read_proposal(
+        request.path, request.wanted, workspace.settings, is_configured=workspace.is_configured
+    )
     replayed = workspace.replayed()
     with WritableRepository(workspace.root) as repository:
         promoting = _promoting(workspace, proposal, repository, request.leave, confirmed=False)
@@ -107,7 +109,9 @@ def confirm_promotion(
     CoreloopError
         As `plan_promotion` does, and where git or GitHub says no.
     """
-    proposal = read_proposal(request.path, request.wanted, workspace.settings)
+    proposal = read_proposal(
+        request.path, request.wanted, workspace.settings, is_configured=workspace.is_configured
+    )
     # One at a time: two runs of one candidate would each find no branch and make one.
     with (
         WritableRepository(workspace.root) as repository,

@@ -7,7 +7,7 @@ from typing import Final
 from coreloop.proposals.candidates import CandidatesFile
 from coreloop.proposals.counterexamples import CounterexamplesFile
 from coreloop.proposals.night import read_candidates, read_counterexamples
-from coreloop.text import escape_markdown
+from coreloop.text import counted, escape_markdown
 
 _SHOWN: Final = 10
 
@@ -32,7 +32,7 @@ def promotable(path: Path) -> list[str]:
 
 def _guides(file: CandidatesFile) -> Iterator[str]:
     days = escape_markdown(f"{file.window.since} to {file.window.until}")
-    yield f"### {len(file.candidates)} candidates\n\n{days}\n"
+    yield f"### {counted(len(file.candidates), 'candidate')}\n\n{days}\n"
     for entry in file.candidates[:_SHOWN]:
         steps = escape_markdown(" > ".join(map(str, entry.tool_pattern)))
         succeeded = f"{entry.n_succeeded} of {entry.n_observed}"
@@ -41,7 +41,7 @@ def _guides(file: CandidatesFile) -> Iterator[str]:
 
 
 def _caveats(file: CounterexamplesFile) -> Iterator[str]:
-    yield f"### {len(file.counterexamples)} counterexamples\n"
+    yield f"### {counted(len(file.counterexamples), 'counterexample')}\n"
     for entry in file.counterexamples[:_SHOWN]:
         why = f" ({escape_markdown(entry.error_class)})" if entry.error_class else ""
         failed = f"{entry.n_failures} of {entry.n_calls} {entry.unit} failed{why}"

@@ -11,7 +11,7 @@ import msgspec
 import orjson
 
 from coreloop.errors import WorkspaceError
-from coreloop.files import locked, write_private_together
+from coreloop.files import locked, read_file, write_private_together
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.entry import SCHEMA_VERSION
@@ -101,9 +101,7 @@ _Any = TypeVar("_Any")
 
 def _decoded(path: Path, kind: type[_Any], refusal: str) -> _Any:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        return msgspec.json.decode(read_file(path), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WorkspaceError(refusal.format(error=error), path=path) from error
 

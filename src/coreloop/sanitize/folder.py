@@ -15,6 +15,7 @@ from secrets import token_bytes, token_hex
 from typing import BinaryIO, Final
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import open_regular
 from coreloop.sanitize.chunks import (
     CHUNK_BYTES,
     GZIP_MAGIC,
@@ -124,12 +125,12 @@ def check_dir(source: Path, *, names_file: Path | None = None, jobs: int = 1) ->
     """
     files = find_files(source)
     report = Report(None)
-    for file, _, results in _run(
-        files, [""] * len(files), SanitizeTask(None, names_file=names_file), jobs=jobs, parts=None
-    ):
-        for _, outcome in results:
-            report.add(_shown(file, source), outcome)
-        _reject_whole(file, source, report)
+    task = SanitizeTask(None, names_file=names_file)
+    with _io_errors(source):
+        for file, _, results in _run(files, [""] * len(files), task, jobs=jobs, parts=None):
+            for _, outcome in results:
+                report.add(_shown(file, source), outcome)
+            _reject_whole(file, source, report)
     return report
 
 
@@ -139,20 +140,24 @@ def find_files(source: Path) -> list[Path]:
     Raises
     ------
     WorkspaceError
-        There is no such folder, it cannot be read, or something in it is no regular file.
+        There is no such folder, it cannot be read, or something in it is not a regular file.
     """
-    if source.is_file():
-        return [source]
-    if not source.is_dir():
-        raise WorkspaceError("no such folder or file; record requests first, or name another", path=source)
-    found: list[Path] = []
+    with _io_errors(source):
+        if not source.exists():
+            raise WorkspaceError(
+                "no such folder or file; record requests first, or name another", path=source
+            )
+        found = list(_below(source)) if source.is_dir() else [source]
+    for path in found:
+        with _io_errors(path):
+            open_regular(path).close()
+    return found
+
+
+def _below(source: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(source, onerror=_refuse_unreadable):
         folders.sort()
-        found += [Path(folder, name) for name in sorted(files) if name.endswith((".jsonl", ".jsonl.gz"))]
-    odd = next((path for path in found if not path.is_file()), None)
-    if odd is not None:  # a pipe would be waited for without end
-        raise WorkspaceError("is no regular file; move it away", path=odd)
-    return found
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith((".jsonl", ".jsonl.gz")))
 
 
 def refuse_out(source: Path, out: Path) -> None:
@@ -174,7 +179,7 @@ def _refuse_unreadable(error: OSError) -> None:
 def _staging(out: Path) -> Iterator[Path]:
     """A hidden folder beside ``out`` that takes its name when all is done, and is removed when not."""
     folder = out.resolve().with_name(f".{out.resolve().name}.{token_hex(8)}")
-    try:
+    with _io_errors(out):
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)
         try:
@@ -184,10 +189,17 @@ def _staging(out: Path) -> Iterator[Path]:
             folder.rename(out.resolve())
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _io_errors(path: Path) -> Iterator[None]:
+    """Errors of files and of the processes that read them, as one that names the file."""
+    try:
+        yield
     except BrokenProcessPool as error:
-        raise WorkspaceError("a process of the export ended; is there enough memory?", path=out) from error
+        raise WorkspaceError("a process that read it ended; is there enough memory?", path=path) from error
     except OSError as error:
-        where = Path(error.filename) if error.filename else out
+        where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
         raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error
 
 

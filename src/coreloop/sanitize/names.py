@@ -9,6 +9,7 @@ from typing import Final
 from ahocorasick_rs import AhoCorasick
 
 from coreloop.errors import WorkspaceError
+from coreloop.files import read_file
 from coreloop.records import encodable
 from coreloop.sanitize.views import plain_text, readings
 
@@ -159,9 +160,7 @@ def read_names(path: Path) -> Names:
         The file cannot be read, or a line has no name; the line is named.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
+        lines = read_file(path).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise WorkspaceError("is not UTF-8; save it as UTF-8", path=path) from error
     rows = []

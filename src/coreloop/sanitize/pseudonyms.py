@@ -3,13 +3,13 @@
 import hmac
 import os
 import re
-import stat
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.files import open_regular
 
 _BYTES: Final = 16
 # No digit: a pseudonym can never look like a number, and a template of errors keeps it as it is.
@@ -74,10 +74,8 @@ def read_key(path: Path, *, out: Path | None) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise UsageError(f"{path} is no regular file")
         if hasattr(os, "geteuid") and mode & 0o077:
             raise UsageError(f"others may read {path}; say chmod 600 {path}")
         key = file.read(4096).strip()

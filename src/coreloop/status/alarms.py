@@ -7,6 +7,7 @@ from typing import Final
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.stability import QUIET_DAYS
+from coreloop.text import counted
 
 SILENT_DAYS: Final = 7
 PENDING_DAYS: Final = 30
@@ -34,7 +35,7 @@ def _silent(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "no_record",
-        f"no record for {days:,} days: the newest is of {newest}",
+        f"no record for {counted(days, 'day')}: the newest is of {newest}",
         "is the server up, is CORELOOP_AUDIT_DISABLE set, does data_dir lead to where it records?",
     )
 
@@ -79,7 +80,7 @@ def _dropped(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "dropped",
-        f"records were dropped: {_counted(status.dropped)}",
+        f"records were dropped: {_totalled(status.dropped)}",
         "has the disk room, may the server write to data_dir? its log says more, under coreloop",
     )
 
@@ -91,7 +92,7 @@ def _no_candidate(status: Status) -> Alarm | None:
     return Alarm(
         "no_candidate",
         "no candidate ever, although there are enough records: "
-        f"{log.n_in_window:,} in the window, {log.n_patterns:,} patterns",
+        f"{log.n_in_window:,} in the window, {counted(log.n_patterns, 'pattern')}",
         _why_none(log, sieved),
     )
 
@@ -164,7 +165,7 @@ def _unstable(status: Status) -> Alarm | None:
     )
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _totalled(counts: Mapping[str, int]) -> str:
     return f"{sum(counts.values()):,} ({', '.join(f'{name} {n:,}' for name, n in counts.items())})"
 
 

@@ -23,7 +23,7 @@ from coreloop.status.facts import Status, count_standing
 from coreloop.status.log import Log, Sieved, read_log, sieve, window
 from coreloop.status.promotions import Promotions, read_promotions
 from coreloop.status.stability import Stability
-from coreloop.text import printable
+from coreloop.text import counted, printable
 from coreloop.verdicts.judge import read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
@@ -62,7 +62,9 @@ def read_status(
         status has no promotions and says why.
     """
     judgments = read_judgments(workspace.judgments_dir)
-    unread = (f"{n:,} lines of judgments are not read: {reason}" for reason, n in judgments.skipped.items())
+    unread = (
+        f"{counted(n, 'line')} of judgments not read: {reason}" for reason, n in judgments.skipped.items()
+    )
     promotions, known, notes = _read_history(workspace, now, environ)
     proposed = read_proposed(workspace)
     merged = promotions.by_phase if promotions is not None else {}

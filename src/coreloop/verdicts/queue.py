@@ -20,6 +20,7 @@ from coreloop.project.settings import Gates
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.records import hash_question
+from coreloop.text import counted
 from coreloop.verdicts.judge import Proposed, read_proposed
 
 MOST_MISSING: Final = 2
@@ -162,7 +163,7 @@ class _Pending:
     last: Proposed
 
     def age(self, today: date) -> str:
-        return f"proposed {_counted((today - self.first.day).days, 'day')} ago"
+        return f"proposed {counted((today - self.first.day).days, 'day')} ago"
 
 
 def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
@@ -267,7 +268,8 @@ def _just_passed(
     for one in sorted(candidates, key=lambda one: (one.n_observed, one.n_unique_questions)):
         enough = (one.n_observed > gate.min_repeat, one.n_unique_questions > gate.min_unique_questions)
         if one.key in by_key and not all(enough):
-            figures = f"{one.n_observed} requests, {one.n_unique_questions} different questions"
+            requests = counted(one.n_observed, "request")
+            figures = f"{requests}, {counted(one.n_unique_questions, 'different question')}"
             reason = f"only just passed: {figures}; {by_key[one.key].age(today)}"
             yield Waiting(WaitingKind.NEAR, by_key[one.key].last.id, reason, _steps(one))
 
@@ -287,7 +289,7 @@ def _same_questions(
         if pair not in both:
             continue
         good, bad = both[pair]
-        counts = f"succeeded {_counted(good, 'time')} and failed {_counted(bad, 'time')}"
+        counts = f"succeeded {counted(good, 'time')} and failed {counted(bad, 'time')}"
         steps = sequences.get(pair[0], "steps that were cut off")
         reason = f"failed; the same question with the same steps {counts}: {steps}"
         yield Waiting(WaitingKind.CONFLICT, one.id, reason, one.text)
@@ -309,7 +311,3 @@ def _successes(candidate: Candidate) -> int:
 
 def _steps(candidate: Candidate) -> str:
     return " > ".join(map(str, candidate.tool_pattern))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -247,7 +247,15 @@ def test_without_a_command_the_help_is_shown(run: Run):
 @pytest.mark.parametrize(
     ("args", "mentions"),
     [
-        pytest.param(["nope"], ["nope"], id="an unknown command"),
+        pytest.param(["nope"], ["'nope'", "dartlab-coreloop --help lists them"], id="an unknown command"),
+        pytest.param(["patern"], ["no command 'patern'; did you mean pattern?"], id="a mistyped command"),
+        pytest.param(["Status"], ["did you mean status?"], id="a command in capitals"),
+        pytest.param(["propose_axis"], ["did you mean propose-axis?"], id="an underscore for a hyphen"),
+        pytest.param(["guard", "chek"], ["did you mean check?"], id="a mistyped command of guard"),
+        pytest.param(
+            ["knowledge", "cleenup"], ["did you mean cleanup?"], id="a mistyped command of knowledge"
+        ),
+        pytest.param(["docstring", "apend"], ["did you mean append?"], id="a mistyped command of docstring"),
         pytest.param(["pattern", "--nope"], ["--nope"], id="an unknown option"),
         pytest.param(["pattern", "extra"], ["extra"], id="an argument too many"),
         pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
@@ -291,6 +299,21 @@ def test_without_a_command_the_help_is_shown(run: Run):
 def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str], run: Run, tmp_path: Path):
     (tmp_path / "something").touch()
     _assert_refused(run(*args), *mentions)
+
+
+def test_one_of_a_thing_is_no_plural(run: Run, log: Path):
+    failed = record(
+        status="error", tool_calls=[{"name": "x", "args": {}, "ok": False, "error": "ValueError: 1"}]
+    )
+    write_log(log, [failed | {"ts": datetime.now(UTC).isoformat(), "request_id": f"r{n}"} for n in range(2)])
+    said = [
+        run(*words.split()) for words in ("refine", "pattern", "mine", "refine --min-failures 3", "judge")
+    ]
+    said += [run("sanitize", "--check", str(log)), run("status")]
+    text = "\n".join(done.stdout + done.stderr for done in said)
+    assert "1 failing group," in text
+    assert "1 of 1 file was counted before" in text
+    assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
 
 
 def test_a_wrong_setting_is_one_line_with_its_place(run: Run, log: Path, tmp_path: Path):
@@ -372,7 +395,7 @@ def _reads(pid: str, log: Path) -> bool:
 
 def test_a_pipe_among_the_records_is_refused(tmp_path: Path, run: Run):
     os.mkfifo(tmp_path / "endless.jsonl")
-    _assert_refused(run("pattern", "--in-dir", "."), "endless.jsonl", "no regular file")
+    _assert_refused(run("pattern", "--in-dir", "."), "endless.jsonl", "regular file")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -415,6 +438,33 @@ def test_a_reader_that_stops_early_is_no_error(args: str, reader: str, spawn: Ru
     assert done.stderr.splitlines()[-1] == "exit 0"
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
+
+
+VERDICTS = {
+    "the records are not fit to share": "-m coreloop sanitize --check today.jsonl",
+    "the stability gates do not hold": "-m coreloop status --stability",
+    "too few promotions for an axis": "-m coreloop propose-axis --engine analysis",
+    "an event that cannot be read": "-m coreloop guard check --event gone --event-name pull_request",
+    "an event for the guard alone": "-m coreloop.guard check --event gone --event-name pull_request",
+    "a candidate that is not there": "-m coreloop verify --candidate gone --id cand-1",
+    "a promotion that is not there": "-m coreloop promote --candidate gone --id cand-1",
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("args", VERDICTS.values(), ids=VERDICTS)
+def test_a_verdict_is_the_same_whoever_reads_it(args: str, spawn: Run, tmp_path: Path):
+    write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    code = spawn(*args.split(), command=[sys.executable]).returncode
+    assert code in {1, 2}
+    for shell in (f'{{ "$0" {args}; echo $? >&2; }} | true', f'"$0" {args} >&-; echo $? >&2'):
+        done = spawn(command=["sh", "-c", shell, sys.executable])
+        assert done.stderr.splitlines()[-1] == str(code)
+        assert "Traceback" not in done.stderr
+    assert spawn(command=["sh", "-c", f'"$0" {args} >&- 2>&-', sys.executable]).returncode == code
 
 
 # --- logs of every kind ----------------------------------------------------------------------------

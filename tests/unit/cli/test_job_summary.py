@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 def test_both_lists_are_told_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(folder)]) == 0
     out = capsys.readouterr().out
-    assert "### 1 candidates\n\n2026-03-26 to 2026-04-25\n" in out
+    assert "### 1 candidate\n\n2026-03-26 to 2026-04-25\n" in out
     assert f"- **{ID}** 12 of 12, FIN-profitability-KR: analysis(axis=수익성) \\> show\n" in out
     assert "- **ce-2026-04-25-001** get\\_order: 57 of 57 calls failed (invalid\\_argument)\n" in out
 

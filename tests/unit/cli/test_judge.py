@@ -70,8 +70,8 @@ def test_broken_judgments_are_counted_and_pattern_and_judge_go_on(run: Run, tmp_
     path.write_bytes(b"{torn\n" + path.read_bytes() + b"[]\n")
     for args in (("pattern",), ("judge",), ("judge", "--json")):
         stderr = run(*args).stderr
-        assert "1 lines of judgments skipped: torn or not JSON\n" in stderr
-        assert "1 lines of judgments skipped: not a judgment\n" in stderr
+        assert "1 line of judgments skipped: torn or not JSON\n" in stderr
+        assert "1 line of judgments skipped: not a judgment\n" in stderr
     assert len(candidates(run)) == 1
 
 

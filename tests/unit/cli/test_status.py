@@ -233,7 +233,7 @@ def test_a_verdict_counts_in_the_status_as_in_pattern(run: Run, tmp_path: Path) 
     (folder / "2026-04-25.jsonl").write_text(f"{given}\n{{torn\n")
     out = shown(run())
     assert "1 would be proposed: dartlab-coreloop pattern" in out
-    assert "1 lines of judgments are not read: torn or not JSON" in out
+    assert "1 line of judgments not read: torn or not JSON" in out
 
 
 def test_too_few_records_are_no_reason_for_an_alarm(run: Run, tmp_path: Path) -> None:

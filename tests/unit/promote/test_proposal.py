@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.errors import CoreloopError, RefusedError, UsageError, WorkspaceError
-from coreloop.project.settings import Settings
+from coreloop.project.settings import CategoryRule, Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions
@@ -134,6 +134,27 @@ def test_candidate_is_refused_because(tmp_path: Path, changes: dict[str, Any], r
     with pytest.raises(RefusedError, match=reason.replace("[", r"\[")) as caught:
         read(tmp_path, candidate(**changes))
     assert str(caught.value).isprintable()
+
+
+ON_MARGINS = LINES[0].replace("of category FIN-profitability-KR", "on 마진 (category FIN-profitability-KR)")
+
+
+@pytest.mark.parametrize(
+    ("is_configured", "reason"),
+    [
+        (False, "there is no coreloop.yaml in this folder or above it; run this in the project's folder"),
+        (True, "coreloop.yaml has no such keywords for category FIN-profitability-KR; run pattern again"),
+    ],
+)
+def test_a_missing_keyword_is_told_from_a_strange_text(
+    tmp_path: Path, is_configured: bool, reason: str
+) -> None:
+    text = suggested(body="\n".join((ON_MARGINS, *LINES[1:])))
+    path = write_candidates(tmp_path / "c.json", candidate(suggested_append=text))
+    with pytest.raises(RefusedError, match=reason):
+        read_proposal(path, ID, Settings(), is_configured=is_configured)
+    rule = CategoryRule(label="FIN-profitability-KR", any=("마진",))
+    assert read_proposal(path, ID, Settings(categories=(rule,))).lines[0] == ON_MARGINS
 
 
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:

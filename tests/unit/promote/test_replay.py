@@ -2,6 +2,9 @@
 
 import json
 import os
+import socket
+import threading
+import time
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -137,6 +140,37 @@ def test_server_that_drips_is_given_up(ask: ASK) -> None:
     with Dripping(None) as agent:
         said = ask(agent, timeout_s=0.3, runs=1).summary
     assert said == "unavailable (0 of 1 runs agree: the endpoint did not answer in time)"
+
+
+class DrippingHeaders(Dripping):
+    """Sends a line of the header now and then."""
+
+    def drip(self, send: Callable[[bytes], object]) -> None:
+        send(b"HTTP/1.1 200 OK\r\n")
+        while not self.stopping.wait(0.05):
+            send(b"X-More: 1\r\n")
+
+
+def test_the_time_of_an_answer_counts_its_headers(ask: ASK) -> None:
+    with DrippingHeaders(None) as agent:
+        started = time.monotonic()
+        said = ask(agent, timeout_s=0.3, runs=2).summary
+        elapsed_s = time.monotonic() - started
+        for thread in threading.enumerate():
+            if "_exchange" in thread.name:
+                thread.join(2)
+                assert not thread.is_alive()  # the connections are closed
+    assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
+    assert elapsed_s < 2
+
+
+def test_the_time_of_an_answer_counts_the_handshake(ask: ASK) -> None:
+    """A server that takes the connection and never says a word of TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        started = time.monotonic()
+        said = ask(f"https://127.0.0.1:{server.getsockname()[1]}/", timeout_s=0.3, runs=2).summary
+    assert said == "unavailable (0 of 2 runs agree: the endpoint did not answer in time)"
+    assert time.monotonic() - started < 2
 
 
 def test_redirect_is_not_followed(ask: ASK) -> None:

@@ -163,7 +163,7 @@ def test_a_pipe_and_a_missing_folder_are_refused(source: Path, tmp_path: Path):
     with pytest.raises(WorkspaceError, match="no such folder"):
         sanitize_dir(tmp_path / "none", tmp_path / "out", MASK)
     os.mkfifo(source / "pipe.jsonl")
-    with pytest.raises(WorkspaceError, match="no regular file"):
+    with pytest.raises(WorkspaceError, match="not a regular file"):
         sanitize_dir(source, tmp_path / "out", MASK)
 
 

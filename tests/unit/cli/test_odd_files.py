@@ -1,0 +1,158 @@
+"""A path that is named and leads to no plain file, or to no folder, is refused at once and in one line."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from coreloop.cli.main import command_paths, main
+from logs import record, write_log
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
+EVENT = "--event-name pull_request --event"
+FILES = {
+    "verify --candidate": "verify --id cand-1 --candidate {}",
+    "promote --candidate": "promote --id cand-1 --candidate {}",
+    "sanitize --in": "sanitize --mode hash --out new --in {}",
+    "sanitize PATHS": "sanitize --check {}",
+    "sanitize --names": "sanitize --mode mask --out new --in in.jsonl --names {}",
+    "sanitize --key-file": "sanitize --mode hash --out new --in in.jsonl --key-file {}",
+    "sanitize --report": "sanitize --check in.jsonl --report {}",
+    "import PATHS": "import --from otlp {}",
+    "docstring append TARGET": "docstring append --section Guide --line x {}::name",
+    "docstring check PATHS": "docstring check {}",
+    "guard check --event": f"guard check {EVENT} {{}}",
+    "guard check --reviews": f"guard check {EVENT} event.json --reviews {{}}",
+    "guard check --pulls": f"guard check {EVENT} event.json --pulls {{}}",
+    "guard check --commits": f"guard check {EVENT} event.json --commits {{}}",
+    "guard act --event": f"guard act {EVENT} {{}}",
+    "guard act --reviews": f"guard act {EVENT} event.json --reviews {{}}",
+    "guard act --pulls": f"guard act {EVENT} event.json --pulls {{}}",
+    "guard act --commits": f"guard act {EVENT} event.json --commits {{}}",
+    "guard gather --event": f"guard gather --out new {EVENT} {{}}",
+    "knowledge show --db": "knowledge show 005930 --db {}",
+    "knowledge export --db": "knowledge export --out new --db {}",
+    "knowledge prune --db": "knowledge prune --db {}",
+    "knowledge cleanup --db": "knowledge cleanup --confirm --db {}",
+    "knowledge restore --db": "knowledge restore gone --db {}",
+    "knowledge restore ARCHIVE": "knowledge restore {}",
+    "backfill-blog --db": "backfill-blog --blog-root . --db {}",
+}
+FOLDERS = {
+    "demo --out": "demo --out {}",
+    "mine --in-dir": "mine --in-dir {}",
+    "pattern --in-dir": "pattern --in-dir {}",
+    "pattern --out": "pattern --in-dir . --out {}",
+    "refine --in-dir": "refine --in-dir {}",
+    "refine --out": "refine --in-dir . --out {}",
+    "status --in-dir": "status --in-dir {}",
+    "import --out": "import --from otlp in.jsonl --out {}",
+    "sanitize --out": "sanitize --mode hash --in in.jsonl --out {}",
+    "guard check --repo": f"guard check {EVENT} event.json --repo {{}}",
+    "guard gather --repo": f"guard gather --out new {EVENT} event.json --repo {{}}",
+    "guard gather --out": f"guard gather {EVENT} event.json --out {{}}",
+    "guard act --repo": f"guard act {EVENT} event.json --repo {{}}",
+    "knowledge export --out": "knowledge export --out {}",
+    "backfill-blog --blog-root": "backfill-blog --blog-root {}",
+}
+ODD = ["pipe", "socket", "device", "circle"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("odd")
+    write_log(place / "in.jsonl", [record()])
+    (place / "event.json").write_text("{}")
+    (place / "a-folder").mkdir()
+    os.mkfifo(place / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        before = Path.cwd()
+        os.chdir(place)  # a socket's name has at most 107 bytes
+        listener.bind("socket")
+        os.chdir(before)
+    (place / "device").symlink_to("/dev/zero")
+    (place / "circle").symlink_to("circle")
+    return place
+
+
+def _run(place: Path, words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "coreloop", *words.split()]
+    return subprocess.run(command, cwd=place, capture_output=True, encoding="utf-8", check=False, timeout=20)
+
+
+def _assert_refused(entry_point, place: Path, words: str, name: str) -> None:
+    before = (place / name).lstat()
+    code, out, errors = entry_point(place, *words.format(name).split())
+    assert (code, out) == (2, "")
+    assert errors.count("\n") == 1, errors
+    assert name in errors
+    assert (place / name).lstat() == before
+    assert not (place / "new").exists()
+
+
+@pytest.mark.parametrize("odd", [*ODD, "a-folder"])
+@pytest.mark.parametrize("words", FILES.values(), ids=FILES)
+def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, odd: str):
+    if odd == "a-folder" and any(kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}")):
+        pytest.skip("a folder is fine here")
+    _assert_refused(entry_point, place, words, odd)
+
+
+@pytest.mark.parametrize("odd", [*ODD, "in.jsonl"])
+@pytest.mark.parametrize("words", FOLDERS.values(), ids=FOLDERS)
+def test_what_is_not_a_folder_is_refused(entry_point, place: Path, words: str, odd: str):
+    _assert_refused(entry_point, place, words, odd)
+
+
+def test_every_option_that_takes_a_path_is_tried_here():
+    tried = {*FILES, *FOLDERS}
+    for path in command_paths():
+        command: click.Command | None = main
+        for word in path:
+            assert isinstance(command, click.Group)
+            command = command.get_command(click.Context(command), word)
+        assert command is not None
+        for param in command.params:
+            if isinstance(param.type, click.Path) or param.type.name in {"path", "folder"}:
+                names = {*param.opts, (param.name or "").upper()}
+                assert any(f"{' '.join(path)} {name}" in tried for name in names), (path, param.opts)
+
+
+@pytest.mark.parametrize(
+    "name", ["data/audit/candidates/2026-01-01-candidates.json", "data/audit/replays.txt"]
+)
+def test_a_pipe_among_coreloop_s_own_files_holds_nothing_up(tmp_path: Path, name: str):
+    write_log(tmp_path / "data" / "audit" / "ai-ask" / "today.jsonl", [record()])
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(tmp_path / name)
+    done = _run(tmp_path, "judge")
+    assert done.returncode == 2
+    assert "not a regular file" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_pipe_as_coreloop_yaml_is_refused(tmp_path: Path):
+    os.mkfifo(tmp_path / "coreloop.yaml")
+    assert "not a regular file" in _run(tmp_path, "status").stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become nobody")
+@pytest.mark.parametrize("words", ["--check in.jsonl", "--check .", "--mode hash --out new --in in.jsonl"])
+def test_an_unreadable_file_is_one_line(entry_point, tmp_path: Path, words: str):
+    write_log(tmp_path / "in.jsonl", [record()])
+    entry_point(tmp_path, "sanitize", "--check", "in.jsonl")  # all is imported
+    (tmp_path / "in.jsonl").chmod(0)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(0o755)
+    os.seteuid(65534)
+    try:
+        code, out, errors = entry_point(tmp_path, "sanitize", *words.split())
+    finally:
+        os.seteuid(0)
+    assert (code, out) == (2, "")
+    assert "in.jsonl: cannot be read" in errors
+    assert errors.count("\n") == 1
