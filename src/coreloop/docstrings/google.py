@@ -2,14 +2,14 @@
 
 import re
 
-from coreloop.docstrings.heading import Place, Section
+from coreloop.docstrings.heading import HeadingPlace, Section
 from coreloop.docstrings.names import KNOWN_KEYS, PROJECT_KEYS, name_key
 
 # reads "Guide: text" and "Data Sources:", but not "1st: x" and "{a}: x"
 _COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?")
 
 
-def read_heading(place: Place) -> Section | None:
+def read_heading(place: HeadingPlace) -> Section | None:
     """The section that a line opens, None where it is no heading of this style."""
     match = _COLON.fullmatch(place.text)
     if not match or match["name"][0].islower():
@@ -22,7 +22,7 @@ def read_heading(place: Place) -> Section | None:
     return Section(name, "google", "", place.number, body, body, inline, lazy)
 
 
-def _is_heading(place: Place, name: str, inline: str) -> bool:
+def _is_heading(place: HeadingPlace, name: str, inline: str) -> bool:
     key = name_key(name)
     structural = place.current is not None and place.current.style != "google"
     if inline:

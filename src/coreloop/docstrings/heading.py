@@ -86,7 +86,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HeadingPlace:
     """A line at the docstring's margin, which a style may take for a heading.
 
     Parameters

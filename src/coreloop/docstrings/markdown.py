@@ -2,12 +2,12 @@
 
 import re
 
-from coreloop.docstrings.heading import Place, Section
+from coreloop.docstrings.heading import HeadingPlace, Section
 
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:[ \t]+#+)?")
 
 
-def read_heading(place: Place) -> Section | None:
+def read_heading(place: HeadingPlace) -> Section | None:
     """The section that a line opens, None where it is no heading of this style."""
     match = _ATX.fullmatch(place.text)
     if not match or not match["name"]:

@@ -1,9 +1,9 @@
 """Headings of numpydoc: a name with an underline."""
 
-from coreloop.docstrings.heading import Place, Section
+from coreloop.docstrings.heading import HeadingPlace, Section
 
 
-def read_heading(place: Place) -> Section | None:
+def read_heading(place: HeadingPlace) -> Section | None:
     """The section that a line opens, None where it is no heading of this style."""
     if not place.is_rule(1) or place.is_rule(0):
         return None

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from coreloop.docstrings import google, markdown, numpydoc
-from coreloop.docstrings.heading import Code, DocLine, Place, Section, is_rule
+from coreloop.docstrings.heading import Code, DocLine, HeadingPlace, Section, is_rule
 from coreloop.docstrings.names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
@@ -175,7 +175,7 @@ class _Scanner:
         if line.blank or line.code or line.indent != self._margin:
             return None
         text = line.text.strip()
-        place = Place(self._lines, number, text, self._margin, self._current, self._asked)
+        place = HeadingPlace(self._lines, number, text, self._margin, self._current, self._asked)
         for read_heading in _STYLES:
             if (section := read_heading(place)) is not None:
                 return section
