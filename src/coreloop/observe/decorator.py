@@ -72,14 +72,20 @@ def _name_of(tool: Callable[..., Any]) -> str:
     return str(getattr(tool, "__name__", type(tool).__name__))
 
 
-def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
-    import inspect
+class _Recorder:
+    """Records the calls of one tool."""
 
-    from coreloop.observe.injected import tool_parameters
+    __slots__ = ("_injected", "_name", "_ok", "_positional")
 
-    positional, injected = tool_parameters(tool)
+    def __init__(self, tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> None:
+        from coreloop.observe.injected import tool_parameters
 
-    def record(
+        self._name = name
+        self._ok = ok
+        self._positional, self._injected = tool_parameters(tool)
+
+    def __call__(
+        self,
         started_ns: int,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -87,16 +93,14 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
         error: BaseException | None,
         audit: AuditCollector | None = None,
     ) -> None:
+        """Record a call that has ended; ``outcome`` is `_NONE` where the result is not known."""
         try:
             duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
-            failed = ok is not None and outcome is not _NONE and not _is_ok(ok, outcome)
+            failed = self._ok is not None and outcome is not _NONE and not _is_ok(self._ok, outcome)
             text = outcome if isinstance(outcome, str) else None
-            named = {key: value for key, value in zip(positional, args, strict=False) if key not in injected}
-            if not injected.isdisjoint(kwargs):
-                kwargs = {key: value for key, value in kwargs.items() if key not in injected}
             (audit or current()).observe_tool_call(
-                name,
-                named | kwargs,
+                self._name,
+                self._arguments(args, kwargs),
                 ok=False if failed else None,
                 error=text if failed else error,
                 duration_ms=duration_ms,
@@ -107,6 +111,26 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
                 drops.drop_error(problem)
             except RecursionError:
                 drops.DROPPED.no_stack += 1
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What the model gave, by name; nothing of what a framework injects."""
+        injected = self._injected
+        named = {
+            key: value for key, value in zip(self._positional, args, strict=False) if key not in injected
+        }
+        if injected.isdisjoint(kwargs):
+            return named | kwargs
+        return named | {key: value for key, value in kwargs.items() if key not in injected}
+
+
+def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
+    import inspect
+
+    record = _Recorder(tool, name, ok)
+    if inspect.isgeneratorfunction(tool):
+        return _observed_generator(tool, record)
+    if inspect.isasyncgenfunction(tool):
+        return _observed_async_generator(tool, record)
 
     @wraps(tool)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -130,10 +154,6 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
         record(started_ns, args, kwargs, result, None)
         return result
 
-    if inspect.isgeneratorfunction(tool):
-        return _observed_generator(tool, record)
-    if inspect.isasyncgenfunction(tool):
-        return _observed_async_generator(tool, record)
     return call_async if inspect.iscoroutinefunction(tool) else call
 
 
@@ -145,7 +165,7 @@ def _is_ok(ok: Callable[[Any], object], outcome: Any) -> bool:
         return True
 
 
-def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
+def _observed_generator(tool: Callable[..., Any], record: _Recorder) -> Callable[..., Any]:
     @wraps(tool)
     def call_generator(*args: Any, **kwargs: Any) -> Any:
         audit, started_ns = current(), time.monotonic_ns()  # the last step may run in another context
@@ -163,7 +183,7 @@ def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -
     return call_generator
 
 
-def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
+def _observed_async_generator(tool: Callable[..., Any], record: _Recorder) -> Callable[..., Any]:
     @wraps(tool)
     async def call_async_generator(*args: Any, **kwargs: Any) -> Any:
         audit, started_ns = current(), time.monotonic_ns()

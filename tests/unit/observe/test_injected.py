@@ -101,7 +101,7 @@ def test_what_a_framework_fills_in_is_injected(annotation):
         "Contextual",
         "not a type at all (",
         7,
-        Hostile(),
+        pytest.param(Hostile(), id="hostile"),
     ],
     ids=repr,
 )
