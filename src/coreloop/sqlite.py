@@ -4,10 +4,11 @@ Nothing here knows what a database is for. Errors of sqlite3 become a `Workspace
 """
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from coreloop.errors import WorkspaceError
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another one that is writing."""
 _PAUSE_S: Final = 0.02
+_NEARLY_FULL_BYTES: Final = 1 << 20
 # A function that is given to SQLite must take anything: then nothing but Ctrl-C can come out of one.
 _INTERRUPTED: Final = "user-defined function raised exception"
 
@@ -112,7 +114,23 @@ def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> It
             with transaction(connection):
                 check_schema(connection, path, schema)
                 migrate(connection, schema, now=now)
+        keep_private(path)
         yield connection
+
+
+def keep_private(path: Path) -> bool:
+    """Close a database that is written to other users; whether it is closed then.
+
+    Another user's stays as it is. Files beside it, its WAL for example, follow it.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    for file in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        with suppress(OSError):  # not there, or a file system without modes
+            status = file.stat()
+            if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+                file.chmod(status.st_mode & 0o700)
+    return not path.stat().st_mode & 0o077
 
 
 @contextmanager
@@ -142,8 +160,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if str(error) == _INTERRUPTED:
             raise KeyboardInterrupt from error
-        what = f"{busy()}; run this again" if _is_busy(error) else f"cannot be used ({error})"
-        raise WorkspaceError(what, path=path) from error
+        raise WorkspaceError(_told(error, path), path=path) from error
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
@@ -287,6 +304,24 @@ def busy() -> str:
 def reason(error: sqlite3.OperationalError) -> str:
     """Why a statement failed whose failure its caller can live with."""
     return busy() if _is_busy(error) else str(error)
+
+
+def _told(error: sqlite3.OperationalError, path: Path) -> str:
+    if _is_busy(error):
+        return f"{busy()}; run this again"
+    if _is_full(error, path):
+        return f"the disk is full ({error}); make room and run this again"
+    return f"cannot be used ({error})"
+
+
+def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
+    """SQLite says so of its own file, and of the files beside it only that they cannot be written."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code != sqlite3.SQLITE_IOERR:
+        return code == sqlite3.SQLITE_FULL
+    with suppress(OSError):
+        return shutil.disk_usage(path.absolute().parent).free < _NEARLY_FULL_BYTES
+    return False
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

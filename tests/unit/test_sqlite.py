@@ -8,6 +8,7 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,6 +120,7 @@ COUNT = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 sys.path.insert(0, sys.argv[2])
 from coreloop.sqlite import transaction, writer
 from test_sqlite import FIRST
@@ -209,7 +211,7 @@ TOLD = {
     ),
     "full": (
         coded(sqlite3.OperationalError, "database or disk is full", sqlite3.SQLITE_FULL),
-        "cannot be used (database or disk is full)",
+        "the disk is full (database or disk is full); make room and run this again",
     ),
     "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
     "damaged": (
@@ -233,6 +235,17 @@ def test_what_a_user_can_meet_is_one_line_with_the_file(error: sqlite3.Error, to
         raise error
     assert str(caught.value) == f"x.db: {told}"
     assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(("free", "told"), [(4096, "the disk is full"), (1 << 30, "cannot be used")])
+def test_an_error_of_the_disk_is_a_full_one_where_it_is_full(
+    free: int, told: str, monkeypatch: pytest.MonkeyPatch
+):
+    """SQLite reports a full disk as an I/O error where a file beside the database cannot grow."""
+    monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    error = coded(sqlite3.OperationalError, "disk I/O error", sqlite3.SQLITE_IOERR_WRITE)
+    with pytest.raises(WorkspaceError, match=told), sqlite_errors(Path("x.db")):
+        raise error
 
 
 @pytest.mark.parametrize("kind", BUGS)

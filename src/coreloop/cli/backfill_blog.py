@@ -21,7 +21,7 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     Without --confirm it shows what would change and why posts are skipped. Exits 1 when a post's front matter
     cannot be read; the others are taken all the same.
     """
-    from coreloop.cli.show_knowledge import show_backfill
+    from coreloop.cli.show_knowledge import show_backfill, warn_of_readers
     from coreloop.knowledge.run import BackfillRequest, backfill_blog, project_database
 
     workspace = open_workspace(Path.cwd())
@@ -34,5 +34,7 @@ def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_js
     )
     backfill = backfill_blog(request, now=datetime.now(UTC))
     show_backfill(backfill, confirm=confirm, as_json=as_json)
+    if confirm:
+        warn_of_readers(request.database)
     if backfill.malformed:
         click.get_current_context().exit(1)

@@ -62,11 +62,14 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 @json_option
 def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
     """Remove the playbook's bullets that fail more often than they help (monthly)."""
-    from coreloop.cli.show_knowledge import show_pruned
+    from coreloop.cli.show_knowledge import show_pruned, warn_of_readers
     from coreloop.knowledge.run import project_database, prune_playbook
 
-    weak = prune_playbook(project_database(open_workspace(Path.cwd()), db), confirm=confirm)
+    database = project_database(open_workspace(Path.cwd()), db)
+    weak = prune_playbook(database, confirm=confirm)
     show_pruned(weak, confirm=confirm, as_json=as_json)
+    if confirm and weak:
+        warn_of_readers(database)
 
 
 @command.command()
@@ -79,7 +82,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     Without --confirm it counts what each rule would do. With it, a snapshot of the state before goes to
     data/ai/knowledge/_archive first. Exits 1 when removed text may still be in the file's free space.
     """
-    from coreloop.cli.show_knowledge import show_cleaned, show_planned
+    from coreloop.cli.show_knowledge import show_cleaned, show_planned, warn_of_readers
     from coreloop.knowledge.cleanup import Planned
     from coreloop.knowledge.run import clean_up, project_database, project_notes
 
@@ -93,6 +96,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
         show_planned(outcome, database, as_json=as_json)
         return
     show_cleaned(outcome, database, as_json=as_json)
+    warn_of_readers(database)
     if outcome.residue is not None:
         click.get_current_context().exit(1)
 
@@ -103,13 +107,14 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Make the database what it was when ARCHIVE was written; what it is now is archived first."""
-    from coreloop.cli.show_knowledge import shown
+    from coreloop.cli.show_knowledge import shown, warn_of_readers
     from coreloop.knowledge.archive import restore as bring_back
     from coreloop.knowledge.run import project_database
 
     workspace = open_workspace(Path.cwd())
     database = project_database(workspace, db)
     before = bring_back(archive, database, workspace.archive_dir, now=datetime.now(UTC))
+    warn_of_readers(database)
     if as_json:
         facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}
         click.echo(orjson.dumps(facts))

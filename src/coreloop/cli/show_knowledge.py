@@ -13,6 +13,7 @@ from coreloop.knowledge.cleanup import Cleaned, Effect, Planned
 from coreloop.knowledge.front_matter import Malformed
 from coreloop.knowledge.insights import Insight
 from coreloop.knowledge.playbook import Bullet
+from coreloop.sqlite import keep_private
 from coreloop.text import printable
 
 NOT_CONFIRMED: Final = "nothing was changed; add --confirm"
@@ -75,7 +76,7 @@ def show_planned(planned: Planned, database: Path, *, as_json: bool) -> None:
     _show_effects(planned.effects, "would go", "would change")
     if planned.is_unscrubbed:
         click.echo("the last cleanup was interrupted: removed text may still be in the file", err=True)
-    click.echo(NOT_CONFIRMED, err=True)
+    click.echo("nothing to do" if planned.is_idle else NOT_CONFIRMED, err=True)
 
 
 def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
@@ -85,17 +86,20 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
             "database": shown(database),
             "confirmed": True,
             "effects": cleaned.effects,
-            "archive": shown(cleaned.archive),
+            "archive": cleaned.archive and shown(cleaned.archive),
             "residue": cleaned.residue,
         }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
         _show_effects(cleaned.effects, "removed", "changed")
-    click.echo(
-        f"{shown(cleaned.archive)} still holds all of it in clear text, for you alone (mode 0600); delete it "
-        "when you no longer need it",
-        err=True,
-    )
+    if cleaned.archive is None:
+        click.echo("nothing to remove or change, so no snapshot was made", err=True)
+    else:
+        click.echo(
+            f"{shown(cleaned.archive)} still holds all of it in clear text, for you alone (mode 0600); "
+            "delete it when you no longer need it",
+            err=True,
+        )
     if cleaned.residue is not None:
         what = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
         click.echo(what, err=True)
@@ -120,6 +124,12 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
         click.echo(printable(_reason(post)), err=True)
     if not confirm:
         click.echo(NOT_CONFIRMED, err=True)
+
+
+def warn_of_readers(database: Path) -> None:
+    """Say that others may read a database that was written and belongs to somebody else."""
+    if database.exists() and not keep_private(database):
+        click.echo(f"{shown(database)} is not yours, and other users may read it", err=True)
 
 
 def _show_effects(effects: Sequence[Effect], removed: str, changed: str) -> None:

@@ -13,6 +13,7 @@ from coreloop.sqlite import (
     check_schema,
     connect,
     empty_wal,
+    keep_private,
     overwrite,
     quoted_name,
     sqlite_errors,
@@ -106,6 +107,7 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
             use_wal(live)
             overwrite(live, copy, database)
             empty_wal(live)
+        keep_private(database)
     return before
 
 

@@ -22,6 +22,7 @@ from coreloop.sqlite import (
     columns,
     connect,
     empty_wal,
+    keep_private,
     migrate,
     quoted_name,
     reason,
@@ -29,6 +30,7 @@ from coreloop.sqlite import (
     tables,
     transaction,
     use_wal,
+    version,
 )
 
 KEPT_DAYS: Final = 30
@@ -105,14 +107,14 @@ class Cleaned:
     ----------
     effects : tuple of Effect
         One per rule.
-    archive : Path
-        The state before, in clear text.
+    archive : Path or None
+        The state before, in clear text; None where there was nothing to do.
     residue : str or None
         Why removed text is still in the file's free space; None when the file was rewritten without it.
     """
 
     effects: tuple[Effect, ...]
-    archive: Path
+    archive: Path | None
     residue: str | None
 
 
@@ -122,6 +124,11 @@ class Planned:
 
     effects: tuple[Effect, ...]
     is_unscrubbed: bool
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.is_unscrubbed and not any(effect.rows for effect in self.effects)
 
 
 def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
@@ -140,6 +147,8 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
 
 def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
     """Clean a database: first a snapshot, then every rule in one transaction, then the file is rewritten.
+
+    Where no rule finds a row there is no snapshot, and nothing but the file's free space is rewritten.
 
     Other processes may use the database meanwhile; those that write wait. A process that is killed leaves the
     database as it was or cleaned; what it left in the file's free space, the next cleanup takes out.
@@ -167,14 +176,24 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
         use_wal(connection)
         with transaction(connection):
             check_schema(connection, database, KNOWLEDGE)
-            # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
-            archive = snapshot(database, archive_dir, "pre-cleanup", now=now)
-            migrate(connection, KNOWLEDGE, now=now)
             _add_functions(connection, notes, now)
+            # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
+            idle = _is_idle(connection)
+            archive = None if idle else snapshot(database, archive_dir, "pre-cleanup", now=now)
+            migrate(connection, KNOWLEDGE, now=now)
             effects = tuple(_apply(connection))
             connection.execute("DELETE FROM clear_questions")
             connection.execute("INSERT INTO unscrubbed VALUES (?)", (utc_text(now),))
+        keep_private(database)
         return Cleaned(effects, archive, _scrub(connection))
+
+
+def _is_idle(connection: sqlite3.Connection) -> bool:
+    """Whether neither a migration nor a rule would change anything."""
+    if version(connection) < KNOWLEDGE.version:
+        return False
+    questions = connection.execute("SELECT count(*) FROM clear_questions").fetchone()[0]
+    return not questions and not any(effect.rows for effect in _count(connection))
 
 
 def _count(connection: sqlite3.Connection) -> Iterator[Effect]:

@@ -268,11 +268,44 @@ def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
     database.parent.mkdir(parents=True, mode=0o755)
     database.parent.chmod(0o755)
     database.touch(mode=0o644)
+    (database.parent / "_archive").mkdir()
+    (database.parent / "_archive").chmod(0o755)
     run("backfill-blog", "--confirm")
     run("knowledge", "cleanup", "--confirm")
     assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
     assert stat.S_IMODE((database.parent / "_archive").stat().st_mode) == 0o700
+
+
+def test_a_second_cleanup_has_nothing_to_do_and_says_so(run: Run, old: Path):
+    run("knowledge", "cleanup", "--confirm")
+    archives = sorted((old.parent / "_archive").iterdir())
+    assert run("knowledge", "cleanup").stderr == "nothing to do\n"
+    assert run("knowledge", "cleanup", "--confirm").stderr == "nothing to remove or change, so no snapshot was made\n"
+    assert json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)["archive"] is None
+    assert sorted((old.parent / "_archive").iterdir()) == archives
+
+
+def test_a_database_elsewhere_is_closed_to_others_once_it_is_written(run: Run, old: Path, project: Path):
+    elsewhere = project.parent / "elsewhere.db"
+    for words in (["knowledge", "cleanup"], ["backfill-blog"]):
+        shutil.copy(old, elsewhere)
+        elsewhere.chmod(0o644)
+        run(*words, "--db", str(elsewhere))
+        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
+        run(*words, "--db", str(elsewhere), "--confirm")
+        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_database_of_somebody_else_stays_open_and_that_is_said(run: Run, old: Path, project: Path):
+    elsewhere = project.parent / "elsewhere.db"
+    shutil.copy(old, elsewhere)
+    elsewhere.chmod(0o644)
+    os.chown(elsewhere, 65534, -1)
+    done = run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
+    assert "elsewhere.db is not yours, and other users may read it" in done.stderr
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
 
 
 def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Path):

@@ -209,9 +209,30 @@ def test_the_archive_is_the_state_before_for_its_owner_alone(database: Path):
 def test_a_second_run_on_one_day_leaves_the_first_archive(database: Path):
     first = _clean(database).archive
     content = first.read_bytes()
-    second, third = _clean(database).archive, _clean(database).archive
+    second, third = (_clean(_with_live(database)).archive for _ in range(2))
     assert [second.name, third.name] == [f"2026-04-25-pre-cleanup-{n}.sqlite" for n in (2, 3)]
     assert first.read_bytes() == content
+
+
+def _with_live(database: Path) -> Path:
+    """The database, with an insight that a cleanup removes."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "UPDATE insights SET source = 'live' WHERE rowid = (SELECT max(rowid) FROM insights)"
+        )
+        connection.execute(
+            "UPDATE executions SET question_hash = 'x' WHERE rowid = (SELECT max(rowid) FROM executions)"
+        )
+    return database
+
+
+def test_with_nothing_to_do_there_is_no_snapshot(database: Path):
+    first = _clean(database).archive
+    done = _clean(database)
+    assert (done.archive, done.residue) == (None, None)
+    assert not any(effect.rows for effect in done.effects)
+    assert plan(database, NOTES, now=NOW).is_idle
+    assert list(first.parent.glob("*.sqlite")) == [first]
 
 
 def test_without_its_snapshot_nothing_is_changed(database: Path, monkeypatch: pytest.MonkeyPatch):
@@ -392,7 +413,7 @@ def test_several_cleanups_at_once_all_leave_no_trace(tmp_path: Path):
         _go(process)
     assert [process.communicate(timeout=120) for process in processes] == [("None\n", "")] * 4
     assert re.search(rb"QUESTION|NARRATIVE", bytes_of(database)) is None
-    assert len(list((tmp_path / "_archive").glob("*.sqlite"))) == 4
+    assert len(list((tmp_path / "_archive").glob("*.sqlite"))) == 1  # the others had nothing to do
 
 
 @pytest.mark.slow
