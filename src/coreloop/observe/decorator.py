@@ -84,7 +84,7 @@ class _Recorder:
         self._ok = ok
         self._positional, self._injected = tool_parameters(tool)
 
-    def __call__(
+    def record(
         self,
         started_ns: int,
         args: tuple[Any, ...],
@@ -126,7 +126,8 @@ class _Recorder:
 def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
     import inspect
 
-    record = _Recorder(tool, name, ok)
+    # a bound method: calling the object would take a frame more than the tool did, and there may be none left
+    record = _Recorder(tool, name, ok).record
     if inspect.isgeneratorfunction(tool):
         return _observed_generator(tool, record)
     if inspect.isasyncgenfunction(tool):
@@ -165,7 +166,7 @@ def _is_ok(ok: Callable[[Any], object], outcome: Any) -> bool:
         return True
 
 
-def _observed_generator(tool: Callable[..., Any], record: _Recorder) -> Callable[..., Any]:
+def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
     @wraps(tool)
     def call_generator(*args: Any, **kwargs: Any) -> Any:
         audit, started_ns = current(), time.monotonic_ns()  # the last step may run in another context
@@ -183,7 +184,7 @@ def _observed_generator(tool: Callable[..., Any], record: _Recorder) -> Callable
     return call_generator
 
 
-def _observed_async_generator(tool: Callable[..., Any], record: _Recorder) -> Callable[..., Any]:
+def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., None]) -> Callable[..., Any]:
     @wraps(tool)
     async def call_async_generator(*args: Any, **kwargs: Any) -> Any:
         audit, started_ns = current(), time.monotonic_ns()

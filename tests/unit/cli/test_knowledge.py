@@ -281,7 +281,10 @@ def test_a_second_cleanup_has_nothing_to_do_and_says_so(run: Run, old: Path):
     run("knowledge", "cleanup", "--confirm")
     archives = sorted((old.parent / "_archive").iterdir())
     assert run("knowledge", "cleanup").stderr == "nothing to do\n"
-    assert run("knowledge", "cleanup", "--confirm").stderr == "nothing to remove or change, so no snapshot was made\n"
+    assert (
+        run("knowledge", "cleanup", "--confirm").stderr
+        == "nothing to remove or change, so no snapshot was made\n"
+    )
     assert json.loads(run("knowledge", "cleanup", "--confirm", "--json").stdout)["archive"] is None
     assert sorted((old.parent / "_archive").iterdir()) == archives
 
