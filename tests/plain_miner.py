@@ -49,7 +49,7 @@ def mine(
     *,
     since: date,
     until: date,
-    min_chunk_len: int = 400,
+    min_chunk_len: int | None = None,
     selectors: Mapping[str, Sequence[str]] | None = None,
 ) -> Mined:
     """Mine some files; the records of other days are read and left out."""
@@ -90,7 +90,8 @@ def mine(
         group.first, group.last = requests[0][0], requests[-1][0]
         group.questions = distinct(records)
         group.sessions = len({one["session_hash"] for one in records if one.get("session_hash")})
-        group.chunk_len = sum(int(one.get("chunk_len") or 0) for one in records) / len(records)
+        known = [int(one["chunk_len"]) for one in records if one["chunk_len"] is not None]
+        group.chunk_len = sum(known) / max(1, len(known))
         good, counted = category_totals[key[0]]
         group.base_rate = good / counted
     return mined
@@ -343,7 +344,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if set(text) & set('()=,<>"\\\n\t') else text
 
 
-def success(record: Mapping[str, Any], min_chunk_len: int) -> bool | None:
+def success(record: Mapping[str, Any], min_chunk_len: int | None) -> bool | None:
     """Whether a record succeeded; None when it counts neither way."""
     verdict = (record.get("judgment") or {}).get("verdict")
     if verdict in ("P", "T"):
@@ -368,7 +369,11 @@ def success(record: Mapping[str, Any], min_chunk_len: int) -> bool | None:
         troubles.append(str(calls[-1].get("error")))
     if troubles:
         return None if all(is_transient(text) for text in troubles) else False
-    chunk_len = record.get("chunk_len") or 0
+    chunk_len = record.get("chunk_len")
+    if chunk_len is None:
+        return True
+    if min_chunk_len is None:
+        return chunk_len > 0
     if chunk_len >= min_chunk_len:
         return True
     return False if chunk_len < min(200, min_chunk_len) else None

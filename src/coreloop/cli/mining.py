@@ -40,6 +40,12 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_mining
 
 
+def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
+    """``--min-chunk-len``: how long an answer must be."""
+    text = "Characters of a whole answer.  [default: any answer but an empty one]"
+    return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
+
+
 def watched(*, quiet: bool = False) -> "Watch":
     """Callbacks that say on stderr which files were counted before, or why nothing could be cached."""
     from coreloop.mine.session import Watch

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.cli.mining import mining_options, watched
+from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
 from coreloop.mine.remote import Address
 from coreloop.project.workspace import Workspace, open_workspace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="Different questions a pattern needs.  [default: 3]",
 )
-@click.option("--min-chunk-len", type=click.IntRange(0), help="Characters of a whole answer.  [default: 400]")
+@min_chunk_len_option
 @click.option(
     "--min-success-rate", type=click.FloatRange(0, 1), help="Successes of all requests.  [default: 1.0]"
 )

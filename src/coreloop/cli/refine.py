@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coreloop.cli.mining import mining_options, watched
+from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
 from coreloop.cli.options import FOLDER, days_between, json_option, window_options
 from coreloop.project.workspace import open_workspace
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @window_options
 @click.option("--min-failures", type=click.IntRange(1), help="Failures a group needs.  [default: 2]")
+@min_chunk_len_option
 @click.option("--exclude-types", default="", help="Failure labels and error classes to leave out, by commas.")
 @click.option("--out", type=FOLDER, help="Where they go.  [default: data/audit/counterexamples]")
 @click.option(

@@ -9,6 +9,7 @@ from coreloop.mine.fields import CallFields, CountedFields, PlainRecord
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
+"""Where a least length is set, no answer of so many characters is a failure for its length alone."""
 
 
 class RequestOutcome(IntEnum):
@@ -28,7 +29,11 @@ _BY_VERDICT: Final[Mapping[str, RequestOutcome]] = {
 
 
 def outcome(
-    fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int, verdict: str | None = None
+    fields: CountedFields,
+    calls: Sequence[CallFields],
+    *,
+    min_chunk_len: int | None,
+    verdict: str | None = None,
 ) -> RequestOutcome:
     """Weigh a whole record.
 
@@ -38,9 +43,10 @@ def outcome(
         A human's verdict in it outweighs the rest: V and C fail, P and T pass.
     calls : sequence of CallFields
         In the order in which they happened.
-    min_chunk_len : int
+    min_chunk_len : int or None
         An answer of this many characters is whole. One below ``min(200, min_chunk_len)`` fails, in between
-        it counts neither way.
+        it counts neither way. Where it is None, an empty answer fails and any other is whole. An answer of
+        unknown length is weighed by the other signs alone.
     verdict : str, optional
         One that was given later; outweighs the one in the record.
 
@@ -59,10 +65,17 @@ def outcome(
         if reasons:
             transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
             return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
-    chunk_len = fields.chunk_len or 0
-    if chunk_len >= min_chunk_len:
+    chunk_len = fields.chunk_len
+    if chunk_len is None or (chunk_len > 0 if min_chunk_len is None else chunk_len >= min_chunk_len):
         return RequestOutcome.SUCCESS
-    return RequestOutcome.FAILURE if chunk_len < LOW_CHUNK_LEN else RequestOutcome.NEUTRAL
+    return RequestOutcome.FAILURE if is_short(chunk_len, min_chunk_len) else RequestOutcome.NEUTRAL
+
+
+def is_short(chunk_len: float | None, min_chunk_len: int | None) -> bool:
+    """Whether an answer is so short that the request failed; see `outcome`."""
+    if chunk_len is None:
+        return False
+    return chunk_len <= 0 if min_chunk_len is None else chunk_len < min(LOW_CHUNK_LEN, min_chunk_len)
 
 
 def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | None) -> RequestOutcome | None:

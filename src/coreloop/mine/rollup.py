@@ -42,7 +42,7 @@ class MineSettings:
 
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    min_chunk_len: int = 400
+    min_chunk_len: int | None = None
     replayed: frozenset[str] = frozenset()
     """Ids of requests that coreloop made itself, for servers that do not pass the mark on."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class MineSettings:
 
 def mine_settings(
     settings: Settings,
-    min_chunk_len: int,
+    min_chunk_len: int | None,
     *,
     replayed: frozenset[str] = frozenset(),
     verdicts: Mapping[str, str] | None = None,
@@ -181,7 +181,9 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
             add_failed((ts_us, offset, number, provider, error, call.duration_ms))
         verdict = verdicts.get(request_id) if verdicts and request_id else None
         weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
-        against = signals(fields, calls) if weighed == RequestOutcome.FAILURE else 0
+        against = 0
+        if weighed == RequestOutcome.FAILURE:
+            against = signals(fields, calls, min_chunk_len=min_chunk_len)
         recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)
         number = groups.setdefault(group, len(groups))

@@ -134,6 +134,7 @@ def _counted(records: pl.DataFrame) -> pl.DataFrame:
     return records.group_by("day", "group").agg(
         n=pl.len(),
         chunk_len=chunk_len.sum(),
+        n_chunk_len=chunk_len.count(),
         first_us=pl.col("ts_us").min(),
         last_us=pl.col("ts_us").max(),
     )

@@ -8,7 +8,7 @@ from typing import Final
 
 from coreloop.failures import BITS, MAX_ERROR_CHARS, error_class
 from coreloop.mine.fields import CallFields, CountedFields
-from coreloop.mine.outcome import LOW_CHUNK_LEN, is_ok
+from coreloop.mine.outcome import is_ok, is_short
 
 _MAX_TEMPLATE_CHARS: Final = 200
 
@@ -31,12 +31,13 @@ _VALUES: Final = (
 _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
-def signals(fields: CountedFields, calls: Sequence[CallFields]) -> int:
+def signals(fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int | None) -> int:
     """Everything that speaks against a record, as a bit set; `coreloop.failures.names_of` reads it.
 
     The failure labels of the record, and the classes of its error and of its failed calls' errors.
+    ``min_chunk_len`` is as in `coreloop.mine.outcome.outcome`.
     """
-    found = BITS["chunk_len_low"] if (fields.chunk_len or 0) < LOW_CHUNK_LEN else 0
+    found = BITS["chunk_len_low"] if is_short(fields.chunk_len, min_chunk_len) else 0
     if fields.violation:
         found |= BITS["violation"]
     if fields.error:

@@ -20,7 +20,8 @@ GROUPS: Final[Mapping[str, Any]] = {
     "outcome": pl.Int8,
     "signals": pl.UInt16,  # of failures, see `coreloop.mine.signals`; else 0
     "n": pl.UInt32,
-    "chunk_len": pl.Int64,  # characters, sum
+    "chunk_len": pl.Int64,  # characters, sum of those that are known
+    "n_chunk_len": pl.UInt32,  # how many are known
     "first_us": pl.Int64,  # microseconds since 1970
     "last_us": pl.Int64,
 }
@@ -90,7 +91,7 @@ def merged(parts: Iterable[Tables]) -> Tables:
     whole = Tables(*(side_by_side([getattr(one, name) for one in every], SCHEMAS[name]) for name in NAMES))
     earliest = pl.col("offset").filter(pl.col("first_us") == pl.col("first_us").min()).min()
     times = (pl.col("first_us").min(), pl.col("last_us").max())
-    groups = whole.groups.group_by(GROUP_KEYS).agg(pl.col("n", "chunk_len").sum(), *times)
+    groups = whole.groups.group_by(GROUP_KEYS).agg(pl.col("n", "chunk_len", "n_chunk_len").sum(), *times)
     calls = whole.calls.group_by(CALL_KEYS).agg(pl.col("n", "wasted_us").sum(), *times, earliest)
     return Tables(
         groups=groups.sort(GROUP_KEYS),

@@ -129,8 +129,8 @@ def count_patterns(window: Window) -> pl.DataFrame:
     polars.DataFrame
         A row per category and sequence with at least one counted record: pattern, category, sequence,
         n_observed (successes and failures), n_success, success_rate, base_rate (of all counted records of
-        the category, those without a sequence included), avg_chunk_len (characters), is_whole (a record
-        holds every call), first_us, last_us (microseconds since 1970).
+        the category, those without a sequence included), avg_chunk_len (characters; 0.0 where none is
+        known), is_whole (a record holds every call), first_us, last_us (microseconds since 1970).
     """
     counted = window.groups.filter(IS_COUNTED)
     n_success = pl.col("n").filter(IS_SUCCESS).sum()
@@ -141,7 +141,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
         .agg(
             n_observed=pl.col("n").sum(),
             n_success=n_success,
-            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n").sum(),
+            avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
             is_whole=(pl.col("shape") != 0).any(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),

@@ -51,6 +51,11 @@ def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
     return head + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
 
 
+def _mean_answer(candidate: Candidate) -> str:
+    mean = candidate.avg_chunk_len
+    return f"; mean answer {mean:.0f} characters" if mean else ""
+
+
 def _section(candidate: Candidate, words: Vocabulary) -> str:
     suggested = candidate.suggested_append
     title = f"## {candidate.id}: {escape_markdown(' > '.join(map(str, candidate.tool_pattern)))}"
@@ -60,7 +65,7 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
         f"{candidate.n_sessions} sessions, "
         f"{candidate.first_seen:%Y-%m-%d} to {candidate.last_seen:%Y-%m-%d}\n"
         f"- success rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}, "
-        f"category {candidate.base_rate:.2f}; mean answer {candidate.avg_chunk_len:.0f} characters\n"
+        f"category {candidate.base_rate:.2f}{_mean_answer(candidate)}\n"
         f"- target: {_target(candidate, words)}"
     )
     text = (

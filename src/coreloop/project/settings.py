@@ -40,7 +40,7 @@ class Gates:
 
     min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
     min_unique_questions: int = field(default=3, metadata=_AT_LEAST_ONE)
-    min_chunk_len: int = field(default=400, metadata={"least": 0})
+    min_chunk_len: int | None = field(default=None, metadata={"least": 0})
     min_success_rate: float = field(default=1.0, metadata={"least": 0, "most": 1})
     min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
 

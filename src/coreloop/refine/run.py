@@ -24,6 +24,8 @@ class RefineRequest:
         Which records, and how.
     min_failures : int, optional
         Failures that a group needs; the project's gate by default.
+    min_chunk_len : int, optional
+        Characters of a whole answer; the project's gate by default.
     excluded : tuple of str
         Failure labels and error classes to leave out.
     out : Path, optional
@@ -35,6 +37,7 @@ class RefineRequest:
     days: Days
     mining: MiningOptions = field(default_factory=MiningOptions)
     min_failures: int | None = None
+    min_chunk_len: int | None = None
     excluded: tuple[str, ...] = ()
     out: Path | None = None
     sanitized: bool = False
@@ -77,7 +80,8 @@ def run_refine(
     """
     excluded = known_types(request.excluded)
     gates = workspace.settings.gates.chosen(min_failures=request.min_failures)
-    with open_mining(workspace, request.mining, watch=watch) as mined:
+    chunk_len = request.min_chunk_len
+    with open_mining(workspace, request.mining, min_chunk_len=chunk_len, watch=watch) as mined:
         refined = refine(
             mined.rollups,
             request.days,

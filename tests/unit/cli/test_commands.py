@@ -228,6 +228,21 @@ def test_the_table_of_the_real_episodes_leads_with_the_first_candidate(
     assert re.match(r"cand-\d{4}-\d\d-\d\d-001 +14/14 ", first)
 
 
+def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path):
+    short = repeated(4, ts=datetime.now(UTC).isoformat(), chunk_len=150)
+    write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", short)
+    shown = {
+        length: (
+            len(json.loads(run("pattern", *length, "--json").stdout)["candidates"]),
+            [one["labels"] for one in json.loads(run("refine", *length, "--json").stdout)["counterexamples"]],
+        )
+        for length in ((), ("--min-chunk-len", "100"), ("--min-chunk-len", "400"))
+    }
+    assert list(shown.values()) == [(1, []), (1, []), (0, [["chunk_len_low"]])]
+    (tmp_path / "coreloop.yaml").write_text("gates: {min_chunk_len: 400}\n")
+    assert json.loads(run("refine", "--json").stdout)["counterexamples"][0]["labels"] == ["chunk_len_low"]
+
+
 # --- exit codes and errors -------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from coreloop.errors import WorkspaceError
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.oddities import LogOddities
 from coreloop.mine.rollup import MineSettings
-from coreloop.observe.collector import dropped
+from coreloop.observe import dropped
 from coreloop.proposals.candidates import CandidatesFile
 from coreloop.proposals.lines import refuse_line
 

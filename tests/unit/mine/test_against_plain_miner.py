@@ -102,8 +102,8 @@ def _tau_candidates(folder: Path, min_success_rate: float) -> FoundCandidates:
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
 
-@pytest.mark.parametrize("min_chunk_len", [0, 400])
-def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, min_chunk_len: int):
+@pytest.mark.parametrize("min_chunk_len", [None, 0, 400])
+def test_all_groups_of_the_real_episodes_are_the_plain_miners(tau_folder: Path, min_chunk_len: int | None):
     plain = _assert_same(tau_folder, ALWAYS, MineSettings(min_chunk_len=min_chunk_len))
     assert len(plain.groups) > 300
     assert plain.n_skipped == 0
@@ -349,7 +349,7 @@ def _summary(window: Window) -> tuple[object, ...]:
     mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
     first=st.integers(0, 3),
     length=st.integers(0, 4),
-    min_chunk_len=st.sampled_from([0, 100, 400]),
+    min_chunk_len=st.sampled_from([None, 0, 100, 400]),
     selectors=st.sampled_from([{}, {"analysis": ("topic", "axis")}, {"show": ()}]),
 )
 def test_all_groups_of_a_made_up_log_are_the_plain_miners(
@@ -402,7 +402,8 @@ def _crowded_log(seed: int) -> list[bytes]:
 @pytest.mark.parametrize("seed", range(8))
 def test_all_groups_of_a_crowded_log_are_the_plain_miners(seed: int, tmp_path: Path):
     _write_parts(tmp_path, _crowded_log(seed), cuts=[70, 71])
-    plain = _assert_same(tmp_path, Days(date(2026, 4, 22), date(2026, 4, 24)), MineSettings())
+    settings = MineSettings(min_chunk_len=400)
+    plain = _assert_same(tmp_path, Days(date(2026, 4, 22), date(2026, 4, 24)), settings)
     assert max(group.n for group in plain.groups.values()) > 10
     assert any(group.neutral for group in plain.groups.values())
     assert len({group.questions / group.n for group in plain.groups.values() if group.n}) > 3

@@ -20,11 +20,11 @@ FLAG = {"extreme_flags": ["wacc>0.25"]}
 OVERRIDDEN = {"overrides_used": ["wacc"]}
 
 
-def _outcome(min_chunk_len: int = 400, **changes: Any) -> RequestOutcome:
+def _outcome(min_chunk_len: int | None = 400, **changes: Any) -> RequestOutcome:
     return _weighed(line(record(**changes)), min_chunk_len)
 
 
-def _weighed(raw: bytes, min_chunk_len: int = 400) -> RequestOutcome:
+def _weighed(raw: bytes, min_chunk_len: int | None = 400) -> RequestOutcome:
     """However it is read."""
     read = decode_line(raw)
     assert isinstance(read, RecordLine)
@@ -114,7 +114,11 @@ def test_errors_violations_and_calls(changes: dict[str, Any], expected: RequestO
     ("chunk_len", "min_chunk_len", "expected"),
     [
         pytest.param(0, 400, BAD, id="nothing"),
-        pytest.param(None, 400, BAD, id="not recorded"),
+        pytest.param(None, 400, GOOD, id="not recorded is not known"),
+        pytest.param(None, None, GOOD, id="not recorded, and no least is set"),
+        pytest.param(0, None, BAD, id="no least is set: an empty answer fails"),
+        pytest.param(-1, None, BAD, id="no least is set: less than nothing"),
+        pytest.param(1, None, GOOD, id="no least is set: a short answer is one"),
         pytest.param(199, 400, BAD, id="under 200"),
         pytest.param(200, 400, NEITHER, id="200 is in between"),
         pytest.param(399, 400, NEITHER, id="just under the least"),
@@ -122,13 +126,19 @@ def test_errors_violations_and_calls(changes: dict[str, Any], expected: RequestO
         pytest.param(400.0, 400, GOOD, id="a float"),
         pytest.param(99, 100, BAD, id="a low least: under it fails"),
         pytest.param(100, 100, GOOD, id="a low least: nothing is in between"),
-        pytest.param(0, 0, GOOD, id="no least"),
-        pytest.param(None, 0, GOOD, id="no least, not recorded"),
+        pytest.param(0, 0, GOOD, id="a least of 0: nothing is enough"),
+        pytest.param(None, 0, GOOD, id="a least of 0, not recorded"),
         pytest.param(200, 200, GOOD, id="exactly 200"),
     ],
 )
-def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int, expected: RequestOutcome):
+def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int | None, expected: RequestOutcome):
     assert _outcome(min_chunk_len, chunk_len=chunk_len) is expected
+
+
+def test_an_answer_of_unknown_length_is_weighed_by_the_other_signs():
+    assert _outcome(chunk_len=None, error="KeyError: x") is BAD
+    assert _outcome(chunk_len=None, tool_calls=[failed()]) is BAD
+    assert _outcome(chunk_len=None, error="429") is NEITHER
 
 
 @pytest.mark.parametrize(

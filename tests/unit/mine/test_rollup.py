@@ -73,6 +73,7 @@ def test_a_row_counts_the_records_that_share_its_keys():
         record(ts="2026-04-25T09:00:00Z", chunk_len=700),
         record(ts="2026-04-25T08:00:00Z", chunk_len=300),
         record(ts="2026-04-25T11:00:00Z", chunk_len=600),
+        settings=MineSettings(min_chunk_len=400),
     )
     neutral, success = rolled.groups.sort("outcome").to_dicts()
     assert (neutral["outcome"], neutral["n"], success["outcome"], success["n"]) == (-1, 1, 1, 3)

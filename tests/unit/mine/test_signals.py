@@ -19,7 +19,7 @@ FLAG = call(extreme_flags=["roe>100%"])
 def _signals(**changes: Any) -> set[str]:
     decoded = decode_line(line(record(**changes)))
     assert isinstance(decoded, RecordLine)
-    return set(names_of(signals(decoded.fields, decoded.calls), among=(*LABELS, *CLASSES)))
+    return set(names_of(signals(decoded.fields, decoded.calls, min_chunk_len=400), among=(*LABELS, *CLASSES)))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,8 @@ def _signals(**changes: Any) -> set[str]:
         pytest.param({"violation": "no source"}, {"violation"}, id="a violation"),
         pytest.param({"chunk_len": 199}, {"chunk_len_low"}, id="a short answer"),
         pytest.param({"chunk_len": 200}, set(), id="just long enough"),
-        pytest.param({"chunk_len": None}, {"chunk_len_low"}, id="no answer"),
+        pytest.param({"chunk_len": 0}, {"chunk_len_low"}, id="no answer"),
+        pytest.param({"chunk_len": None}, set(), id="a length that is not known"),
         pytest.param({"tool_calls": [FLAG]}, {"extreme_flags"}, id="a flag"),
         pytest.param(
             {"tool_calls": [FLAG], "override_calls": [override()]}, {"extreme_flags"}, id="a cleared flag"

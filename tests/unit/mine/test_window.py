@@ -24,7 +24,7 @@ APRIL = Days(date(2026, 4, 1), date(2026, 4, 30))
 
 
 def _rollup(path: Path, *records: dict[str, Any]) -> Rollup:
-    return roll_up(raw_lines(write_log(path, records)), MineSettings(), path=path)
+    return roll_up(raw_lines(write_log(path, records)), MineSettings(min_chunk_len=400), path=path)
 
 
 def _window(folder: Path, *files: list[dict[str, Any]], days: Days = APRIL) -> Window:
@@ -71,6 +71,16 @@ def test_records_that_count_neither_way_are_records_but_no_requests_of_a_pattern
     window = _window(tmp_path, [record(), record(chunk_len=300), record(error="429")])
     assert window.n_records() == 3
     assert [row["n_observed"] for row in _patterns(window)] == [1]
+
+
+def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(tmp_path: Path):
+    (pattern,) = _patterns(
+        _window(tmp_path, [record(chunk_len=500), record(chunk_len=None), record(chunk_len=700)])
+    )
+    assert (pattern["n_success"], pattern["avg_chunk_len"]) == (3, 600)
+    (tmp_path / "unknown").mkdir()
+    (pattern,) = _patterns(_window(tmp_path / "unknown", [record(chunk_len=None)] * 2))
+    assert (pattern["n_success"], pattern["avg_chunk_len"]) == (2, 0)
 
 
 def test_a_pattern_of_neutral_records_only_is_none(tmp_path: Path):

@@ -41,6 +41,11 @@ def documented(tmp_path):
     return DOCUMENTED
 
 
+def test_a_least_length_of_answers_is_off_unless_set(load):
+    assert load("").gates.min_chunk_len is None
+    assert load("gates: {min_chunk_len: 0}").gates.min_chunk_len == 0
+
+
 def test_every_documented_key_is_read(load, documented):
     settings = load(documented)
     assert settings.data_dir == "data"

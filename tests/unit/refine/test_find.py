@@ -33,7 +33,7 @@ CATEGORY = "FIN-profitability-KR"
 def _window(folder: Path, *days: Iterable[dict[str, Any]], within: Days = ALWAYS) -> Window:
     for number, records in enumerate(days, 1):
         write_log(folder / f"2026-04-{number:02}.jsonl", records)
-    return merge(roll_up_folder(folder, MineSettings()), within)
+    return merge(roll_up_folder(folder, MineSettings(min_chunk_len=400)), within)
 
 
 def _found(
@@ -467,7 +467,7 @@ def test_a_file_that_is_gone_costs_only_its_questions(tmp_path: Path) -> None:
 
 
 def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: Path) -> None:
-    rollups = roll_up_folder(tau_log.parent, MineSettings())
+    rollups = roll_up_folder(tau_log.parent, MineSettings(min_chunk_len=400))
     found = find_counterexamples(merge(rollups, ALWAYS), min_failures=2).counterexamples
     first = found[0]
     assert (first.kind, first.tool, first.arg_keys) == ("call", "get_return_refund_options", ())
@@ -478,7 +478,7 @@ def test_real_requests_first_show_a_tool_that_fails_without_arguments(tau_log: P
 
 def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
     records = [json.loads(text) for text in tau_log.read_text(encoding="utf-8").splitlines()]
-    rollups = roll_up_folder(tau_log.parent, MineSettings())
+    rollups = roll_up_folder(tau_log.parent, MineSettings(min_chunk_len=400))
     found = find_counterexamples(merge(rollups, ALWAYS), min_failures=1).counterexamples
     made = Counter((each["name"], frozenset(each["args"])) for one in records for each in one["tool_calls"])
     bad = Counter(

@@ -64,8 +64,8 @@ def test_records_of_the_future_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_records_that_count_neither_way_are_records(tmp_path: Path) -> None:
-    """An answer of middle length is neutral, and still a sign of life."""
-    found = log_of(tmp_path, {"a.jsonl": [at("2026-04-24", chunk_len=300)]})
+    """A rate limit is neutral, and still a sign of life."""
+    found = log_of(tmp_path, {"a.jsonl": [at("2026-04-24", error="429 Too Many Requests")]})
     assert (found.n_records, found.newest, found.n_patterns) == (1, date(2026, 4, 24), 0)
 
 
