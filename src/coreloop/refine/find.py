@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.failures import CLASSES, LABELS, bits_of, names_of
+from coreloop.failures import BITS, CLASSES, LABELS, bits_of, names_of
 from coreloop.mine.bounds import success_bound
 from coreloop.mine.rows import NO_SEQUENCE
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
@@ -18,6 +18,7 @@ from coreloop.proposals.step import Step, target_step
 MAX_EXAMPLES: Final = 5
 _TORN_FROM_CHARS: Final = 20
 _SHAPE: Final = ("tool", "shape")
+_IS_CALL_ALONE: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _Places = list[Mapping[str, Any]]
 
 
@@ -56,8 +57,9 @@ def find_counterexamples(
     Returns
     -------
     FoundCounterexamples
-        By the lower bound of the share that fails, then by time wasted, then by number of failures. A
-        sequence is taken in only where it fails more often than it succeeds.
+        By the lower bound of the share that fails, then by time wasted, then by number of failures. Any
+        share will do; but a sequence whose requests failed by nothing but a failed call, which is taken in
+        itself, needs more than half.
     """
     everything = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
     enough = [(one, places) for one, places in everything if one.n_failures >= min_failures]
@@ -195,11 +197,12 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
         .agg(
             n_failures=pl.col("n").filter(IS_FAILURE).sum(),
             n_calls=pl.col("n").sum(),
+            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_CALL_ALONE).sum(),
             signals=pl.col("signals").filter(IS_FAILURE).unique(),
             first_us=pl.col("first_us").filter(IS_FAILURE).min(),
             last_us=pl.col("last_us").filter(IS_FAILURE).max(),
         )
-        .filter(2 * pl.col("n_failures") > pl.col("n_calls"))
+        .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
         .join(shape, on="pattern")
         .join(_providers(failed, ("pattern",)), on="pattern")
         .sort("first_us", "pattern")

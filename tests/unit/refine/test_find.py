@@ -24,7 +24,7 @@ from coreloop.mine.window import Window, merge
 from coreloop.proposals.counterexamples import Counterexample, Without
 from coreloop.proposals.step import Step
 from coreloop.refine.find import FoundCounterexamples, find_counterexamples
-from logs import call, failed, record, write_log
+from logs import call, failed, override, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 CATEGORY = "FIN-profitability-KR"
@@ -135,7 +135,8 @@ def _plain_sequences(records: list[dict[str, Any]], excluded: set[str]) -> dict[
     found = {}
     for (category, sequence), group in groups.items():
         bad = [one for one in group if _failed(one)]
-        if 2 * len(bad) > len(group):
+        signs = [_labels(one) & {*LABELS} - {"tool_error"} for one in bad]
+        if any(signs) or 2 * len(bad) > len(group):
             found[_key("sequence", category, sequence)] = (
                 len(bad),
                 len(group),
@@ -266,18 +267,46 @@ def test_a_failing_sequence_says_what_was_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_failed", "n_good", "is_taken"),
+    ("changes", "label"),
     [
-        pytest.param(2, 1, True, id="fails more often"),
-        pytest.param(2, 2, False, id="as often"),
-        pytest.param(1, 17, False, id="seldom"),
+        pytest.param({"error": "boom"}, "error", id="an error"),
+        pytest.param({"violation": "advice"}, "violation", id="a violation"),
+        pytest.param({"chunk_len": 10}, "chunk_len_low", id="a short answer"),
+        pytest.param({"tool_calls": [call("a", extreme_flags=["x"])]}, "extreme_flags", id="an extreme flag"),
+        pytest.param({"override_calls": [override(succeeded=False)]}, "override_failed", id="an override"),
     ],
 )
-def test_a_sequence_is_taken_in_when_it_fails_more_often_than_it_succeeds(
-    n_failed: int, n_good: int, is_taken: bool, tmp_path: Path
+@pytest.mark.parametrize(("n_failed", "n_good"), [(49, 51), (2, 98), (3, 1)])
+def test_a_sequence_is_taken_in_whatever_share_of_it_fails(
+    changes: dict[str, Any], label: str, n_failed: int, n_good: int, tmp_path: Path
 ) -> None:
-    rows = [record(error="boom")] * n_failed + [record()] * n_good
-    assert (_of_kind(_found(tmp_path, rows), "sequence") != []) is is_taken
+    rows = [record(**{"tool_calls": [call("a")], **changes})] * n_failed + [
+        record(tool_calls=[call("a")])
+    ] * n_good
+    (one,) = _found(tmp_path, rows, min_failures=2).counterexamples
+    assert (one.kind, one.n_failures, one.n_calls, one.labels) == (
+        "sequence",
+        n_failed,
+        n_failed + n_good,
+        (label,),
+    )
+    assert one.harm_low == success_bound(n_failed, n_failed + n_good)
+
+
+def test_a_sequence_with_a_request_that_was_judged_a_failure_is_taken_in(tmp_path: Path) -> None:
+    rows = [record(judgment={"verdict": "V"}), record(), record()]
+    assert [one.n_failures for one in _found(tmp_path, rows).counterexamples] == [1]
+
+
+@pytest.mark.parametrize(("n_failed", "n_good", "kinds"), [(2, 1, ["call", "sequence"]), (2, 2, ["call"])])
+def test_a_sequence_that_only_failed_calls_speak_against_is_taken_in_where_most_requests_fail(
+    n_failed: int, n_good: int, kinds: list[str], tmp_path: Path
+) -> None:
+    """Below, the failing call says it all."""
+    rows = [record(tool_calls=[call("a"), failed("b")])] * n_failed + [
+        record(tool_calls=[call("a")])
+    ] * n_good
+    assert sorted(one.kind for one in _found(tmp_path, rows).counterexamples) == kinds
 
 
 def test_a_sequence_of_which_no_record_holds_every_call_is_left_out(tmp_path: Path) -> None:
