@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from findings import GATE, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, of_groups
 
-from coreloop.mine import outcome
+from coreloop import failures
 
 COLUMNS = """{
     ts: 'TIMESTAMPTZ', category_hash: 'VARCHAR', question: 'VARCHAR', question_hash: 'VARCHAR',
@@ -19,10 +19,10 @@ COLUMNS = """{
 
 
 def _class(text: str) -> str:
-    """`coreloop.mine.outcome.error_class` in SQL, of a text in lower case."""
+    """`coreloop.failures.error_class` in SQL, of a text in lower case."""
     branches = []
-    for name, words in outcome._CLASSES:
-        patterns = [pattern.pattern for _, pattern in outcome._PATTERNS.get(name, ())]
+    for name, words in failures._WORDS:
+        patterns = [pattern.pattern for _, pattern in failures._PATTERNS.get(name, ())]
         branches.append(f"WHEN regexp_matches({text}, '{'|'.join([*words, *patterns])}') THEN '{name}'")
     return f"CASE {' '.join(branches)} ELSE 'other' END"
 
@@ -102,7 +102,7 @@ def main(logs: Path) -> None:
         f"""SELECT category, sequence, list_distinct(flatten(list({LABELS})))
         FROM records JOIN ways USING (way) JOIN wanted USING (category, sequence)
         WHERE NOT success GROUP BY ALL""",
-        [row for row in patterns if 2 * row[3] < row[2]],
+        [row for row in patterns if row[3] < row[2]],
     )
     calls = query.execute(
         "SELECT c.shape, count(*) FROM (SELECT unnest(calls) AS c FROM records) GROUP BY ALL"

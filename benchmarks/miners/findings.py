@@ -90,6 +90,13 @@ def passes(pattern: Pattern) -> bool:
     )
 
 
+def fails(pattern: Pattern) -> bool:
+    """Whether a pattern is a counterexample."""
+    n_failures = pattern.n - pattern.n_success
+    has_signs = not pattern.labels.isdisjoint({*LABELS} - {"tool_error"})
+    return n_failures >= MIN_FAILURES and (has_signs or n_failures > pattern.n_success)
+
+
 def of_groups(
     patterns: Iterable[Pattern],
     base_rates: Mapping[str, float],
@@ -99,7 +106,7 @@ def of_groups(
     """The findings of a miner that counted groups."""
     every = list(patterns)
     candidates = [_candidate(one, base_rates[one.category]) for one in every if passes(one)]
-    sequences = [_sequence(one) for one in every if MIN_FAILURES <= one.n - one.n_success > one.n_success]
+    sequences = [_sequence(one) for one in every if fails(one)]
     others: dict[str, int] = defaultdict(int)
     for (tool, _, _), n in calls.items():
         others[tool] += n

@@ -24,7 +24,7 @@ def main(logs: Path, kept: Path | None = None) -> None:
     from coreloop.pattern.find import find_candidates
     from coreloop.refine.find import find_counterexamples
 
-    settings = MineSettings()
+    settings = MineSettings(min_chunk_len=400)
     with open_shelf(kept, settings) as shelf:
         rollups = roll_up_folder(logs, settings, shelf=shelf, executor=Executor(jobs=2))
         window = merge(rollups, Days(date(1970, 1, 1), date(2100, 1, 1)))
