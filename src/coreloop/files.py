@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO, Final
 
 from coreloop.errors import WorkspaceError
+from coreloop.leftovers import temporary_file
 
 _AT_ONCE: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Of a pipe that has nobody at its other end, too; a regular file does not know the difference."""
@@ -94,7 +94,7 @@ def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
     Yields
     ------
     Path
-        ``.{name}.{random}.partial``: what a killed process left is known by its name.
+        ``.{name}.{random}.partial``: what a killed process left there goes when the next one writes.
 
     Raises
     ------
@@ -102,13 +102,9 @@ def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
         The file cannot be made or renamed; ``path`` is as it was.
     """
     # tempfile.mkstemp would make it 0600, and the umask cannot be asked without setting it
-    temporary = path.with_name(f".{path.name}.{token_hex(8)}.partial")
-    try:
-        os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
+    with temporary_file(path, mode=mode) as temporary:
         yield temporary
         temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def append_private(path: Path, lines: Iterable[str]) -> None:

@@ -49,6 +49,10 @@ def show_refined(
     for gate, count in refined.found.fell.items():
         if count:
             click.echo(f"  {count} fell: {_FELL[gate]} ({gate})")
+    for miss in refined.found.nearest:
+        figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
+        rate = miss.n_failures / miss.n_calls
+        click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
     show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -73,6 +77,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "n_files": refined.n_files,
         "n_groups": refined.found.n_groups,
         "fell": refined.found.fell,
+        "nearest": refined.found.nearest,
         **asdict(refined.oddities),
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

@@ -14,8 +14,21 @@ from markdown_it.tree import SyntaxTreeNode
 from coreloop.errors import WorkspaceError
 from coreloop.files import open_regular
 from coreloop.knowledge.insights import is_stock_code
+from coreloop.text import printable
 
-_TITLE: Final = re.compile(r"엔진 ?개선|개선 ?제안|engine improvements?", re.IGNORECASE)
+_TITLE: Final = re.compile(
+    r"""
+      (?: 엔진 | engine ) [ ]? 개선                                      # 엔진 개선
+    | (?: (?: 엔진 | engine ) [ ]? )? 개선 [ ]? (?: 점 | 안 | 제안 | 사항 )  # 엔진 개선점, 개선 제안
+    | (?: engine [ ] )? improvements?                                  # Engine Improvements
+    | (?: engine [ ] )? improvement [ ] (?: ideas | points | proposals | suggestions )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ITEM: Final = re.compile(
+    r"(?:[ivx]+|[a-z]|[가-하])[.)] +", re.IGNORECASE
+)  # "II. ", "b) ", "나. "; not "3. "
+_ABOUT: Final = re.compile(r"개선|improve", re.IGNORECASE)
 _LEVELS: Final = frozenset({"h2", "h3"})
 
 
@@ -41,8 +54,9 @@ def improvement_bullets(markdown: str) -> list[str]:
     Parameters
     ----------
     markdown : str
-        A note. The heading may be of the second or third level, and be ``개선 제안`` or ``Engine
-        Improvements``; its section ends at the next heading of its level or above.
+        A note. The heading may be of the second or third level, be ``개선점``, ``개선 제안`` or
+        ``Improvements`` too, and have a number or an emoji; its section ends at the next heading of its level
+        or above.
 
     Returns
     -------
@@ -59,6 +73,21 @@ def improvement_bullets(markdown: str) -> list[str]:
         elif section is not None:
             found.extend(_bullets(node))
     return found
+
+
+def near_title(markdown: str) -> str | None:
+    """What looks like the heading of improvements and is not read as one, or None.
+
+    A heading about improvements in other words or of another level, or a line that is not a heading.
+    """
+    for node in SyntaxTreeNode(_parser().parse(markdown)).walk():
+        if node.type not in {"heading", "paragraph"}:
+            continue
+        text = _plain(node)
+        is_near = _ABOUT.search(text) if node.type == "heading" else _TITLE.fullmatch(_bare(text))
+        if is_near and not _is_title(node):
+            return text
+    return None
 
 
 def read_notes(folder: Path) -> AuditNotes:
@@ -103,11 +132,14 @@ def _read(path: Path) -> list[str] | str:
     """The bullets of a note, or why it cannot be read."""
     try:
         with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
-            return improvement_bullets(file.read())
+            text = file.read()
     except UnicodeDecodeError:
         return "it is not UTF-8"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
+    found = improvement_bullets(text)
+    near = near_title(text) if not found else None
+    return f"{printable(near)!r} is not read as a heading; write ## 엔진 개선" if near is not None else found
 
 
 def _files(folder: Path) -> list[Path]:
@@ -125,7 +157,14 @@ def _parser() -> MarkdownIt:
 
 
 def _is_title(heading: SyntaxTreeNode) -> bool:
-    return heading.tag in _LEVELS and _TITLE.fullmatch(_plain(heading).rstrip(" :：")) is not None
+    return heading.tag in _LEVELS and _TITLE.fullmatch(_bare(_plain(heading))) is not None
+
+
+def _bare(text: str) -> str:
+    """A heading without its number, its emoji and its punctuation."""
+    letters = [place for place, char in enumerate(text) if char.isalpha()]
+    inner = text[letters[0] : letters[-1] + 1] if letters else ""
+    return _ITEM.sub("", inner, count=1) if _ITEM.match(inner) else inner
 
 
 def _bullets(node: SyntaxTreeNode) -> Iterator[str]:

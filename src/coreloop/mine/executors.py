@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
+from coreloop.leftovers import end_with_parent
 from coreloop.mine.decode import raw_lines
 from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import LogFile, map_on_cluster
@@ -85,7 +86,7 @@ def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:
     from multiprocessing import get_context
 
     with _one_thread_each():
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_end_at_ctrl_c)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker)
         left = len(tasks)
         try:
             with _ctrl_c_held():
@@ -125,6 +126,11 @@ def _ctrl_c_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_worker() -> None:
+    end_with_parent()
+    _end_at_ctrl_c()
 
 
 def _end_at_ctrl_c() -> None:

@@ -21,6 +21,7 @@ import polars as pl
 
 from coreloop.errors import NotKeptError, WorkspaceError
 from coreloop.files import Lock, locked
+from coreloop.leftovers import temporary_folder
 from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import Folder, LogFile
 from coreloop.mine.rollup import MineSettings, count_days
@@ -220,8 +221,8 @@ def open_shelf(folder: Path | None, settings: MineSettings, *, check: bool = Fal
         The folder cannot be made or written.
     """
     if folder is None:
-        with TemporaryDirectory(prefix="coreloop-") as name:
-            yield Shelf(Path(name), settings, Lock(None), check=check)
+        with temporary_folder("coreloop-rollups-") as made:
+            yield Shelf(made, settings, Lock(None), check=check)
         return
     with ExitStack() as held:
         with _kept_or_not(folder):

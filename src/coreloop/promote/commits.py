@@ -4,7 +4,6 @@ The only module that imports GitPython: who opens a `Repository` can change noth
 """
 
 import os
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import git
 
 from coreloop.errors import GitError
 from coreloop.history.repository import ENVIRONMENT, NO_GIT, Repository, git_failure
+from coreloop.leftovers import temporary_folder
 from coreloop.text import printable
 
 
@@ -51,7 +51,7 @@ class WritableRepository(Repository):
         entry = self._entry(base, path)
         if entry is None:
             raise GitError(f"{path} is not a regular file in {base[:12]}")
-        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as folder:
+        with temporary_folder("coreloop-index-") as folder:
             content, note = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
             note.write_text(message, encoding="utf-8")
@@ -78,7 +78,7 @@ class WritableRepository(Repository):
 
         With an index of its own instead of ``git archive``, which leaves out what is marked export-ignore.
         """
-        with tempfile.TemporaryDirectory(prefix="coreloop-index-") as scratch:
+        with temporary_folder("coreloop-index-") as scratch:
             index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
             self._write("read-tree", revision, env=index)
             whole = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Final
 
 from coreloop.docstrings.edit import Edited
 from coreloop.errors import ReachError
+from coreloop.leftovers import temporary_folder
 from coreloop.project.settings import ReachSettings
 from coreloop.text import printable
 
@@ -138,7 +138,7 @@ def command_reach(
         The command failed, took too long, printed no schema with that tool, or did not read the exported
         files.
     """
-    with tempfile.TemporaryDirectory(prefix="coreloop-reach-") as scratch:
+    with temporary_folder("coreloop-reach-") as scratch:
         root = Path(scratch, "tree")
         root.mkdir()
         export(root)

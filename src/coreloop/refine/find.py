@@ -16,6 +16,7 @@ from coreloop.proposals.counterexamples import Counterexample, Example, Without,
 from coreloop.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
+MAX_NEAREST: Final = 3
 _TORN_FROM_CHARS: Final = 20
 _SHAPE: Final = ("tool", "shape")
 _IS_CALL_ALONE: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
@@ -24,11 +25,24 @@ _Places = list[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class FoundCounterexamples:
-    """Counterexamples, worst first; of how many failing groups; and how many were left out, and why."""
+    """What was found.
+
+    Attributes
+    ----------
+    counterexamples : tuple of Counterexample
+        Worst first.
+    n_groups : int
+        Failing groups that were looked at.
+    fell : mapping of str to int
+        How many were left out, and why.
+    nearest : tuple of Counterexample
+        Where nothing was found, the groups with the most failures; for this machine only.
+    """
 
     counterexamples: tuple[Counterexample, ...]
     n_groups: int
     fell: Mapping[str, int]
+    nearest: tuple[Counterexample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +82,12 @@ def find_counterexamples(
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
     questions = _questions(window, (places for _, places in ranked))
     shown = tuple(replace(one, examples=_examples(places, window, questions)) for one, places in ranked)
-    return FoundCounterexamples(shown, len(everything), fell)
+    few = sorted((one for one, _ in everything if one.n_failures < min_failures), key=_most_failures)
+    return FoundCounterexamples(shown, len(everything), fell, tuple(few[:MAX_NEAREST]) if not shown else ())
+
+
+def _most_failures(one: Counterexample) -> tuple[int, float, str]:
+    return (-one.n_failures, -one.harm_low, one.key)
 
 
 def _rank(one: Counterexample) -> tuple[float, float, int, str]:

@@ -1,6 +1,6 @@
 """Phase F as one use case: a project's records in, a night's counterexamples out."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -90,6 +90,8 @@ def run_refine(
             excluded=excluded,
             known=mined.known_keys(),
         )
+        if request.sanitized:  # they are no part of what others may read
+            refined = replace(refined, found=replace(refined.found, nearest=()))
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)
         document, paths = write_refined(refined, folder, now=now, sanitized=request.sanitized)

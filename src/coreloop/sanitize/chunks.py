@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, Final
 
 import orjson
 
+from coreloop.leftovers import end_with_parent
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.lines import MAX_LINE_BYTES, KeptLine, Rejected, sanitize_lines
 from coreloop.sanitize.modes import Masker, Mode
@@ -81,7 +82,8 @@ _worker: list[Finder] = []
 
 
 def start_worker(task: SanitizeTask) -> None:
-    """Build once what every chunk needs."""
+    """Build once what every chunk needs; in a process of its own, end with the one that started it."""
+    end_with_parent()
     names = read_names(task.names_file) if task.names_file is not None else None
     _worker[:] = [_visitor(task, names)]
 

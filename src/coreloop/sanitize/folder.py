@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,6 +15,7 @@ from typing import BinaryIO, Final
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.files import open_regular
+from coreloop.leftovers import temporary_folder
 from coreloop.sanitize.chunks import (
     CHUNK_BYTES,
     GZIP_MAGIC,
@@ -33,6 +33,7 @@ from coreloop.sanitize.report import Report
 from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
+_STAGING: Final = ".coreloop-export-"
 _SMALL_BYTES: Final = 2 * CHUNK_BYTES
 
 
@@ -178,17 +179,14 @@ def _refuse_unreadable(error: OSError) -> None:
 @contextlib.contextmanager
 def _staging(out: Path) -> Iterator[Path]:
     """A hidden folder beside ``out`` that takes its name when all is done, and is removed when not."""
-    folder = out.resolve().with_name(f".{out.resolve().name}.{token_hex(8)}")
+    target = out.resolve()
     with _io_errors(out):
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700)
-        try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with temporary_folder(_STAGING, parent=target.parent) as folder:
             yield folder
             if out.exists():
                 out.rmdir()
-            folder.rename(out.resolve())
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.rename(target)
 
 
 @contextlib.contextmanager

@@ -33,6 +33,20 @@ NOTES = ROOT / "examples" / "knowledge" / "data" / "dart" / "auditAnalysis"
         "## 개선 제안",
         "### 개선제안",
         "엔진 개선\n---",
+        "### 엔진 개선점",
+        "## 개선점",
+        "## 개선 사항",
+        "## Improvements",
+        "### Engine improvement ideas",
+        "## 3. 개선점",
+        "## 2) Improvements",
+        "### 2.1 엔진 개선",
+        "## ① 개선점",
+        "## 나. 엔진 개선",
+        "## II. Improvements",
+        "## 🚀 엔진 개선",
+        "## 3️⃣ 개선점 ✅",
+        "## [엔진 개선]",
     ],
 )
 def test_every_heading_that_people_write_opens_the_section(heading: str):
@@ -44,6 +58,34 @@ def test_every_heading_that_people_write_opens_the_section(heading: str):
 )
 def test_other_headings_do_not(heading: str):
     assert improvement_bullets(f"{heading}\n\n- a\n") == []
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# 엔진 개선",
+        "#### 엔진 개선",
+        "## 엔진 개선 내역",
+        "## 개선",
+        "## What the engine should improve",
+        "엔진 개선",
+        "**엔진 개선**",
+        "##엔진 개선",
+        "3. 개선점",
+    ],
+)
+def test_a_heading_that_is_only_like_it_is_named(heading: str, tmp_path: Path):
+    (tmp_path / "005930.md").write_text(f"## 요약\n\n{heading}\n\n- a\n", encoding="utf-8")
+    notes = read_notes(tmp_path)
+    assert notes.bullets == {}
+    named = heading.strip("#* ").removeprefix("3. ")
+    assert notes.skipped["005930.md"].endswith("is not read as a heading; write ## 엔진 개선")
+    assert named in notes.skipped["005930.md"]
+
+
+def test_a_note_on_other_things_is_no_near_miss(tmp_path: Path):
+    (tmp_path / "005930.md").write_text("## 요약\n\n수익성이 개선되었다.\n\n- 마진 개선\n", encoding="utf-8")
+    assert read_notes(tmp_path).skipped == {}
 
 
 @pytest.mark.parametrize(

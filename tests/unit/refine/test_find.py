@@ -523,3 +523,17 @@ def test_real_requests_are_counted_as_by_the_plain_miner(tau_log: Path) -> None:
         assert one.n_calls == made[one.tool, frozenset(one.arg_keys)]
     assert by_shape == bad
     assert sum(bad.values()) == 412
+
+
+def test_gates_that_let_nothing_through_name_the_groups_with_the_most_failures(tmp_path: Path):
+    rows = [
+        record(tool_calls=[failed("a"), call("b")]),
+        *[record(tool_calls=[failed("b", error="timeout"), call("a")])] * 2,
+    ]
+    found = _found(tmp_path, rows, 3)
+    assert found.counterexamples == ()
+    assert [(miss.tool, miss.n_failures, miss.n_calls) for miss in found.nearest] == [
+        ("b", 2, 3),
+        ("a", 1, 3),
+    ]
+    assert _found(tmp_path, rows, 2).nearest == ()

@@ -195,7 +195,7 @@ def test_an_export_that_is_killed_leaves_no_file_under_its_name(tmp_path: Path):
     out = tmp_path / "out"
     process = subprocess.Popen([sys.executable, "-c", _EXPORT, str(tmp_path / "in"), str(out)])
     try:
-        while not list(tmp_path.glob(".out.*/.part-*")):
+        while not list(tmp_path.glob(".coreloop-export-*/.part-*")):
             assert process.poll() is None
             time.sleep(0.01)
     finally:
