@@ -13,7 +13,7 @@ from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFi
 from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.refine.document import title
 from coreloop.refine.propose import Refined
-from coreloop.text import fitted, printable
+from coreloop.text import counted, fitted, printable
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
 _FELL = {
