@@ -47,5 +47,39 @@ def fitted(text: str, columns: int) -> str:
     return text[: bisect_right(ends, columns - 1)] + "…"
 
 
+def wrapped(text: str, columns: int, *, indent: str = "") -> str:
+    """A line as lines that fit on a terminal, broken between words, or within one that is too long.
+
+    Parameters
+    ----------
+    text : str
+        Printable; a wide letter (Hangul, Han, kana) takes two columns.
+    columns : int
+        Of the terminal, the indent included.
+    indent : str
+        Before each line.
+    """
+    room = max(columns - len(indent), 2)
+    lines, used = [""], 0
+    for word in text.split():
+        gap = " " if used else ""
+        if used + len(gap) + _width(word) <= room:
+            lines[-1] += gap + word
+            used += len(gap) + _width(word)
+            continue
+        if used:
+            lines, used = [*lines, ""], 0
+        for char in word:
+            if used + _width(char) > room:
+                lines, used = [*lines, ""], 0
+            lines[-1] += char
+            used += _width(char)
+    return "\n".join(indent + line for line in lines)
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
 def _is_visible(char: str) -> bool:
     return char == " " or (unicodedata.category(char)[0] not in "CZ" and char not in FILLERS)

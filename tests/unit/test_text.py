@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.text import fitted, printable
+from coreloop.text import fitted, printable, wrapped
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,15 @@ def test_printable_text_is_one_encodable_line(text):
 )
 def test_a_line_is_cut_to_the_columns_of_a_terminal(text: str, columns: int, expected: str):
     assert fitted(text, columns) == expected
+
+
+def test_wide_letters_are_wrapped_by_the_columns_that_they_take():
+    assert wrapped("매출 총이익 률", 8, indent="  ") == "  매출\n  총이익\n  률"
+    assert wrapped("", 8, indent="  ") == "  "
+
+
+@given(st.text(alphabet="ab 가나 ", max_size=60), st.integers(2, 12))
+def test_wrapped_lines_fit_and_lose_nothing(text: str, columns: int):
+    lines = wrapped(text, columns).split("\n")
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(sum(2 if char in "가나" else 1 for char in line) <= columns for line in lines)

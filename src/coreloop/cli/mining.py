@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.cli.options import FolderType
+from coreloop.cli.progress import ProgressBar
 from coreloop.text import counted
 
 if TYPE_CHECKING:
@@ -47,13 +48,15 @@ def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def watched(*, quiet: bool = False) -> "Watch":
-    """Callbacks that say on stderr which files were counted before, or why nothing could be cached."""
+    """Callbacks that show on stderr how far the counting is, and what of it was cached."""
     from coreloop.mine.session import Watch
 
-    return Watch(opened=partial(_say_cached, quiet=quiet))
+    bar = ProgressBar("counting records")
+    return Watch(progress=bar.update, opened=partial(_say_cached, bar, quiet=quiet))
 
 
-def _say_cached(mined: "Mined", *, quiet: bool) -> None:
+def _say_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
+    bar.end()
     if mined.not_cached:
         click.echo(f"rollups are not kept: {mined.not_cached}", err=True)
     elif mined.n_reused and not quiet:

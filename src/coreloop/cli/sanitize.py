@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
+from coreloop.cli.progress import ProgressBar
 from coreloop.errors import UsageError
 from coreloop.files import write_private
 from coreloop.project.workspace import open_workspace
@@ -60,10 +61,12 @@ def command(
         if mode is not None or out is not None or key_file is not None:
             raise UsageError("--check writes nothing: leave out --mode, --out and --key-file")
         sources = (*paths, *([source] if source is not None else []))
-        result = check_records(workspace, sources, names=names, jobs=jobs)
+        bar = ProgressBar("looking")
+        result = check_records(workspace, sources, names=names, jobs=jobs, progress=bar.update)
     elif mode is None or paths:
         raise UsageError("say --mode hash, drop or mask, with --in and --out for the folders; or --check")
     else:
+        bar = ProgressBar("sanitizing")
         request = ExportRequest(
             mode=mode,  # type: ignore[arg-type]  # one of the three, says click
             now=datetime.now(UTC),
@@ -74,8 +77,11 @@ def command(
             report=report_file,
             keep_times=keep_times,
             jobs=jobs,
+            progress=bar.update,
         )
         result = export_records(workspace, request)
+    bar.end()
+    if result.out is not None:
         click.echo(f"wrote {result.out}", err=True)
     _finish(result, report_file, as_json=as_json)
 

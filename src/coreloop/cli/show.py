@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +14,7 @@ from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import MIN_PUBLISHED
-from coreloop.text import counted, fitted, printable
+from coreloop.text import counted, fitted, printable, wrapped
 
 MAX_SHOWN = 10
 _HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
@@ -156,7 +155,7 @@ def _show_candidate(candidate: Candidate, columns: int) -> None:
     )
     steps = printable(" > ".join(map(str, candidate.tool_pattern)))
     indent = " " * 4
-    click.echo(textwrap.fill(steps, columns, initial_indent=indent, subsequent_indent=indent))
+    click.echo(wrapped(steps, columns, indent=indent))
     for bullet in candidate.bullets:
         click.echo(fitted(f"{indent}gate relaxed by the playbook: {printable(bullet)}", columns))
     if candidate.refused is not None:

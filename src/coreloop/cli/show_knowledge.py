@@ -1,7 +1,9 @@
 """What ``knowledge`` and ``backfill-blog`` print."""
 
 import os
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +16,7 @@ from coreloop.knowledge.front_matter import Malformed
 from coreloop.knowledge.insights import Insight
 from coreloop.knowledge.playbook import Bullet
 from coreloop.sqlite import keep_private
-from coreloop.text import printable
+from coreloop.text import printable, wrapped
 
 NOT_CONFIRMED: Final = "nothing was changed; add --confirm"
 
@@ -32,7 +34,7 @@ def show_insights(found: Sequence[Insight], *, as_json: bool) -> None:
         figures = ", ".join(f"{name} {value}" for name, value in one.key_metrics.items())
         lines += [f"    {figures}"] if figures else []
         lines.append(f"    {one.evidence_ref or 'no evidence'} ({one.quality_gate or 'not verified'})")
-        click.echo("\n".join(map(printable, lines)))
+        _show_lines(lines)
     if not found:
         click.echo("nothing is known", err=True)
 
@@ -45,9 +47,17 @@ def show_bullets(found: Sequence[Bullet], *, as_json: bool) -> None:
     for one in found:
         counts = f"{one.success_count}/{one.success_count + one.fail_count}"
         sector = f"[{one.sector}] " if one.sector else ""
-        click.echo(printable(f"{one.quality:.2f} {counts:>9}  {sector}{one.bullet}"))
+        _show_lines([f"{one.quality:.2f} {counts:>9}  {sector}{one.bullet}"])
     if not found:
         click.echo("nothing is known", err=True)
+
+
+def _show_lines(lines: Iterable[str]) -> None:
+    """Print lines, wrapped under their own beginning on a terminal, and whole for another program."""
+    columns = shutil.get_terminal_size().columns
+    for line in map(printable, lines):
+        indent = " " * (len(line) - len(line.lstrip()))
+        click.echo(wrapped(line, columns, indent=indent) if sys.stdout.isatty() else line)
 
 
 def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None:

@@ -1,7 +1,6 @@
 """What ``refine`` prints."""
 
 import shutil
-import textwrap
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFi
 from coreloop.proposals.night import MIN_PUBLISHED
 from coreloop.refine.document import title
 from coreloop.refine.propose import Refined
-from coreloop.text import counted, fitted, printable
+from coreloop.text import counted, fitted, printable, wrapped
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
 _FELL = {
@@ -67,7 +66,7 @@ def _show(one: Counterexample, columns: int) -> None:
     )
     indent = " " * 4
     text = printable(title(one))
-    click.echo(textwrap.fill(text, columns, initial_indent=indent, subsequent_indent=indent))
+    click.echo(wrapped(text, columns, indent=indent))
 
 
 def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path]) -> str:

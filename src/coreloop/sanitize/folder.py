@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -35,6 +35,11 @@ from coreloop.sanitize.vocabulary import KnownWords
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _STAGING: Final = ".coreloop-export-"
 _SMALL_BYTES: Final = 2 * CHUNK_BYTES
+Progress = Callable[[int, int], None]
+
+
+def unwatched(_done_bytes: int, _total_bytes: int) -> None:
+    """The progress of work that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,8 @@ class Choices:
         Leave times and the names of day files as they are.
     jobs : int
         Processes.
+    progress : callable
+        Called with the bytes that are done and the bytes of all files.
     """
 
     mode: Mode
@@ -63,6 +70,7 @@ class Choices:
     vocabulary: KnownWords = field(default_factory=KnownWords)
     keep_times: bool = False
     jobs: int = 1
+    progress: Progress = unwatched
 
 
 def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
@@ -104,7 +112,10 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     with _staging(out) as folder:
         names = _out_names(files, keep=choices.keep_times)
         renumbering = Renumbering(task.tag)
-        for file, name, results in _run(files, names, task, jobs=choices.jobs, parts=folder):
+        plan = _plan(files, names)
+        for file, name, results in _run(
+            plan, task, jobs=choices.jobs, parts=folder, progress=choices.progress
+        ):
             with _private(folder / name) as target:
                 for part, outcome in results:
                     renumbering.copy(part, target)
@@ -116,7 +127,9 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     return report
 
 
-def check_dir(source: Path, *, names_file: Path | None = None, jobs: int = 1) -> Report:
+def check_dir(
+    source: Path, *, names_file: Path | None = None, jobs: int = 1, progress: Progress = unwatched
+) -> Report:
     """Look for what is private in a folder's records, or in one file; write nothing.
 
     Raises
@@ -128,7 +141,8 @@ def check_dir(source: Path, *, names_file: Path | None = None, jobs: int = 1) ->
     report = Report(None)
     task = SanitizeTask(None, names_file=names_file)
     with _io_errors(source):
-        for file, _, results in _run(files, [""] * len(files), task, jobs=jobs, parts=None):
+        plan = _plan(files, [""] * len(files))
+        for file, _, results in _run(plan, task, jobs=jobs, parts=None, progress=progress):
             for _, outcome in results:
                 report.add(_shown(file, source), outcome)
             _reject_whole(file, source, report)
@@ -213,22 +227,43 @@ def _out_names(files: Sequence[Path], *, keep: bool) -> list[str]:
 Results = Iterable[tuple[Path, ChunkOutcome]]
 
 
+Plan = Sequence[tuple[Path, str, Sequence[Chunk]]]
+
+
+def _plan(files: Sequence[Path], names: Sequence[str]) -> Plan:
+    """Each file, its new name and its chunks."""
+    return [(file, name, _chunks(file)) for file, name in zip(files, names, strict=True)]
+
+
 def _run(
-    files: Sequence[Path], names: Sequence[str], task: SanitizeTask, *, jobs: int, parts: Path | None
+    plan: Plan, task: SanitizeTask, *, jobs: int, parts: Path | None, progress: Progress
 ) -> Iterator[tuple[Path, str, Results]]:
     """Each file with the outcomes of its chunks in their order, made by this process or by others."""
-    plan = [(file, name, _chunks(file)) for file, name in zip(files, names, strict=True)]
     total = sum(chunk.end - chunk.start for _, _, chunks in plan for chunk in chunks)
+    done = 0
+    for (file, name, chunks), results in zip(plan, _results(plan, task, total, jobs, parts), strict=True):
+        yield file, name, _watched(chunks, results, done, total, progress)
+        done += sum(chunk.end - chunk.start for chunk in chunks)
+
+
+def _watched(chunks: Sequence[Chunk], results: Results, done: int, total: int, progress: Progress) -> Results:
+    for chunk, result in zip(chunks, results, strict=True):
+        done += chunk.end - chunk.start
+        progress(done, total)
+        yield result
+
+
+def _results(plan: Plan, task: SanitizeTask, total: int, jobs: int, parts: Path | None) -> Iterator[Results]:
     if jobs < 2 or total < _SMALL_BYTES:
         start_worker(task)
-        yield from ((file, name, _alone(chunks, parts)) for file, name, chunks in plan)
+        yield from (_alone(chunks, parts) for _, _, chunks in plan)
         return
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start_worker, initargs=(task,)
     ) as pool:
         ahead = _Ahead(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
-        for file, name, chunks in plan:
-            yield file, name, (ahead.next() for _ in chunks)
+        for _, _, chunks in plan:
+            yield (ahead.next() for _ in chunks)
 
 
 def _alone(chunks: Sequence[Chunk], parts: Path | None) -> Results:

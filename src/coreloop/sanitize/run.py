@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import orjson
 
 from coreloop.errors import UsageError
-from coreloop.sanitize.folder import Choices, check_dir, find_files, refuse_out, sanitize_dir
+from coreloop.sanitize.folder import (
+    Choices,
+    Progress,
+    check_dir,
+    find_files,
+    refuse_out,
+    sanitize_dir,
+    unwatched,
+)
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
@@ -42,6 +50,8 @@ class ExportRequest:
         Leave minutes, and the names of day files.
     jobs : int
         Processes.
+    progress : callable
+        Called with the bytes that are done and the bytes of all files.
     """
 
     mode: Mode
@@ -53,6 +63,7 @@ class ExportRequest:
     report: Path | None = None
     keep_times: bool = False
     jobs: int = 1
+    progress: Progress = unwatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,12 @@ class SanitizeResult:
 
 
 def check_records(
-    workspace: "Workspace", sources: Sequence[Path], *, names: Path | None = None, jobs: int = 1
+    workspace: "Workspace",
+    sources: Sequence[Path],
+    *,
+    names: Path | None = None,
+    jobs: int = 1,
+    progress: Progress = unwatched,
 ) -> SanitizeResult:
     """Look for what is private in folders or files, by default in the project's records; write nothing.
 
@@ -92,7 +108,8 @@ def check_records(
     sources = sources or (workspace.records_dir,)
     names_file = _names_file(workspace, names)
     return SanitizeResult(
-        sources, [check_dir(source, names_file=names_file, jobs=jobs) for source in sources]
+        sources,
+        [check_dir(source, names_file=names_file, jobs=jobs, progress=progress) for source in sources],
     )
 
 
@@ -122,6 +139,7 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         vocabulary=KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root),
         keep_times=request.keep_times,
         jobs=request.jobs,
+        progress=request.progress,
     )
     return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out)
 

@@ -1,0 +1,69 @@
+"""A bar on stderr for work that takes more than a second."""
+
+import sys
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+_PATIENCE_S: Final = 1.0
+
+
+class ProgressBar:
+    """Shows how much is done: on a terminal only, after a second only, and erased in the end.
+
+    Parameters
+    ----------
+    label : str
+        What is being done: ``counting``.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._done: tuple[int, int | None] = (0, None)
+        self._shown: Progress | None = None
+        self._ended = not sys.stderr.isatty()
+        self._lock = Lock()
+        if not self._ended:
+            self._timer = Timer(_PATIENCE_S, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+            click.get_current_context().call_on_close(self.end)
+
+    def update(self, done_bytes: int, total_bytes: int) -> None:
+        """Say how much of the work is done."""
+        with self._lock:
+            self._done = (done_bytes, total_bytes)
+            self._draw()
+
+    def end(self) -> None:
+        """Erase the bar, if there is one."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            self._timer.cancel()
+            if self._shown is not None:
+                self._shown.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        with self._lock:
+            if self._ended:
+                return
+            shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+            shown.add_task(self._label, total=None)
+            self._shown = shown
+            self._draw()
+            shown.start()
+
+    def _draw(self) -> None:
+        if self._shown is not None:
+            done, total = self._done
+            self._shown.update(self._shown.task_ids[0], completed=done, total=total)

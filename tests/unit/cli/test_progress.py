@@ -1,0 +1,91 @@
+"""Long work shows a bar, on a terminal alone, and leaves no trace of it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from logs import record, write_log
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
+WORK = """
+import sys, time
+import click
+from coreloop.cli.progress import ProgressBar
+@click.command()
+def work():
+    bar = ProgressBar("counting records")
+    for done in range(1, 11):
+        time.sleep(float(sys.argv[1]) / 10)
+        bar.update(done, 10)
+    if sys.argv[2] == "fails":
+        raise click.UsageError("no")
+    bar.end()
+    click.echo("the end", err=True)
+try:
+    work(args=[], standalone_mode=False)
+except click.UsageError:
+    click.echo("the end", err=True)
+"""
+
+
+def on_a_terminal(command: list[str], folder: Path) -> str:
+    """What a process writes to a terminal as its stderr."""
+    leader, follower = pytest.importorskip("pty").openpty()
+    environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    process = subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    written = b""
+    with os.fdopen(leader, "rb", buffering=0) as terminal:
+        while True:
+            try:
+                part = terminal.read(65536)
+            except OSError:  # Linux's way of saying that nobody writes any more
+                break
+            if not part:
+                break
+            written += part
+    assert process.wait() == 0
+    return written.decode()
+
+
+def shown_in_the_end(written: str) -> str:
+    """What stands on the terminal's line once everything is written: rich erases lines by their control."""
+    return written.rpartition("\x1b[2K")[2].replace("\x1b[?25h", "").strip("\r\n")
+
+
+@pytest.mark.parametrize("outcome", ["succeeds", "fails"])
+def test_work_of_more_than_a_second_shows_a_bar_that_is_erased(tmp_path: Path, outcome: str):
+    written = on_a_terminal([sys.executable, "-c", WORK, "2", outcome], tmp_path)
+    assert "counting records" in written
+    assert "%" in written
+    assert shown_in_the_end(written) == "the end"
+
+
+def test_shorter_work_shows_none(tmp_path: Path):
+    assert on_a_terminal([sys.executable, "-c", WORK, "0.2", "succeeds"], tmp_path).strip() == "the end"
+
+
+def test_without_a_terminal_there_is_none():
+    done = subprocess.run([sys.executable, "-c", WORK, "1.5", "succeeds"], capture_output=True, check=True)
+    assert done.stderr == b"the end\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "label"),
+    [
+        ("mine --no-cache --in-dir in", "counting records"),
+        ("pattern --no-cache --in-dir in", "counting records"),
+        ("sanitize --mode drop --in in --out out", "sanitizing"),
+        ("sanitize --check in", "looking"),
+    ],
+)
+def test_commands_with_much_to_read_show_how_far_they_are(tmp_path: Path, words: str, label: str):
+    log = write_log(tmp_path / "in" / "2026-04-25.jsonl", [record()])
+    log.write_bytes(log.read_bytes() * 60_000)
+    written = on_a_terminal([sys.executable, "-m", "coreloop", *words.split()], tmp_path)
+    assert label in written
+    assert label not in shown_in_the_end(written)
