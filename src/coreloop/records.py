@@ -71,7 +71,7 @@ class Record(TypedDict):
     tool_sequence_hash: str
     override_calls: list[OverrideCall]
     rounds: int | None
-    chunk_len: int
+    chunk_len: int | None
     error: str | None
     violation: str | None
     skill_used: str | None

@@ -273,7 +273,7 @@ class AuditCollector:
 
     def flush(
         self,
-        chunk_len: int = 0,
+        chunk_len: int | None = None,
         *,
         error: str | BaseException | None = None,
         rounds: int | None = None,
@@ -283,8 +283,8 @@ class AuditCollector:
 
         Parameters
         ----------
-        chunk_len : int
-            Length of the answer in characters.
+        chunk_len : int, optional
+            Length of the answer in characters; 0 is an empty answer, None is not known.
         error : str or exception, optional
             Why the request as a whole failed.
         rounds : int, optional
@@ -308,7 +308,8 @@ class AuditCollector:
         try:
             record["ts"], day, second = _stamp(self._clock_ns())
             record["tool_sequence_hash"] = hash_sequence(self._sequence)
-            record["chunk_len"] = number(chunk_len, drop=drop) or 0
+            if chunk_len is not None:
+                record["chunk_len"] = number(chunk_len, drop=drop)
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
             if error is not None:
                 record["error"] = error_text(error)

@@ -61,7 +61,7 @@ def open_record(
         "tool_sequence_hash": "",
         "override_calls": [],
         "rounds": None,
-        "chunk_len": 0,
+        "chunk_len": None,
         "error": None,
         "violation": None,
         "skill_used": None,

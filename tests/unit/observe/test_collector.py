@@ -109,7 +109,7 @@ def test_a_field_of_the_wrong_type_costs_the_field_and_is_counted(audit, only):
     request.flush(chunk_len="500")
     record = only()
     assert [call["name"] for call in record["tool_calls"]] == ["scan"]
-    assert (record["tool_calls"][0]["extreme_flags"], record["chunk_len"]) == ([], 0)
+    assert (record["tool_calls"][0]["extreme_flags"], record["chunk_len"]) == ([], None)
     assert dropped()["unserialisable"] == before + 2
 
 
@@ -204,7 +204,7 @@ def test_a_request_is_one_line_with_every_field(audit, only):
 def test_a_request_without_anything_is_a_record_too(audit, only):
     audit().flush()
     record = only()
-    assert (record["question"], record["tool_calls"], record["chunk_len"]) == ("", [], 0)
+    assert (record["question"], record["tool_calls"], record["chunk_len"]) == ("", [], None)
     assert record["tool_sequence_hash"] == "seq:e3b0c44298fc1c14"
     assert record["category_hash"] == "UNSPECIFIED"
     assert "session_hash" not in record
@@ -978,7 +978,7 @@ def test_fields_of_any_type_are_recorded(audit, only):
     assert [call["duration_ms"] for call in record["tool_calls"]] == [None, None]
     assert [call["extreme_flags"] for call in record["tool_calls"]] == [[], ["wacc"]]
     assert record["override_calls"][0]["succeeded"] is True
-    assert (record["chunk_len"], record["rounds"]) == (0, None)
+    assert (record["chunk_len"], record["rounds"]) == (None, None)
     assert record["error"]
     assert record["violation"]
 

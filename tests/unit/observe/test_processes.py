@@ -84,7 +84,9 @@ def test_a_process_killed_at_random_takes_nothing_of_the_others_along(tmp_path, 
         victim.kill()
         assert victim.wait() == -signal.SIGKILL
         assert [other.communicate(timeout=60)[0] for other in others] == ["{}\n"] * 3
-    AuditCollector(question="after 0", data_dir=tmp_path, clock_ns=lambda: 1777109400 * 10**9).flush()
+    AuditCollector(question="after 0", data_dir=tmp_path, clock_ns=lambda: 1777109400 * 10**9).flush(
+        chunk_len=0
+    )
     numbers = written(tmp_path)
     lost = numbers.pop("victim")
     assert lost == list(range(len(lost)))
