@@ -72,9 +72,18 @@ def read_loosely(raw: bytes) -> LooseRecord | str:
         return NOT_UTF8
 
 
+_MOST_VERSION: Final = 20
+
+
 def newer(version: float) -> str:
-    """Why a line of a newer version is skipped: its fields may mean something else."""
-    return f"schema version {version:.12g} is newer than {SCHEMA_VERSION}: upgrade coreloop"
+    """Why a line of a newer version is skipped: its fields may mean something else.
+
+    Each reason is counted and placed, so a log cannot make many: of the versions that nobody will write for
+    long, there is one.
+    """
+    known = version <= _MOST_VERSION and version == int(version)
+    named = f"{version:.0f}" if known else "of no known kind"
+    return f"schema version {named} is newer than {SCHEMA_VERSION}: upgrade coreloop"
 
 
 def time_of(value: object) -> datetime | None:

@@ -6,9 +6,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from coreloop.errors import WorkspaceError
+from coreloop.errors import RefusedError, WorkspaceError
 from coreloop.files import locked, write_private
 from coreloop.forge.connect import connect_forge
+from coreloop.judgments import read_judgments
 from coreloop.project.workspace import Workspace
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
@@ -16,6 +17,7 @@ from coreloop.promote.promotion import Done, Leave, Plan, Promoting, base_commit
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.reach import Reach
 from coreloop.promote.reach_log import ReachOutcome, append_reach
+from coreloop.text import printable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +70,7 @@ def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
     RefusedError, GitError, ReachError
         As `coreloop.promote.promotion.make_plan` does.
     """
-    proposal = read_proposal(
-        request.path, request.wanted, workspace.settings, is_configured=workspace.is_configured
-    )
+    proposal = _read_promotable(workspace, request)
     replayed = workspace.replayed()
     with WritableRepository(workspace.root) as repository:
         promoting = _promoting(workspace, proposal, repository, request.leave, confirmed=False)
@@ -109,9 +109,7 @@ def confirm_promotion(
     CoreloopError
         As `plan_promotion` does, and where git or GitHub says no.
     """
-    proposal = read_proposal(
-        request.path, request.wanted, workspace.settings, is_configured=workspace.is_configured
-    )
+    proposal = _read_promotable(workspace, request)
     # One at a time: two runs of one candidate would each find no branch and make one.
     with (
         WritableRepository(workspace.root) as repository,
@@ -123,6 +121,18 @@ def confirm_promotion(
         plan, done = promote(replace(promoting, reached=keep), forge)
     kept = keep_body(plan, request.path) if plan is not None and done.pull_request is None else None
     return PromoteResult(plan, done, kept)
+
+
+def _read_promotable(workspace: Workspace, request: PromoteRequest) -> Proposal:
+    """The entry, unless a person has rejected it since its file was written."""
+    proposal = read_proposal(
+        request.path, request.wanted, workspace.settings, is_configured=workspace.is_configured
+    )
+    newest = read_judgments(workspace.judgments_dir).newest().get(proposal.key)
+    if newest is not None and not newest.verdict.passes:
+        said = f"{printable(newest.judged_by)} said {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
+        raise RefusedError(f"{proposal.id} was rejected: {said}; give it a P or a T with judge first")
+    return proposal
 
 
 def keep_body(plan: Plan, candidates: Path) -> Path:

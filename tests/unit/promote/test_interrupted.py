@@ -9,11 +9,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coreloop.judgments import Verdict
+from coreloop.project.workspace import open_workspace
+from coreloop.verdicts.judge import judge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
 from promoting import BRANCH, GOOD, ID, Agent, Project
@@ -204,6 +209,18 @@ def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as
     assert "첫째 질문" not in out
 
 
+@pytest.mark.parametrize("options", [(), ("--confirm", "--allow-unverified")], ids=["dry run", "confirmed"])
+def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple[str, ...]) -> None:
+    give = partial(judge, open_workspace(project.root), ID, cause=None, by="Ann", now=datetime.now(UTC))
+    give(Verdict.VIOLATION)
+    code, _, err = run(project, *options)
+    assert code == 1
+    assert f"{ID} was rejected: Ann said V on" in err
+    assert list(project.heads()) == ["main"]
+    give(Verdict.PASS)
+    assert "was rejected" not in run(project, *options)[2]
+
+
 def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
     with Agent(GOOD) as agent:
         (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
@@ -217,7 +234,7 @@ def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
         (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
         code, _, err = run(project, "--ask")
     kept = project.root / "data/audit/replays.txt"
-    assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: they are never mined\n")
+    assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")
 
 
 def test_dry_run_that_would_be_stopped_says_so_and_exits_1(project: Project, hub: GithubStandIn) -> None:
