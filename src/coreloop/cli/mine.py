@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(since: date | timedelta, until: date | timedelta, mining: "MiningOptions", as_json: bool) -> None:
     """Count the records once and keep the counts, so that every other command is quick.
 
-    Every kept rollup is checked; one that is damaged is made again. --since and --until only say of which
-    days records are reported.
+    Every kept rollup is checked; one that is damaged is made again. Exits 1 when the counts cannot be kept.
+    --since and --until only say of which days records are reported.
     """
     from coreloop.days import Days
     from coreloop.mine.session import run_mine
@@ -32,6 +32,7 @@ def command(since: date | timedelta, until: date | timedelta, mining: "MiningOpt
     days = Days(*days_between(datetime.now(UTC).date(), since, until))
     result = run_mine(workspace, days, mining, watch=watched())
     _show(result, as_json=as_json)
+    click.get_current_context().exit(1 if result.not_cached else 0)
 
 
 def _show(result: "MineResult", *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ import re
 import stat
 from collections.abc import Callable
 from datetime import date, timedelta
+from math import isnan
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -42,6 +43,19 @@ FOLDER: Final = _PathType(path_type=Path, file_okay=False)
 FILE_OR_FOLDER: Final = _PathType(path_type=Path)
 
 
+class ShareType(click.FloatRange):
+    """A number from 0 to 1; nan, which compares with nothing, is none."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        share: float = super().convert(value, param, ctx)
+        if isnan(share):
+            self.fail(f"{value} is not in the range 0<=x<=1.", param, ctx)
+        return share
+
+
 class DayType(click.ParamType["date | timedelta"]):
     """A day, as ``YYYY-MM-DD`` or as a number of days before today (``30d``)."""
 
@@ -67,7 +81,7 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
     except OverflowError as error:
         raise UsageError("--since reaches back before the year 1; write a day such as 2026-04-25") from error
     if first > last:
-        raise UsageError(f"--since {first} is after --until {last}; swap them")
+        raise UsageError(f"--until {last} is before --since {first}; give both, the earlier day first")
     return first, last
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coreloop.cli.mining import min_chunk_len_option, mining_options, watched
-from coreloop.cli.options import FOLDER, days_between, json_option, window_options
+from coreloop.cli.options import FOLDER, ShareType, days_between, json_option, window_options
 from coreloop.mine.remote import Address
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.text import printable
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     help="Different questions a pattern needs.  [default: 3]",
 )
 @min_chunk_len_option
-@click.option(
-    "--min-success-rate", type=click.FloatRange(0, 1), help="Successes of all requests.  [default: 1.0]"
-)
+@click.option("--min-success-rate", type=ShareType(), help="Successes of all requests.  [default: 1.0]")
 @click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
 @click.option(
     "--sanitize", "sanitized", is_flag=True, help="For others to read: redacted, and folded under 5."

@@ -189,6 +189,8 @@ class MineResult:
         Records of the days.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
+    not_cached : str
+        Why nothing could be cached; empty when it was, or when nobody asked for it.
     """
 
     days: Days
@@ -197,6 +199,7 @@ class MineResult:
     n_bytes_read: int
     n_records: int
     oddities: LogOddities
+    not_cached: str
 
 
 def run_mine(
@@ -212,4 +215,5 @@ def run_mine(
             n_bytes_read=mined.n_bytes_read,
             n_records=window.n_records(),
             oddities=find_oddities((rollup.path, rollup.oddities) for rollup in mined.rollups),
+            not_cached=mined.not_cached,
         )

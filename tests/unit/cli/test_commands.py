@@ -643,3 +643,21 @@ def test_a_proposals_folder_is_closed_to_others_and_a_named_one_is_left(
 
 def test_the_help_of_pattern_tells_of_what_it_removes(run: Run):
     assert "retention_days" in run("pattern", "--help").stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
+def test_mine_that_can_keep_nothing_exits_with_1(spawn: Run, log: Path):
+    done = spawn("mine", command=["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND])
+    assert done.returncode == 1
+    assert done.stderr.startswith("rollups are not kept: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--min-success-rate", "nan"], "nan is not in the range"),
+        (["--until", "2020-01-01"], "give both, the earlier day first"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_one_line(run: Run, log: Path, words: list[str], said: str):
+    _assert_refused(run("pattern", *words), said)
