@@ -141,6 +141,7 @@ def test_json_of_pattern_is_all_of_stdout(run: Run, log: Path):
     assert all(Path(path).is_file() for path in facts["files"])
 
 
+@pytest.mark.slow
 def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
     done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 0
@@ -148,6 +149,7 @@ def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
     assert "observe  300 requests" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path, monkeypatch):
     config = tmp_path / "gitconfig"
     config.write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = /nowhere/gpg\n")
@@ -158,6 +160,7 @@ def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path,
     assert Path(promotion["body"]).is_file()
 
 
+@pytest.mark.slow
 def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     done = run("demo", "--out", str(tmp_path / "scratch"))
@@ -180,6 +183,7 @@ def test_the_demo_shows_candidates_text_and_what_to_do_next(run: Run, tmp_path: 
     assert b"300 records" in again.stdout
 
 
+@pytest.mark.slow
 def test_both_names_and_the_script_are_the_same_command(spawn: Run, log: Path):
     bin_folder = Path(sys.executable).parent
     script = Path(__file__).parents[3] / "scripts" / "audit" / "extract_skill_candidates.py"
@@ -196,6 +200,7 @@ def test_both_names_and_the_script_are_the_same_command(spawn: Run, log: Path):
 # --- the real episodes -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "share", "names"),
     [
@@ -372,6 +377,7 @@ run()
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs to see what a process has open")
 def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     log = tmp_path / "long.jsonl"
@@ -444,6 +450,7 @@ def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
 @pytest.mark.parametrize("args", ["pattern", "pattern --json", "--help", "pattern --help"])
 @pytest.mark.parametrize("reader", ["true", "head -1"])
@@ -570,6 +577,7 @@ def test_gzip_bytes_under_a_log_s_name_are_counted_and_skipped(run: Run, tmp_pat
     assert sum(facts["skipped"].values()) > 0
 
 
+@pytest.mark.slow
 def test_a_line_of_50_mb_is_one_record(run: Run, tmp_path: Path):
     long = record(question="아주 긴 기록", session_hash="session:1")
     long["tool_calls"][0]["args"]["text"] = "x" * 50_000_000

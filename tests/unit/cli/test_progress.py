@@ -56,6 +56,7 @@ def shown_in_the_end(written: str) -> str:
     return written.rpartition("\x1b[2K")[2].replace("\x1b[?25h", "").strip("\r\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", ["succeeds", "fails"])
 def test_work_of_more_than_a_second_shows_a_bar_that_is_erased(tmp_path: Path, outcome: str):
     written = on_a_terminal([sys.executable, "-c", WORK, "2", outcome], tmp_path)
@@ -68,6 +69,7 @@ def test_shorter_work_shows_none(tmp_path: Path):
     assert on_a_terminal([sys.executable, "-c", WORK, "0.2", "succeeds"], tmp_path).strip() == "the end"
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_is_none():
     done = subprocess.run([sys.executable, "-c", WORK, "1.5", "succeeds"], capture_output=True, check=True)
     assert done.stderr == b"the end\n"

@@ -82,6 +82,7 @@ def test_passed_gates_write_the_document_once_a_day(promoted: Project) -> None:
     assert promoted.git("status", "--porcelain", "-uall") == f"?? {path.relative_to(promoted.root)}"
 
 
+@pytest.mark.slow
 def test_whole_engine_is_weighed_without_an_axis(promoted: Project) -> None:
     promote(promoted, "- Call: analysis(company, axis=<axis>).", key="bb")
     facts = json.loads(propose(promoted.root, *LOW, "--json").stdout)

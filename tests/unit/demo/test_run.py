@@ -96,6 +96,7 @@ def test_the_demo_ends_within_ten_seconds(tmp_path):
     assert perf_counter() - started < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
     _, proposals, document, paths = _demo(tmp_path, seed)

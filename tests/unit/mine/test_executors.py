@@ -62,6 +62,7 @@ def _content(logs: Path, kept: Path, executor: Executor) -> dict[tuple[str, str]
     }
 
 
+@pytest.mark.slow
 def test_rollups_of_two_processes_are_those_of_one_byte_for_byte(logs: Path, tmp_path: Path):
     alone = _content(logs, tmp_path / "one", Executor(jobs=1))
     assert len(alone) == 5 * len(NAMES)

@@ -185,6 +185,7 @@ def _found(*arguments: str) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in {"files", "generated_at"}}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("s3")
 def test_commands_find_in_a_bucket_what_they_find_in_a_folder(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -210,6 +211,7 @@ def test_retention_leaves_a_bucket_alone_and_says_so(tmp_path: Path, monkeypatch
     assert [path.name for path in day_files(LOGS)] == list(CONTENT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("s3")
 def test_a_command_says_on_one_line_what_is_wrong_and_leaves_nothing(tmp_path: Path):
     command = [sys.executable, "-m", "coreloop", "mine", "--in-dir", "s3://no-such-bucket/x"]

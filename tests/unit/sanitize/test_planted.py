@@ -135,6 +135,7 @@ def test_every_listed_firm_is_masked_and_ordinary_words_stay(
     assert found.false_positive_rate <= 0.005, said
 
 
+@pytest.mark.slow
 def test_check_finds_every_plain_kind_wherever_it_is(tmp_path: Path, run: Run) -> None:
     records = [one for one in planted(SEEDS["known"]) if one.disguise == "plain"]
     by_kind = {one.kind: one for one in records}

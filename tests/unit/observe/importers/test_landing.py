@@ -192,6 +192,7 @@ def test_two_at_once_add_each_request_once(tmp_path: Path) -> None:
     assert len(_ids(tmp_path)) == len(set(_ids(tmp_path))) == 2000
 
 
+@pytest.mark.slow
 def test_one_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> None:
     with _start(tmp_path, 10**6) as killed:
         assert killed.stdout is not None
