@@ -134,6 +134,7 @@ with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_open_it_at_once_make_it_once_and_lose_no_read_that_becomes_a_write(tmp_path: Path):
     path = tmp_path / "x.db"
     command = [sys.executable, "-c", COUNT, str(path), str(Path(__file__).parent)]

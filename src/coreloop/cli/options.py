@@ -81,7 +81,7 @@ def days_between(today: date, since: date | timedelta, until: date | timedelta) 
     except OverflowError as error:
         raise UsageError("--since reaches back before the year 1; write a day such as 2026-04-25") from error
     if first > last:
-        raise UsageError(f"--until {last} is before --since {first}; give both, the earlier day first")
+        raise UsageError(f"--since {first} is after --until {last}; give both, the earlier day first")
     return first, last
 
 

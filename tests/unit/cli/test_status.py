@@ -144,6 +144,7 @@ def test_a_broken_candidates_file_is_one_line(project: Project) -> None:
     assert "2026-04-25-candidates.json: is damaged" in refused(project.root)
 
 
+@pytest.mark.slow
 def test_a_shallow_clone_cannot_know_what_was_promoted(project: Project, tmp_path: Path) -> None:
     project.commit({"other.txt": "x"})
     project.git("push", "--quiet", "origin", "main")
@@ -152,6 +153,7 @@ def test_a_shallow_clone_cannot_know_what_was_promoted(project: Project, tmp_pat
         assert "run git fetch --unshallow" in refused(tmp_path / "clone", *args)
 
 
+@pytest.mark.slow
 def test_stability_needs_a_history(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert "is not in a git repository" in refused(tmp_path, "--stability")

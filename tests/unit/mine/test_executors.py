@@ -134,6 +134,7 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
     assert done.stdout == "--scheduler needs an extra; install it: pip install 'coreloop[distributed]'\n"
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp_path: Path):
     tasks = [
         CountTask(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}")

@@ -320,6 +320,7 @@ def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
     assert not shelf.folder.exists()
 
 
+@pytest.mark.slow
 def test_processes_count_as_one_does(project: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("coreloop.mine.executors._WORTH_A_PROCESS_BYTES", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)

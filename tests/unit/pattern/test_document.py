@@ -178,6 +178,7 @@ for _ in range(20):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_give_no_id_twice(tmp_path: Path):
     for name in ("one", "two"):
         ways = _ways("shared", *(f"{name}_{number}" for number in range(10)))

@@ -126,6 +126,7 @@ def test_the_first_look_changes_no_finding_in_planted_records() -> None:
     assert [text for text in sorted(texts) if find_hits(text) != without_gates(text, patch)] == [], seed
 
 
+@pytest.mark.slow
 @given(texts)
 def test_a_character_of_a_closed_text_knows_its_place(text: str) -> None:
     for view in readings(text):
