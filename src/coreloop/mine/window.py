@@ -17,7 +17,7 @@ from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.remote import LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.mine.rows import DAY_US, NO_SEQUENCE
-from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, TEXTS, side_by_side
+from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, side_by_side
 
 PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
@@ -38,6 +38,8 @@ class Window:
         `coreloop.mine.tables.GROUPS`, of the days.
     requests, calls : polars.LazyFrame
         `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
+    sample : polars.LazyFrame
+        `SAMPLE`, of the days, and ``file``.
     texts : polars.LazyFrame
         `TEXTS`; `texts_of` looks them up.
     paths : tuple of Path or RemoteFile
@@ -49,6 +51,7 @@ class Window:
     groups: pl.LazyFrame
     requests: pl.LazyFrame
     calls: pl.LazyFrame
+    sample: pl.LazyFrame
     texts: pl.LazyFrame
     paths: tuple[LogFile, ...]
     skipped: Mapping[str, int]
@@ -110,6 +113,7 @@ def merge(rollups: Sequence[Rollup], days: Days) -> Window:
             in_days
         ),
         calls=_with_file(((index, tables.calls) for index, tables in numbered), CALLS).filter(of_days),
+        sample=_with_file(((index, tables.sample) for index, tables in numbered), SAMPLE).filter(in_days),
         texts=side_by_side((tables.texts for _, tables in numbered), TEXTS),
         paths=tuple(rollup.path for rollup in rollups),
         skipped=dict(skipped),
