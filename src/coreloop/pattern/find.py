@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.rollup import question_hash
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import (
     Window,
     count_distinct,

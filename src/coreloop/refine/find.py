@@ -9,8 +9,8 @@ import msgspec
 import polars as pl
 
 from coreloop.failures import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.rows import NO_SEQUENCE
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
 from coreloop.proposals.step import Step, target_step
