@@ -1,6 +1,7 @@
 """The requests of a window call by call: a sample of them, in the order of time, and its last days apart."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -103,3 +104,9 @@ def read_sample(window: Window) -> Sample:
 def _request(row: dict[str, object]) -> SampledRequest:
     calls, keywords = _decode_calls(str(row.pop("calls"))), str(row.pop("keywords"))
     return SampledRequest(**row, keywords=frozenset(keywords.split("\n")) - {""}, calls=calls)  # type: ignore[arg-type]
+
+
+def count_providers(requests: Iterable[SampledRequest]) -> dict[str, int]:
+    """Requests by provider, most first; one without a provider counts for none."""
+    counts = Counter(request.provider for request in requests if request.provider)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

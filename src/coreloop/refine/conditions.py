@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.mine.cases import Cases, places_of
-from coreloop.mine.sample import Sample, SampledRequest
+from coreloop.mine.sample import Sample, count_providers
 from coreloop.mine.statistics import benjamini_hochberg, newcombe_interval
 from coreloop.mine.window import moment
 from coreloop.proposals.advice import Advice, advice, fails
@@ -158,7 +158,7 @@ def _statement(tool: _Tool, cause: Cause, said: Advice, sample: Sample, *, q_val
         avoided=1000 * sides.other_n * (good - other) / len(sample.requests),
         first_seen=moment(requests[0].ts_us),
         last_seen=moment(requests[-1].ts_us),
-        providers=_providers(under),
+        providers=count_providers(under),
     )
 
 
@@ -167,8 +167,3 @@ def _sides(cases: Cases, cause: Cause, among: int) -> Sides:
     n_ok, n = cases.count(cause.others & among)
     other_ok, other_n = cases.count(cause.calls & among)
     return Sides(n_ok=n_ok, n=n, other_ok=other_ok, other_n=other_n)
-
-
-def _providers(requests: Sequence[SampledRequest]) -> dict[str, int]:
-    counts = Counter(request.provider for request in requests if request.provider)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
