@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.mine.cases import LEAST_QUESTIONS, Cases, bits_of, places_of
+from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases, bits_of, places_of
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import (
     TwoSides,
@@ -38,7 +38,9 @@ class Contrast:
     with_it, without : int
         Sets of requests.
     p_value : float
-        Mantel and Haenszel's, on the days that the search sees.
+        Mantel and Haenszel's, on the days that the search sees; 1.0 where it was not tested.
+    n_missing : int
+        Requests that the smaller side lacks to be tested.
     n_saved : int
         Calls that would not be made if all requests were like those with it.
     """
@@ -51,7 +53,12 @@ class Contrast:
     with_it: int
     without: int
     p_value: float
+    n_missing: int = 0
     n_saved: int = 0
+
+    def is_better(self) -> bool:
+        """Whether the side with it has been better by 20 points: a reason to wait for more requests."""
+        return mantel_haenszel_difference(self._strata(self.cases.all)) >= LEAST_DIFFERENCE
 
     def is_worth_saying(self) -> bool:
         """Whether the side with it is better beyond doubt, and was so on the last days, too."""
@@ -106,7 +113,8 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
     -------
     list of Contrast
         Everything that was tested, worth saying or not: at least 20 requests and 5 different questions on
-        each side, on the days that the search sees. What has the same sides is one.
+        each side, on the days that the search sees. What has the same sides is one. Also what lacks up to ten
+        requests to be tested, and looks worth it.
     """
     counted = [request for request in sample.requests if request.counts]
     by_tool: defaultdict[str, list[SampledRequest]] = defaultdict(list)
@@ -155,12 +163,14 @@ def _test(
 ) -> Contrast | None:
     seen = ~cases.held
     sides = (with_it & seen, without & seen)
-    if min(side.bit_count() for side in sides) < LEAST_REQUESTS:
-        return None
+    n_missing = LEAST_REQUESTS - min(side.bit_count() for side in sides)
+    if n_missing > 0:
+        few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
+        return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
     if min(cases.n_questions(side) for side in sides) < LEAST_QUESTIONS:
         return None
     p_value = mantel_haenszel_p(cases.sides(*sides))
-    return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, n_saved)
+    return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, 0, n_saved)
 
 
 def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iterator[Contrast | None]:

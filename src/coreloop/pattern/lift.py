@@ -107,18 +107,21 @@ def _test(tool: str, keyword: str, cases: Cases, having: int) -> Lift | None:
 
 
 def use_for(lifts: Sequence[tuple[Lift, float]], sample: Sample) -> list[Statement]:
-    """One statement a tool, of the keywords that are worth saying, those with the greatest lift first.
+    """One statement a tool, of the keywords that have no greater lift for another tool.
 
     Parameters
     ----------
     lifts : sequence of (Lift, float)
-        With their q-values, those that are sure.
+        Those that are sure, with their q-values.
     sample : Sample
         In which they were found.
     """
+    best: dict[str, tuple[Lift, float]] = {}
+    for pair in sorted(lifts, key=_by_lift):  # of the tools that a keyword goes with, one is what it is for
+        best.setdefault(pair[0].keyword, pair)
     by_tool: defaultdict[str, list[tuple[Lift, float]]] = defaultdict(list)
-    for lift, q_value in lifts:
-        by_tool[lift.tool].append((lift, q_value))
+    for pair in best.values():
+        by_tool[pair[0].tool].append(pair)
     return [_statement(sorted(some, key=_by_lift)[:_MOST_KEYWORDS], sample) for some in by_tool.values()]
 
 

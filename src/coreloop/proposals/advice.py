@@ -125,6 +125,17 @@ class Advice:
         """Whether the line is one that coreloop writes: a value that is no plain word makes another."""
         return parse_advice(str(self)) == self
 
+    def tools(self) -> tuple[str, ...]:
+        """The tools that it names."""
+        named = {"tool": lambda item: item, "call": _before_bracket, "paths": _before_bracket}
+        return tuple(dict.fromkeys(named[name](item) for name, item in self.words() if name in named))
+
+    def arguments(self) -> tuple[str, ...]:
+        """The arguments of its own tool that it names."""
+        named = [item for name, item in self.words() if name in {"argument", "arguments"}]
+        pairs = [item.partition("=")[0] for name, item in self.words() if name == "pair"]
+        return tuple(dict.fromkeys([*named, *pairs]))
+
     def words(self) -> Iterator[tuple[str, str]]:
         """What it names: each slot's name with each of its items, the conditions' slots first."""
         for slots in (*(condition.slots for condition in self.conditions), self.slots):
@@ -176,6 +187,10 @@ def parse_advice(line: str) -> Advice | None:
             value = _fails(found) if form == "fails" else Advice(form, _read(_STATEMENTS[form], found))
             return value if value is not None and str(value) == line else None
     return None
+
+
+def _before_bracket(call: str) -> str:
+    return call.partition("(")[0]
 
 
 def _in_order(

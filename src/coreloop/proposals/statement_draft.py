@@ -1,0 +1,37 @@
+"""A statement's text and target, or the reason why it may not be proposed."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from coreloop.proposals.advice import Advice, parse_advice
+from coreloop.proposals.lines import refuse_line
+from coreloop.proposals.statements import Statement
+from coreloop.proposals.step import Step
+from coreloop.proposals.vocabulary import Vocabulary
+
+
+def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
+    """Give a statement its target, or ``refused``: the reason why no text may be proposed."""
+    said = parse_advice(statement.line)
+    refused = "its words are none that coreloop writes" if said is None else _refuse(statement, said, words)
+    if refused is not None:
+        return replace(statement, refused=refused)
+    return replace(statement, suggested_append=words.append(statement.tool, section, (statement.line,)))
+
+
+def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None:
+    named = [Step(name, {}, ()) for name in (statement.tool, *said.tools())]
+    known = words.parameters(statement.tool)
+    strange = next((name for name in said.arguments() if known and name not in known), None)
+    if strange is not None:
+        return f"{strange} is no argument in its definition"
+    return words.refuse(named, target=statement.tool) or refuse_line(statement.line)
+
+
+def named_tools(statements: Iterable[Statement]) -> set[str]:
+    """The tools of some statements, and those that their lines name."""
+    names = set[str]()
+    for statement in statements:
+        said = parse_advice(statement.line)
+        names |= {statement.tool, *(said.tools() if said is not None else ())}
+    return names
