@@ -86,6 +86,14 @@ class Sample:
             for place, call in enumerate(request.calls):
                 yield request, place, call
 
+    def places(self, tool: str, *, most: int) -> list[tuple[int, int]]:
+        """File and offset of the earliest requests that called a tool with success, one a question."""
+        asked: dict[int, tuple[int, int]] = {}
+        for request, _, call in self.calls():
+            if call.tool == tool and call.ok and request.succeeded and len(asked) < most:
+                asked.setdefault(request.question, (request.file, request.offset))
+        return list(asked.values())
+
     @cached_property
     def tools(self) -> frozenset[str]:
         """Names of all tools that were called."""

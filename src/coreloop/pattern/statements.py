@@ -1,6 +1,6 @@
 """What is worth saying about tools that are used with success: found, tested together, put in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +9,7 @@ from coreloop.mine.statistics import benjamini_hochberg
 from coreloop.pattern.contrasts import Contrast, find_contrasts
 from coreloop.pattern.lift import find_lifts, use_for
 from coreloop.pattern.sources import find_sources
+from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.statements import Statement
 from coreloop.text import counted
 
@@ -103,3 +104,13 @@ def _nearest(
 
 def _near(contrast: Contrast, reason: str) -> NearStatement:
     return NearStatement(contrast.tool, str(contrast.advice), reason)
+
+
+def keywords_by_tool(statements: Iterable[Statement]) -> dict[str, tuple[str, ...]]:
+    """The keywords that some statements say tools are for."""
+    said = [(statement.tool, parse_advice(statement.line)) for statement in statements]
+    return {
+        tool: dict(advice.slots)["keywords"]
+        for tool, advice in said
+        if advice is not None and advice.form == "use_for"
+    }

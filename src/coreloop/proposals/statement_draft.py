@@ -1,13 +1,17 @@
 """A statement's text and target, or the reason why it may not be proposed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
+from coreloop.mine.window import Window
 from coreloop.proposals.advice import Advice, parse_advice
 from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
+
+MAX_EXAMPLES: Final = 5
 
 
 def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
@@ -35,3 +39,16 @@ def named_tools(statements: Iterable[Statement]) -> set[str]:
         said = parse_advice(statement.line)
         names |= {statement.tool, *(said.tools() if said is not None else ())}
     return names
+
+
+def with_questions(
+    statements: Iterable[Statement], places: Mapping[str, Sequence[tuple[int, int]]], window: Window
+) -> tuple[Statement, ...]:
+    """The statements with what was asked where they hold: ``places`` are files and offsets by key."""
+    every = list(statements)
+    wanted = {one.key: list(places.get(one.key, ()))[:MAX_EXAMPLES] for one in every}
+    asked = window.questions(place for some in wanted.values() for place in some)
+    return tuple(
+        replace(one, example_questions=tuple(text for place in wanted[one.key] if (text := asked.get(place))))
+        for one in every
+    )
