@@ -116,9 +116,19 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
         line = orjson.dumps({**record, "tool_calls": attempt}, option=orjson.OPT_APPEND_NEWLINE)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    without_sources = _omit_sources(outlined, len(line) - MAX_LINE_BYTES)
-    line = orjson.dumps({**record, "tool_calls": without_sources}, option=orjson.OPT_APPEND_NEWLINE)
-    return line if len(line) <= MAX_LINE_BYTES else _omit_tail(_bounded_fields(record), without_sources)
+    if any("args_from" in call for call in outlined):
+        outlined = [_without_empty(call) for call in outlined]
+        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
+        outlined = _omit_sources(outlined, len(line) - MAX_LINE_BYTES)
+        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
+    return _omit_tail(_bounded_fields(record), outlined)
+
+
+def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without the fields that say nothing: a reader takes a missing one for the same."""
+    return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
 
 
 def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
@@ -152,7 +162,7 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
         "omitted_failure": flagged or failed,
     }
     if calls and not calls[-1]["ok"]:
-        bare["omitted_error"] = calls[-1]["error"] or ""
+        bare["omitted_error"] = calls[-1].get("error") or ""
     kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
     bare["tool_calls"] = calls[:kept]
     bare["tool_calls_omitted"] = len(calls) - kept
