@@ -34,6 +34,7 @@ FORGET_S: Final = 3600.0
 _N_GENERATIONS: Final = 4
 _GENERATION_S: Final = FORGET_S / _N_GENERATIONS
 _GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
+_MAX_CONTAINERS: Final = 2_500  # of one result; one that contains itself has no end
 _MAX_TEXTS: Final = 16  # of one generation
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values has those that they share
@@ -251,11 +252,11 @@ class Sources:
         """
         places = self._generations[-1].places
         known_place = places.get
-        leaves_left, chars_left = MAX_LEAVES, MAX_CHARS
+        leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
         names = {"": (self._heard, self._kept(tool))}
         prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
         containers: list[tuple[str, Any]] = []
-        for n_walked in range(MAX_LEAVES + 1):
+        for n_walked in range(_MAX_CONTAINERS + 1):
             for key, value in pairs:
                 kind = type(value)
                 if kind is str:
