@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.cli.show_statements import show_statements
 from coreloop.mine.oddities import Absent, LogOddities
 from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
-from coreloop.proposals.night import MIN_PUBLISHED
+from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
+from coreloop.proposals.statements import Statement
 from coreloop.text import counted, fitted, printable, wrapped
 
 MAX_SHOWN = 10
@@ -51,7 +53,7 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
     click.echo(
         f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
         f"{days.since} to {days.until}; {counted(proposals.found.n_groups, 'pattern')}, "
-        f"{counted(len(document.candidates), 'candidate')}"
+        f"{entries_counted(document, len(document.candidates), 'candidate')}"
     )
     if not proposals.n_records:
         newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
@@ -59,6 +61,7 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
 
 
 def _show_table(document: CandidatesFile) -> None:
+    show_statements(document.statements, most=MAX_SHOWN)
     if document.candidates:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -88,7 +91,7 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
             "min_chunk_len, or a network or rate-limit error"
         )
     show_oddities(proposals.oddities)
-    homeless = sum(_is_homeless(candidate) for candidate in document.candidates)
+    homeless = sum(map(_is_homeless, document.entries))
     if homeless:
         click.echo(
             f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
@@ -123,8 +126,8 @@ def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
         click.echo(f"{counted(count, 'line')} of {what} skipped: {reason}", err=True)
 
 
-def _is_homeless(candidate: Candidate) -> bool:
-    return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
+def _is_homeless(entry: Statement | Candidate) -> bool:
+    return entry.suggested_append is not None and entry.suggested_append.target_file is None
 
 
 def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
@@ -139,6 +142,7 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.found.fell,
         "nearest": proposals.found.nearest,
         **asdict(proposals.oddities),
+        "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,
         "n_folded": document.n_folded,

@@ -5,11 +5,12 @@ line has a date or a rate: what speaks for it stands in the draft, in the traile
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from coreloop.failures import CLASSES
+from coreloop.text import FILLERS
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _TOOL: Final = r"[^\W\d][\w.:/-]{0,99}"
@@ -28,11 +29,14 @@ class _Slot:
 
     @property
     def between(self) -> str:
-        return rf"(?:{re.escape(self.joint)}|{re.escape(self.last or self.joint)})"
+        # each joint once: a pattern that can match in two ways takes exponential time to fail
+        return "|".join(map(re.escape, dict.fromkeys(filter(None, (self.joint, self.last)))))
 
     @property
     def pattern(self) -> str:
-        return rf"(?:{self.item})(?:{self.between}(?:{self.item}))*" if self.joint else rf"(?:{self.item})"
+        return (
+            rf"(?:{self.item})(?:(?:{self.between})(?:{self.item}))*" if self.joint else rf"(?:{self.item})"
+        )
 
     def join(self, items: tuple[str, ...]) -> str:
         *first, last = items
@@ -85,6 +89,9 @@ _STATEMENTS: Final[Mapping[str, str]] = {
 GUIDE_FORMS: Final = frozenset({"source", "first", "once", "use_for", "use_instead"})
 """What a Guide may say; a caveat may say anything but how a tool is chosen."""
 CAVEAT_FORMS: Final = frozenset(_STATEMENTS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
+_OTHER_TOOL: Final = frozenset(
+    {"first", "use_instead", "call_before", "call_before_same", "call_after", "call_after_same"}
+)
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -125,22 +132,54 @@ class Advice:
         """Whether the line is one that coreloop writes: a value that is no plain word makes another."""
         return parse_advice(str(self)) == self
 
-    def tools(self) -> tuple[str, ...]:
-        """The tools that it names."""
-        named = {"tool": lambda item: item, "call": _before_bracket, "paths": _before_bracket}
-        return tuple(dict.fromkeys(named[name](item) for name, item in self.words() if name in named))
-
-    def arguments(self) -> tuple[str, ...]:
-        """The arguments of its own tool that it names."""
-        named = [item for name, item in self.words() if name in {"argument", "arguments"}]
-        pairs = [item.partition("=")[0] for name, item in self.words() if name == "pair"]
-        return tuple(dict.fromkeys([*named, *pairs]))
-
     def words(self) -> Iterator[tuple[str, str]]:
         """What it names: each slot's name with each of its items, the conditions' slots first."""
         for slots in (*(condition.slots for condition in self.conditions), self.slots):
             for name, items in slots:
                 yield from ((name, item) for item in items)
+
+    def named(self) -> "Named":
+        """What it names, sorted by the closed vocabulary that must have it."""
+        said = list(self.words())
+        pairs = [_pair(item) for slot, item in said if slot == "pair"]
+        calls = [(item.partition("(")[0], item) for slot, item in said if slot == "call"]
+        given = [(tool, *_pair(pair)) for tool, call in calls for pair in re.findall(_VALUE, call)]
+        return Named(
+            arguments=_of(said, "argument", "arguments") + tuple(name for name, _ in pairs),
+            values=_of(said, "values") + tuple(value for _, value in pairs if value),
+            tools=_of(said, "tool")
+            + tuple(path.partition("(")[0] for path in _of(said, "paths"))
+            + tuple(tool for tool, _ in calls),
+            keywords=_of(said, "keywords"),
+            given=tuple(given),
+        )
+
+    def sends_to(self, tool: str) -> bool:
+        """Whether it tells who calls a tool to call that very tool before, after or instead."""
+        return self.form in _OTHER_TOOL and ("tool", (tool,)) in self.slots
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a line names.
+
+    Attributes
+    ----------
+    arguments, values : tuple of str
+        Of the tool that the line is about; a value without its quotes.
+    tools : tuple of str
+        Others, and the tool itself where its own results are meant.
+    keywords : tuple of str
+        Of a category.
+    given : tuple of (str, str, str)
+        Tool, argument and value of the call that works instead; the value is "" for true and false.
+    """
+
+    arguments: tuple[str, ...]
+    values: tuple[str, ...]
+    tools: tuple[str, ...]
+    keywords: tuple[str, ...]
+    given: tuple[tuple[str, str, str], ...]
 
 
 def condition(form: str, **slots: str | tuple[str, ...]) -> Condition:
@@ -180,17 +219,15 @@ def written_path(recorded: str, tools: Collection[str]) -> str | None:
 
 
 def parse_advice(line: str) -> Advice | None:
-    """The value that writes a line; None for a line of no form."""
+    """The value that writes a line; None for a line of no form, or with letters that nobody sees."""
+    if not line.isprintable() or not FILLERS.isdisjoint(line):
+        return None
     for form, pattern in _COMPILED.items():
         found = pattern.fullmatch(line)
         if found is not None:
             value = _fails(found) if form == "fails" else Advice(form, _read(_STATEMENTS[form], found))
-            return value if value is not None and str(value) == line else None
+            return value if str(value) == line else None
     return None
-
-
-def _before_bracket(call: str) -> str:
-    return call.partition("(")[0]
 
 
 def _in_order(
@@ -217,27 +254,35 @@ def _read(sentence: str, found: re.Match[str]) -> tuple[tuple[str, tuple[str, ..
     return tuple((name, _SLOTS[name].split(found[name])) for name in _FIELD.findall(sentence))
 
 
-def _fails(found: re.Match[str]) -> Advice | None:
-    conditions = tuple(_condition(one[0]) for one in re.finditer(_ANY_CONDITION, found["conditions"]))
-    if None in conditions:
-        return None
-    read = tuple(one for one in conditions if one is not None)
-    return fails(read, found["class"], found["call"])
+def _fails(found: re.Match[str]) -> Advice:
+    conditions = tuple(_condition(found[place]) for place in ("one", "two") if found[place] is not None)
+    return fails(conditions, found["class"], found["call"])
 
 
-def _condition(text: str) -> Condition | None:
-    for form, sentence in _CONDITIONS.items():
-        found = re.fullmatch(_pattern(sentence), text)
-        if found is not None:
-            return Condition(form, _read(sentence, found))
-    return None
+def _condition(text: str) -> Condition:
+    form, found = next(
+        (form, found) for form, pattern in _COMPILED_CONDITIONS.items() if (found := pattern.fullmatch(text))
+    )
+    return Condition(form, _read(_CONDITIONS[form], found))
 
 
+def _pair(written: str) -> tuple[str, str]:
+    """Name and value of ``team="billing"``; the value is "" for true and false."""
+    name, _, value = written.partition("=")
+    return name, value.strip('"') if value.startswith('"') else ""
+
+
+def _of(said: Iterable[tuple[str, str]], *slots: str) -> tuple[str, ...]:
+    return tuple(item for slot, item in said if slot in slots)
+
+
+_COMPILED_CONDITIONS: Final = {form: re.compile(_pattern(sentence)) for form, sentence in _CONDITIONS.items()}
 _ANY_CONDITION: Final = "|".join(
     f"(?:{_pattern(sentence, named=False)})" for sentence in _CONDITIONS.values()
 )
+# Both in one match: "with a and without b" is two conditions, and "with a and b" is one.
 _FAILS: Final = (
-    rf"- (?P<conditions>(?:{_ANY_CONDITION})(?: and (?:{_ANY_CONDITION}))?) fails "
+    rf"- (?P<one>{_ANY_CONDITION})(?: and (?P<two>{_ANY_CONDITION}))? fails "
     rf"\((?P<class>{_SLOTS['class'].item})\)(?:: (?P<call>{_SLOTS['call'].item}))?"
 )
 _COMPILED: Final = {

@@ -24,9 +24,9 @@ def draft_statement(statement: Statement, words: Vocabulary, *, section: str) ->
 
 
 def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None:
-    named = [Step(name, {}, ()) for name in (statement.tool, *said.tools())]
+    named = [Step(name, {}, ()) for name in (statement.tool, *said.named().tools)]
     known = words.parameters(statement.tool)
-    strange = next((name for name in said.arguments() if known and name not in known), None)
+    strange = next((name for name in said.named().arguments if known and name not in known), None)
     if strange is not None:
         return f"{strange} is no argument in its definition"
     return words.refuse(named, target=statement.tool) or refuse_line(statement.line)
@@ -37,7 +37,7 @@ def named_tools(statements: Iterable[Statement]) -> set[str]:
     names = set[str]()
     for statement in statements:
         said = parse_advice(statement.line)
-        names |= {statement.tool, *(said.tools() if said is not None else ())}
+        names |= {statement.tool, *(said.named().tools if said is not None else ())}
     return names
 
 
