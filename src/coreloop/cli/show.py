@@ -43,6 +43,9 @@ def show_proposals(
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
+    for miss in proposals.said.nearest:
+        line = f"      nearest: {miss.tool}: {miss.line.removeprefix('- ')}: {miss.reason}"
+        click.echo(fitted(printable(line), shutil.get_terminal_size().columns))
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -142,6 +145,8 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.found.fell,
         "nearest": proposals.found.nearest,
         **asdict(proposals.oddities),
+        "n_tests": proposals.said.n_tests,
+        "nearest_statements": proposals.said.nearest,
         "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,
