@@ -236,24 +236,25 @@ def _first_sources(tool: str, request: SampledRequest) -> dict[str, frozenset[st
 
 
 def _choices(requests: Sequence[SampledRequest], sample: Sample) -> Iterator[Contrast | None]:
-    """Two tools that were tried for one keyword, each without the other."""
+    """Two tools with which requests on one keyword began."""
     for keyword in sorted({keyword for request in requests for keyword in request.keywords}):
         asked = [request for request in requests if keyword in request.keywords]
         cases = _cases(asked, sample)
-        used = _used(asked)
+        used = _begun(asked)
         enough = sorted(tool for tool, places in used.items() if len(places) >= LEAST_REQUESTS)
         sets = {tool: bits_of(used[tool], cases.n) for tool in enough}
         for tool, other in combinations(enough, 2):
-            one, two = sets[tool] & ~sets[other], sets[other] & ~sets[tool]
+            one, two = sets[tool], sets[other]
             if mantel_haenszel_difference(cases.sides(one & ~cases.held, two & ~cases.held)) > 0:
                 tool, other, one, two = other, tool, two, one  # noqa: PLW2901
             said = advice("use_instead", keywords=keyword, tool=other)
             yield _test("choice", tool, said, asked, cases, two, one)
 
 
-def _used(requests: Iterable[SampledRequest]) -> dict[str, list[int]]:
-    used: defaultdict[str, list[int]] = defaultdict(list)
+def _begun(requests: Iterable[SampledRequest]) -> dict[str, list[int]]:
+    """Requests by the tool that was called first."""
+    begun: defaultdict[str, list[int]] = defaultdict(list)
     for place, request in enumerate(requests):
-        for tool in {call.tool for call in request.calls if call.ok}:
-            used[tool].append(place)
-    return used
+        for call in request.calls[:1]:
+            begun[call.tool].append(place)
+    return begun
