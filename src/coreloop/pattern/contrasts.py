@@ -113,8 +113,8 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
     -------
     list of Contrast
         Everything that was tested, worth saying or not: at least 20 requests and 5 different questions on
-        each side, on the days that the search sees. What has the same sides is one. Also what lacks up to ten
-        requests to be tested, and looks worth it.
+        each side. What has the same sides is one. Also what lacks up to ten requests to be tested, and looks
+        worth it.
     """
     counted = [request for request in sample.requests if request.counts]
     by_tool: defaultdict[str, list[SampledRequest]] = defaultdict(list)
@@ -161,15 +161,13 @@ def _test(
     *,
     n_saved: int = 0,
 ) -> Contrast | None:
-    seen = ~cases.held
-    sides = (with_it & seen, without & seen)
-    n_missing = LEAST_REQUESTS - min(side.bit_count() for side in sides)
+    n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
         return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
-    if min(cases.n_questions(side) for side in sides) < LEAST_QUESTIONS:
+    if min(cases.n_questions(with_it), cases.n_questions(without)) < LEAST_QUESTIONS:
         return None
-    p_value = mantel_haenszel_p(cases.sides(*sides))
+    p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
     return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, 0, n_saved)
 
 

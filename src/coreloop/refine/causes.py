@@ -99,14 +99,13 @@ def _tested(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Ca
 
 
 def _test(cases: Cases, features: tuple[Feature, ...], calls: int, others: int) -> Cause | None:
+    if min(calls.bit_count(), others.bit_count()) < LEAST_CALLS:
+        return None
+    if min(cases.n_questions(calls), cases.n_questions(others)) < LEAST_QUESTIONS:
+        return None
     seen = ~cases.held
-    good, n = cases.count(calls & seen)
-    other_good, other_n = cases.count(others & seen)
-    if min(n, other_n) < LEAST_CALLS:
-        return None
-    if min(cases.n_questions(calls & seen), cases.n_questions(others & seen)) < LEAST_QUESTIONS:
-        return None
-    return Cause(features, calls, others, fisher_exact(good, n, other_good, other_n))
+    p_value = fisher_exact(*cases.count(calls & seen), *cases.count(others & seen))
+    return Cause(features, calls, others, p_value)
 
 
 def _pairs(cases: Cases, tested: Sequence[Cause], rest: int) -> list[Cause]:
