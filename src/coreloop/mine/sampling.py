@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from coreloop.categories import Categories
+from coreloop.encoding import ELIDED
 from coreloop.failures import MAX_ERROR_CHARS, error_class
 from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import is_ok
@@ -37,7 +38,8 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
     Attributes
     ----------
     value : int
-        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them.
+        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them. 0
+        where the line had no room for it.
     bucket : int or None
         Of a number, into `EDGES`.
     sources : tuple of str or None
@@ -176,6 +178,8 @@ def _argument(raw: msgspec.Raw, sources: tuple[str, ...] | None) -> SampledArgum
     try:
         value = _decode_value(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return SampledArgument(0, None, kept)
+    if value == ELIDED:
         return SampledArgument(0, None, kept)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return SampledArgument(value_hash(value, raw), bucket_of(value) if is_number else None, kept)
