@@ -96,13 +96,8 @@ def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
 
 
 def test_later_messages_of_the_user_are_heard(tmp_path: Path) -> None:
-    request = only(
-        tmp_path,
-        says("hello"),
-        says("who?", "assistant"),
-        says("I am u77"),
-        asks(call("a", "get", {"id": "u77"})),
-    )
+    asked = asks(call("a", "get", {"id": "u77"}))
+    request = only(tmp_path, says("hello"), says("I am u77"), asked, gives("a", "fine"))
     assert calls_of(request)[0]["args_from"] == {"id": ["question"]}
 
 
