@@ -319,10 +319,12 @@ def test_where_arguments_came_from_stays_as_far_as_its_words_are_known() -> None
     [left] = hashed(record(tool_calls=[made]))["tool_calls"]
     company, other = left["args_from"].values()
     assert company[0] == "show.topic[]"
-    assert company[1].startswith("show.") and company[1].endswith(".*.topic")
+    assert company[1].startswith("show.")
+    assert company[1].endswith(".*.topic")
     assert company[2] not in {"unknown.topic", "unknown"}
     assert (company[3], other) == ("question", ["question"])
-    assert MAIL not in json.dumps(left) and "전화" not in json.dumps(left, ensure_ascii=False)
+    assert MAIL not in json.dumps(left)
+    assert "전화" not in json.dumps(left, ensure_ascii=False)
     masked_call = masked(record(tool_calls=[made]))["tool_calls"][0]
     assert masked_call["args_from"]["company"][0] == "show.topic[]"
     assert MAIL not in json.dumps(masked_call)
