@@ -313,7 +313,3 @@ def test_message_lists_without_times_say_what_to_give(run: Run, tmp_path: Path) 
     assert "skipped: 1, no valid time; give the records that have it with --times" in done.output
     times = write_lines(tmp_path / "times.jsonl", [{"request_id": "r", "ts": "2026-04-25T09:00:00Z"}])
     assert _facts(run("import", "--from", "openai-chat", chats, "--times", times, "--json"))["added"] == 1
-    assert (
-        "--times is for --from openai-chat"
-        in run("import", "--from", "otlp", chats, "--times", times, code=2).output
-    )
