@@ -12,6 +12,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Self
 
+from coreloop.proposals.statements import statement_key
 from github_stand_in import Reply
 
 ADDRESS = "https://github.com/octo/tools.git"
@@ -108,13 +109,60 @@ def counterexample(**changes: Any) -> dict[str, Any]:
     return {**sound, **changes}
 
 
+def statement(**changes: Any) -> dict[str, Any]:
+    """A sound statement of a candidates file, and what a test changes about it; text and key follow."""
+    tool, line = changes.get("tool", "analysis"), changes.get("line", "- First: show")
+    section = "Caveats" if changes.get("kind") == "condition" else "Guide"
+    sound = {
+        "id": "ce-2026-04-25-001" if section == "Caveats" else ID,
+        "key": statement_key(tool, line, section),
+        "kind": "order",
+        "tool": tool,
+        "line": line,
+        "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26},
+        "held": {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21},
+        "n_questions": 15,
+        "difference": 0.297,
+        "low": 0.117,
+        "high": 0.487,
+        "q_value": 0.003,
+        "avoided": 12.34,
+        "saved": 4.0,
+        "first_seen": "2026-03-26T00:00:00+00:00",
+        "last_seen": "2026-04-25T00:00:00+00:00",
+        "providers": {"anthropic": 80, "nobody": 7},
+        "example_questions": ["첫째 질문?"],
+        "suggested_append": {"target_file": FILE, "target_symbol": tool, "section": section, "body": line},
+        "refused": None,
+    }
+    return {**sound, **changes}
+
+
 def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) -> Path:
-    """Write a candidates file."""
+    """Write a candidates file with candidates and statements, or with the one candidate."""
+    entries = candidates or (candidate(),)
     document = {
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
         "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "candidates": candidates or [candidate()],
+        "candidates": [one for one in entries if "line" not in one],
+        "statements": [one for one in entries if "line" in one],
+        "ids": {},
+        **changes,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def write_counterexamples(path: Path, *entries: dict[str, Any], **changes: Any) -> Path:
+    """Write a counterexamples file with counterexamples and statements."""
+    document = {
+        "schema_version": 1,
+        "generated_at": "2026-04-25T03:00:00+00:00",
+        "window": {"since": "2026-03-26", "until": "2026-04-25"},
+        "counterexamples": [one for one in entries if "line" not in one],
+        "statements": [one for one in entries if "line" in one],
         "ids": {},
         **changes,
     }

@@ -190,7 +190,8 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     lines = versions.appended()
     calls = tuple(calls_in(lines, owner=engine))
     axes = _axes(calls, engine)
-    if promotion.phase == "R" and not any(line.startswith(_CALLS) for line in lines):
+    of_sequence = any(line.startswith(_NO_CALLS) for line in lines)  # a statement repeats no call
+    if promotion.phase == "R" and of_sequence and not any(line.startswith(_CALLS) for line in lines):
         axes = _standing_axes(versions.before, engine)
     said = read_trailers(commit.message).get("Evidence", "")
     return Evidence(promotion, said, lines, calls, axes)

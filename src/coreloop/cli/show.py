@@ -9,11 +9,14 @@ from pathlib import Path
 import click
 import orjson
 
+from coreloop.cli.show_statements import show_statements
 from coreloop.mine.oddities import Absent, LogOddities
+from coreloop.pattern.draft import is_weak
 from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
-from coreloop.proposals.night import MIN_PUBLISHED
+from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
+from coreloop.proposals.statements import Statement
 from coreloop.text import counted, fitted, printable, wrapped
 
 MAX_SHOWN = 10
@@ -41,6 +44,9 @@ def show_proposals(
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
+    for miss in proposals.said.nearest:
+        line = f"      nearest: {miss.tool}: {miss.line.removeprefix('- ')}: {miss.reason}"
+        click.echo(fitted(printable(line), shutil.get_terminal_size().columns))
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -51,7 +57,7 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
     click.echo(
         f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
         f"{days.since} to {days.until}; {counted(proposals.found.n_groups, 'pattern')}, "
-        f"{counted(len(document.candidates), 'candidate')}"
+        f"{entries_counted(document, len(document.candidates), 'candidate')}"
     )
     if not proposals.n_records:
         newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
@@ -59,13 +65,21 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
 
 
 def _show_table(document: CandidatesFile) -> None:
-    if document.candidates:
+    show_statements(document.statements, most=MAX_SHOWN)
+    weak = [candidate for candidate in document.candidates if is_weak(candidate)]
+    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    if strong:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
-    for candidate in document.candidates[:MAX_SHOWN]:
+    for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
-    if len(document.candidates) > MAX_SHOWN:
-        click.echo(f"… and {len(document.candidates) - MAX_SHOWN} more, in the draft")
+    if len(strong) > MAX_SHOWN:
+        click.echo(f"… and {len(strong) - MAX_SHOWN} more, in the draft")
+    if weak:
+        click.echo(
+            f"  {counted(len(weak), 'sequence')} without text: weak, no better than the rest of their "
+            "category (see the draft)"
+        )
     if document.n_folded:
         noun = counted(document.n_folded, "candidate")
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests not listed")
@@ -88,7 +102,7 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
             "min_chunk_len, or a network or rate-limit error"
         )
     show_oddities(proposals.oddities)
-    homeless = sum(_is_homeless(candidate) for candidate in document.candidates)
+    homeless = sum(map(_is_homeless, document.entries))
     if homeless:
         click.echo(
             f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
@@ -123,8 +137,8 @@ def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
         click.echo(f"{counted(count, 'line')} of {what} skipped: {reason}", err=True)
 
 
-def _is_homeless(candidate: Candidate) -> bool:
-    return candidate.suggested_append is not None and candidate.suggested_append.target_file is None
+def _is_homeless(entry: Statement | Candidate) -> bool:
+    return entry.suggested_append is not None and entry.suggested_append.target_file is None
 
 
 def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
@@ -139,6 +153,9 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.found.fell,
         "nearest": proposals.found.nearest,
         **asdict(proposals.oddities),
+        "n_tests": proposals.said.n_tests,
+        "nearest_statements": proposals.said.nearest,
+        "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,
         "n_folded": document.n_folded,

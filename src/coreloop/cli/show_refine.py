@@ -8,8 +8,9 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, show_oddities
+from coreloop.cli.show_statements import show_statements
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
-from coreloop.proposals.night import MIN_PUBLISHED
+from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.refine.document import title
 from coreloop.refine.propose import Refined
 from coreloop.text import counted, fitted, printable, wrapped
@@ -33,8 +34,9 @@ def show_refined(
     click.echo(
         f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
         f"{days.since} to {days.until}; {counted(refined.found.n_groups, 'failing group')}, "
-        f"{counted(len(found), 'counterexample')}"
+        f"{entries_counted(document, len(found), 'counterexample')}"
     )
+    show_statements(document.statements, most=MAX_SHOWN)
     if found:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -78,6 +80,8 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "fell": refined.found.fell,
         "nearest": refined.found.nearest,
         **asdict(refined.oddities),
+        "n_tests": refined.said.n_tests,
+        "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,
         "files": [str(path) for path in paths],

@@ -22,10 +22,10 @@ SECTIONS: Final[Mapping[str, str]] = {"R": "Guide", "F": "Caveats"}
 """What each phase appends to."""
 
 REPLAYS: Final[Mapping[str, frozenset[str]]] = {
-    "R": frozenset({"reproduced", "inconclusive", "unavailable"}),
+    "R": frozenset({"reproduced", "inconclusive", "unavailable", "not-applicable"}),
     "F": frozenset({"not-applicable"}),
 }
-"""The verdicts with which each phase goes on."""
+"""The verdicts with which each phase goes on; of a Guide only a statement has nothing to repeat."""
 
 NAMES: Final = (
     "Phase",

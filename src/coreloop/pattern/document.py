@@ -6,15 +6,24 @@ from dataclasses import replace
 from coreloop.project.tools import Unresolved
 from coreloop.proposals.candidates import FROM_NOTES, Candidate, CandidatesFile, Note
 from coreloop.proposals.night import folded_note
+from coreloop.proposals.statement_document import WITHHELD, redact_statement, statement_section
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.records import is_category
 from coreloop.text import escape_markdown, indented_block, printable
 
 
+def redact_entry(entry: Statement | Candidate, words: Vocabulary) -> Statement | Candidate:
+    """An entry of a candidates file as others may read it."""
+    if isinstance(entry, Statement):
+        return redact_statement(entry, words)
+    return redact_candidate(entry, words)
+
+
 def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Without questions, and with ``[REDACTED n]`` for every text from no closed vocabulary, n its length."""
     axis = candidate.axis
-    withheld = candidate.refused is not None or any(
+    withheld = any(
         not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
         for step in candidate.tool_pattern
     )
@@ -24,7 +33,7 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         key="" if withheld else candidate.key,
         seq_hash="" if withheld else candidate.seq_hash,
         suggested_append=None if withheld else candidate.suggested_append,
-        refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
+        refused=WITHHELD if withheld else candidate.refused,
         engine=unless(words.is_known(candidate.engine), candidate.engine),
         axis=None if axis is None else unless(words.declares(axis, candidate.engine), axis),
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),
@@ -42,13 +51,14 @@ def redact_note(note: Note) -> Note:
 
 
 def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
-    """The draft: per candidate its figures, the proposed lines and the raw questions, escaped."""
+    """The draft: the statements, then the candidates; of each its figures, its text and raw questions."""
     window = document.window
     head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
-    if not document.candidates:
+    if not document.entries:
         head += "\nNothing passed the gates.\n"
+    statements = "".join(map(statement_section, document.statements))
     sections = "".join(_section(candidate, words) for candidate in document.candidates)
-    return head + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
+    return head + statements + sections + folded_note(document.n_folded, "requests") + _notes(document.notes)
 
 
 def _mean_answer(candidate: Candidate) -> str:

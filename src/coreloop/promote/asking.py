@@ -47,10 +47,10 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     Returns
     -------
     Replay
-        ``not-applicable`` for a caveat, ``unavailable`` where nothing may or can be asked.
+        ``not-applicable`` for a caveat or a statement, ``unavailable`` where nothing may or can be asked.
     """
     settings = workspace.settings.replay
-    if proposal.phase == "F":
+    if not proposal.steps:
         return Replay(ReplayVerdict.NOT_APPLICABLE, ())
     reason = _why_not(settings.url, confirmed=confirmed)
     if settings.url is None or reason:
@@ -69,8 +69,7 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
 
 def ask_nobody(proposal: Proposal) -> Replay:
     """What a dry run says of the replay: tools such as cancel or refund would really run."""
-    applies = proposal.phase == "R"
-    return Replay(ReplayVerdict.NOT_ASKED if applies else ReplayVerdict.NOT_APPLICABLE, ())
+    return Replay(ReplayVerdict.NOT_ASKED if proposal.steps else ReplayVerdict.NOT_APPLICABLE, ())
 
 
 def _keep(workspace: Workspace, request_id: str) -> None:

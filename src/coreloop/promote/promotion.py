@@ -26,6 +26,7 @@ from coreloop.promote.proposal import Proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import Reach, command_reach, docstring_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
+from coreloop.promote.statement import refuse_strange_words
 
 _LOOK_BACK_DAYS: Final = 365
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
@@ -175,7 +176,7 @@ def make_plan(promoting: Promoting, base_sha: str, *, published: Published | Non
         refuse_other_evidence(published, proposal)
         base_sha = published.base_sha
         leave = replace(leave, unreached=True, unverified=True)
-    edited = _edit(repository, base_sha, path, proposal)
+    edited = _edit(repository, base_sha, path, proposal, settings)
     if published is not None:
         refuse_other_text(published, proposal, repository, path=path, edited=edited)
     reach = _reach(promoting, base_sha, path, edited)
@@ -301,7 +302,9 @@ def _refuse_known(repository: WritableRepository, base_sha: str, proposal: Propo
         raise RefusedError(f"{proposal.id} {what}: commit {known.sha[:12]}")
 
 
-def _edit(repository: WritableRepository, base_sha: str, path: str, proposal: Proposal) -> Edited:
+def _edit(
+    repository: WritableRepository, base_sha: str, path: str, proposal: Proposal, settings: Settings
+) -> Edited:
     source = repository.read(base_sha, path)
     if source is None:
         raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
@@ -309,6 +312,7 @@ def _edit(repository: WritableRepository, base_sha: str, path: str, proposal: Pr
     place = int(line) if line.isdecimal() else None
     outcome = append_to_section(source, symbol, proposal.section, proposal.lines, line=place)
     if isinstance(outcome, Edited):
+        refuse_strange_words(proposal.lines, source, symbol, place, settings)
         return outcome
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
     raise RefusedError(f"{path}::{proposal.symbol}: {reason}")

@@ -11,10 +11,16 @@ from coreloop.failures import CLASSES, LABELS
 from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYMBOL
 from coreloop.project.settings import Settings
 from coreloop.project.tools import is_tool_name
-from coreloop.proposals.candidates import Candidate
+from coreloop.promote.statement import (
+    is_ours,
+    names_strange_keywords,
+    statement_evidence,
+    statement_rows,
+)
+from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
-from coreloop.proposals.figures import caveat_figures, guide_figures
+from coreloop.proposals.figures import caveat_figures, guide_figures, statement_figures
 from coreloop.proposals.grammar import (
     Calls,
     Fails,
@@ -28,6 +34,7 @@ from coreloop.proposals.grammar import (
 )
 from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.night import read_proposals
+from coreloop.proposals.statements import Statement
 from coreloop.records import is_category, step
 from coreloop.text import printable
 
@@ -50,7 +57,7 @@ class Proposal:
     day : date
         Of the proposals file; it names the branch.
     steps, questions : tuple of str
-        What a replay asks and expects; none for a caveat.
+        What a replay asks and expects; none for a caveat or a statement.
     providers : tuple of str
         Whose caps bind.
     figures : mapping of str to str
@@ -77,7 +84,7 @@ class Proposal:
 
 
 def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured: bool = True) -> Proposal:
-    """Read one candidate or counterexample and check every text that will be shown to others.
+    """Read one statement, candidate or counterexample and check every text that will be shown to others.
 
     Parameters
     ----------
@@ -105,6 +112,9 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
         ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "none at all"
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
+    if isinstance(found, Statement):
+        phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
+        return _statement(found, day, phase, settings, is_configured=is_configured)
     if isinstance(found, Candidate):
         guide = _guide(found, day)
         _check_keywords(found, guide.lines[0], settings, is_configured=is_configured)
@@ -142,23 +152,60 @@ def _guide(found: Candidate, day: date) -> Proposal:
 
 
 def _is_guide(values: tuple[Line | None, ...], found: Candidate) -> bool:
-    """Whether the lines are those of the candidate; the keywords are another matter."""
+    """Whether the lines are those of the candidate, in files of older versions with the evidence among them.
+
+    The keywords are another matter.
+    """
     match values:
-        case [When() as when, Calls(calls), evidence] if evidence == guide_evidence(found):
+        case [When() as when, Calls(calls), *rest] if rest in ([], [guide_evidence(found)]):
             named = found.engine in {one.name for one in found.tool_pattern}
             return named and when.fits(found.cat_hash, when.keywords) and calls_fit(calls, found.tool_pattern)
     return False
+
+
+def _statement(
+    found: Statement, day: date, phase: Phase, settings: Settings, *, is_configured: bool
+) -> Proposal:
+    _check_names(found.id, found.key, found.tool)
+    text = _checked_text(found, found.tool, SECTIONS[phase])
+    if not is_ours(found, text.lines, phase):
+        raise RefusedError(_not_ours(found.id))
+    if names_strange_keywords(found, settings):
+        raise _strange_keywords(found.id, "", is_configured=is_configured)
+    sides = found.sides
+    return Proposal(
+        phase=phase,
+        id=found.id,
+        key=found.key,
+        engine=found.tool,
+        axis=None,
+        file=text.file,
+        symbol=text.symbol,
+        section=SECTIONS[phase],
+        lines=text.lines,
+        day=day,
+        providers=tuple(found.providers),
+        figures={
+            **statement_figures(statement_evidence(found), found.n_questions),
+            "Success-Rate": f"{sides.n_ok / sides.n if sides.n else 0:.3f}",
+        },
+        rows=statement_rows(found),
+    )
 
 
 def _check_keywords(found: Candidate, line: str, settings: Settings, *, is_configured: bool) -> None:
     when = parse_line(line)
     if not isinstance(when, When) or when.fits(found.cat_hash, settings.keywords(found.cat_hash)):
         return
+    raise _strange_keywords(found.id, f" for category {found.cat_hash}", is_configured=is_configured)
+
+
+def _strange_keywords(id: str, of_whom: str, *, is_configured: bool) -> RefusedError:
     if not is_configured:
         missing = "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
     else:
-        missing = f"coreloop.yaml has no such keywords for category {found.cat_hash}; run pattern again"
-    raise RefusedError(f"{found.id} is refused: its text names keywords, and {missing}")
+        missing = f"coreloop.yaml has no such keywords{of_whom}; run pattern again"
+    return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
 
 
 def _guide_rows(found: Candidate) -> tuple[tuple[str, str], ...]:
@@ -257,7 +304,7 @@ class _Text:
         return tuple(map(parse_line, self.lines))
 
 
-def _checked_text(found: Candidate | Counterexample, engine: str, section: str) -> _Text:
+def _checked_text(found: Statement | Candidate | Counterexample, engine: str, section: str) -> _Text:
     """File, symbol and lines, once nothing is wrong with them."""
     id, suggested = found.id, found.suggested_append
     if suggested is None:

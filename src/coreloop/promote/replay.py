@@ -62,6 +62,8 @@ class Replay:
         """One clause for a screen, a trailer, a pull request: never a question."""
         if self.verdict is ReplayVerdict.NOT_ASKED:
             return "not asked; a dry run asks with --ask, and then the agent's tools really run"
+        if self.verdict is ReplayVerdict.NOT_APPLICABLE:
+            return "not-applicable; there is no sequence of calls to repeat"
         if not self.runs:
             return self.verdict.value
         agreed = sum(run.agrees is True for run in self.runs)

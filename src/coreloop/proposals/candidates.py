@@ -8,6 +8,7 @@ from typing import Final
 from coreloop.days import Days
 from coreloop.history.trailers import SECTIONS
 from coreloop.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step
 
 SECTION: Final = SECTIONS["R"]
@@ -26,6 +27,14 @@ class Candidate:
 
     ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
     that relaxed the gate for it.
+
+    Attributes
+    ----------
+    rest_ok, rest_n : int
+        How many of the other requests of its category succeeded, of how many; where there are no categories,
+        of the requests that begin with the same tool.
+    q_value : float or None
+        Whether it does better than these: Fisher's test, corrected for everything that the run tested.
     """
 
     id: str = ""
@@ -41,6 +50,9 @@ class Candidate:
     success_rate: Share
     success_low: Share
     base_rate: Share
+    rest_ok: Count = 0
+    rest_n: Count = 0
+    q_value: Share | None = None
     avg_chunk_len: float
     first_seen: datetime
     last_seen: datetime
@@ -77,12 +89,14 @@ class CandidatesFile:
 
     Attributes
     ----------
+    statements : tuple of Statement
+        One line each; none in files of older versions.
     notes : tuple of Note
         Only where ``--include-audit-analysis`` asked for them.
     ids : dict of str to str
         Candidate key -> id, of every run of the day: a key keeps its id.
     n_folded : int
-        Candidates of too few requests to be listed in a file that others read; 0 in a local one.
+        Entries of too few requests to be listed in a file that others read; 0 in a local one.
     draft_sha256 : str
         Digest of the draft that was written with it, 64 hex digits; empty in files of older versions.
     """
@@ -91,15 +105,16 @@ class CandidatesFile:
     generated_at: datetime
     window: Days
     candidates: tuple[Candidate, ...]
+    statements: tuple[Statement, ...] = ()
     notes: tuple[Note, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
     n_folded: int = 0
     draft_sha256: str = ""
 
     @property
-    def entries(self) -> tuple[Candidate, ...]:
-        """The candidates, best first."""
-        return self.candidates
+    def entries(self) -> tuple[Statement | Candidate, ...]:
+        """The statements, then the candidates, each best first."""
+        return (*self.statements, *self.candidates)
 
 
 def candidate_key(category: str, sequence: str, section: str = SECTION) -> str:

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from coreloop.days import Days
 from coreloop.history.trailers import SECTIONS
 from coreloop.proposals.entry import SCHEMA_VERSION, Count, Share, SuggestedAppend
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step
 
 SECTION: Final = SECTIONS["F"]
@@ -111,14 +112,15 @@ class CounterexamplesFile:
     generated_at: datetime
     window: Days
     counterexamples: tuple[Counterexample, ...]
+    statements: tuple[Statement, ...] = ()
     ids: dict[str, str] = field(default_factory=dict)
     n_folded: int = 0
     draft_sha256: str = ""
 
     @property
-    def entries(self) -> tuple[Counterexample, ...]:
-        """The counterexamples, worst first."""
-        return self.counterexamples
+    def entries(self) -> tuple[Statement | Counterexample, ...]:
+        """The statements, best first, then the counterexamples, worst first."""
+        return (*self.statements, *self.counterexamples)
 
 
 def counterexample_key(*parts: str) -> str:

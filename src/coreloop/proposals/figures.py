@@ -1,6 +1,32 @@
 """The figures of proposed lines as a commit's trailers say them: for promotion, and for the guard."""
 
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
 from coreloop.proposals.grammar import CaveatEvidence, Fails, GuideEvidence
+
+Unit = Literal["calls", "requests"]
+_COUNT: Final = r"[0-9]{1,10}"
+_GUIDE: Final = re.compile(rf"({_COUNT}) of ({_COUNT}) requests, lower bound [01]\.[0-9]{{2}}")
+_STATEMENT: Final = re.compile(
+    rf"({_COUNT}) of ({_COUNT}) (calls|requests)(?:, otherwise ({_COUNT}) of ({_COUNT}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementEvidence:
+    """Both sides of a statement; the other one is empty where there is nothing else."""
+
+    n_ok: int
+    n: int
+    unit: Unit
+    other_ok: int = 0
+    other_n: int = 0
+
+    def __str__(self) -> str:
+        rest = f", otherwise {self.other_ok} of {self.other_n}" if self.other_n else ""
+        return f"{self.n_ok} of {self.n} {self.unit}{rest}"
 
 
 def guide_figures(evidence: GuideEvidence) -> dict[str, str]:
@@ -20,3 +46,32 @@ def caveat_figures(fails: Fails, evidence: CaveatEvidence) -> dict[str, str]:
         "Observed": str(fails.counts.of),
         "Unique-Questions": "not-applicable",
     }
+
+
+def statement_figures(evidence: StatementEvidence, questions: int) -> dict[str, str]:
+    """Evidence, Observed and Unique-Questions of a statement."""
+    return {
+        "Evidence": str(evidence),
+        "Observed": str(evidence.n + evidence.other_n),
+        "Unique-Questions": str(questions),
+    }
+
+
+def read_guide_evidence(written: str) -> tuple[int, int] | None:
+    """How many of how many requests succeeded, from a Guide's trailer; None where it is none."""
+    found = _GUIDE.fullmatch(written)
+    if found is None:
+        return None
+    succeeded, requests = int(found[1]), int(found[2])
+    return (succeeded, requests) if succeeded <= requests else None
+
+
+def read_statement_evidence(written: str) -> StatementEvidence | None:
+    """Both sides, from a statement's trailer; None where it is none."""
+    found = _STATEMENT.fullmatch(written)
+    if found is None:
+        return None
+    n_ok, n, other_ok, other_n = (int(found[place] or 0) for place in (1, 2, 4, 5))
+    unit: Unit = "calls" if found[3] == "calls" else "requests"
+    evidence = StatementEvidence(n_ok, n, unit, other_ok, other_n)
+    return evidence if n_ok <= n and other_ok <= other_n and str(evidence) == written else None

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from coreloop.proposals.candidates import CandidatesFile
-from coreloop.proposals.counterexamples import CounterexamplesFile
-from coreloop.proposals.night import read_candidates, read_counterexamples
-from coreloop.text import counted, escape_markdown
+from coreloop.proposals.candidates import Candidate, CandidatesFile
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.proposals.night import entries_counted, read_candidates, read_counterexamples
+from coreloop.proposals.statement_document import sides_told, told
+from coreloop.proposals.statements import Statement
+from coreloop.text import escape_markdown
 
 _SHOWN: Final = 10
 
@@ -25,30 +27,35 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
 
 
 def promotable(path: Path) -> list[str]:
-    """Ids of the candidates that have text with a place to go, best first."""
-    found = read_candidates(path).candidates
+    """Ids in a candidates file whose text has a place to go: the statements, then the candidates."""
+    found = read_candidates(path).entries
     return [entry.id for entry in found if entry.suggested_append and entry.suggested_append.target_file]
 
 
 def _guides(file: CandidatesFile) -> Iterator[str]:
     days = escape_markdown(f"{file.window.since} to {file.window.until}")
-    yield f"### {counted(len(file.candidates), 'candidate')}\n\n{days}\n"
-    for entry in file.candidates[:_SHOWN]:
-        steps = escape_markdown(" > ".join(map(str, entry.tool_pattern)))
-        succeeded = f"{entry.n_succeeded} of {entry.n_observed}"
-        yield f"- **{escape_markdown(entry.id)}** {succeeded}, {escape_markdown(entry.cat_hash)}: {steps}"
-    yield from _more(file.candidates)
+    yield f"### {entries_counted(file, len(file.candidates), 'candidate')}\n\n{days}\n"
+    yield from _listed(file.entries)
 
 
 def _caveats(file: CounterexamplesFile) -> Iterator[str]:
-    yield f"### {counted(len(file.counterexamples), 'counterexample')}\n"
-    for entry in file.counterexamples[:_SHOWN]:
-        why = f" ({escape_markdown(entry.error_class)})" if entry.error_class else ""
-        failed = f"{entry.n_failures} of {entry.n_calls} {entry.unit} failed{why}"
-        yield f"- **{escape_markdown(entry.id)}** {escape_markdown(entry.tool)}: {failed}"
-    yield from _more(file.counterexamples)
+    yield f"### {entries_counted(file, len(file.counterexamples), 'counterexample')}\n"
+    yield from _listed(file.entries)
 
 
-def _more(found: Sequence[object]) -> Iterator[str]:
-    if len(found) > _SHOWN:
-        yield f"- and {len(found) - _SHOWN} more, in the artifact"
+def _listed(entries: Sequence[Statement | Candidate | Counterexample]) -> Iterator[str]:
+    for entry in entries[:_SHOWN]:
+        yield f"- **{escape_markdown(entry.id)}** {_told(entry)}"
+    if len(entries) > _SHOWN:
+        yield f"- and {len(entries) - _SHOWN} more, in the artifact"
+
+
+def _told(entry: Statement | Candidate | Counterexample) -> str:
+    if isinstance(entry, Statement):
+        return f"{sides_told(entry, entry.sides)}: {escape_markdown(told(entry))}"
+    if isinstance(entry, Candidate):
+        steps = escape_markdown(" > ".join(map(str, entry.tool_pattern)))
+        return f"{entry.n_succeeded} of {entry.n_observed}, {escape_markdown(entry.cat_hash)}: {steps}"
+    why = f" ({escape_markdown(entry.error_class)})" if entry.error_class else ""
+    failed = f"{entry.n_failures} of {entry.n_calls} {entry.unit} failed{why}"
+    return f"{escape_markdown(entry.tool)}: {failed}"

@@ -13,6 +13,9 @@ MAX_LINE_CHARS: Final = 400
 _SIGNS: Final = frozenset(' -.,:;()=%<>/+&·~…_"')
 _QUOTED_VALUE: Final = re.compile(r'="[^"]*"')
 _PLACEHOLDER: Final = re.compile(r"->|\b(\w{1,40})=<\1>")  # axis=<axis>; any other <name> is a tag
+_PATH: Final = re.compile(  # get_product_details().variants.*.item_id, but not f().a[](x)
+    r"(?<= )[^\W\d][\w.:/-]*\(\)(?:\.[^\W\d]\w*|\.\*|\[\])+(?= |$)"
+)
 _DATE: Final = re.compile(r"\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b", re.ASCII)
 _FORBIDDEN: Final = (
     (">>>", "a doctest prompt"),
@@ -50,7 +53,8 @@ def _refuse_form(line: str) -> str | None:
         return "it is no bullet"
     if len(line) > MAX_LINE_CHARS:
         return f"it is longer than {MAX_LINE_CHARS} characters"
-    strange = next((char for char in line if not _is_plain(char)), None)
+    # [] and * are markup but in the path of a result's field
+    strange = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
     if strange is not None:
         return f"it holds U+{ord(strange):04X}"
     lowered = line.lower()

@@ -15,12 +15,15 @@ from coreloop.files import locked, read_file, write_private_together
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.entry import SCHEMA_VERSION
+from coreloop.proposals.statements import Statement
+from coreloop.text import counted
 
 MIN_PUBLISHED: Final = 5
 """Requests, or failures, behind an entry that others may read; what fewer people did is only counted."""
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
-_Entry = TypeVar("_Entry", Candidate, Counterexample)
+_Entry = TypeVar("_Entry", bound=Candidate | Counterexample | Statement)
+_Kind = TypeVar("_Kind")
 _File = TypeVar("_File", bound=ProposalsFile)
 
 
@@ -162,6 +165,10 @@ class Numbered(Generic[_Entry]):
     ids: dict[str, str]
     n_folded: int = 0
 
+    def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
+        """Those of one kind, best first."""
+        return tuple(entry for entry in self.entries if isinstance(entry, kind))
+
     def redacted(self, redact: Callable[[_Entry], _Entry]) -> Self:
         """As others may read them."""
         listed = tuple(redact(entry) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED)
@@ -187,8 +194,8 @@ def write_night(
         Where they go.
     day : date
         Day of the run.
-    entries : iterable of Candidate or of Counterexample
-        Best first, without ids.
+    entries : iterable of Candidate, Counterexample or Statement
+        Best first, without ids; they share one numbering.
     kind : ProposalKind
         Of the entries.
     redact : callable, optional
@@ -225,3 +232,9 @@ def _numbered(entries: list[_Entry], path: Path, day: date, kind: ProposalKind) 
 def folded_note(count: int, noun: str) -> str:
     """What a draft says of the entries that have too few requests, or failures, to be listed for others."""
     return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
+
+
+def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
+    """``1 candidate``, or ``2 statements, 1 candidate``."""
+    statements = f"{counted(len(document.statements), 'statement')}, " if document.statements else ""
+    return f"{statements}{counted(number, noun)}"

@@ -5,14 +5,23 @@ from dataclasses import replace
 
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import folded_note
+from coreloop.proposals.statement_document import WITHHELD, redact_statement, statement_section
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.text import escape_markdown, indented_block, printable
+
+
+def redact_entry(entry: Statement | Counterexample, words: Vocabulary) -> Statement | Counterexample:
+    """An entry of a counterexamples file as others may read it."""
+    if isinstance(entry, Statement):
+        return redact_statement(entry, words)
+    return redact_counterexample(entry, words)
 
 
 def redact_counterexample(one: Counterexample, words: Vocabulary) -> Counterexample:
     """Without what is local, and with ``[REDACTED n]`` for every text from no closed vocabulary."""
     names = {one.tool, *(step.name for step in one.steps)}
-    withheld = one.refused is not None or not all(map(words.is_known, names))
+    withheld = not all(map(words.is_known, names))
     return replace(
         one,
         key="",  # a plain hash, over the error's text too: a dictionary would give that back
@@ -29,18 +38,19 @@ def redact_counterexample(one: Counterexample, words: Vocabulary) -> Counterexam
         providers=words.redacted_providers(one.providers),
         examples=(),
         suggested_append=None if withheld else one.suggested_append,
-        refused="withheld, since a name in it is from no closed vocabulary" if withheld else None,
+        refused=WITHHELD if withheld else one.refused,
     )
 
 
 def counterexamples_markdown(document: CounterexamplesFile) -> str:
-    """The draft: per counterexample its figures, the proposed lines, the error and raw questions, escaped."""
+    """The draft: the statements, then the counterexamples; of each its figures, its text, raw questions."""
     window = document.window
     head = f"# Counterexamples, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
-    if not document.counterexamples:
+    if not document.entries:
         head += "\nNothing failed often enough.\n"
+    statements = "".join(map(statement_section, document.statements))
     sections = "".join(map(_section, document.counterexamples))
-    return head + sections + folded_note(document.n_folded, "failures")
+    return head + statements + sections + folded_note(document.n_folded, "failures")
 
 
 def title(one: Counterexample) -> str:

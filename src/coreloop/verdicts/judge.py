@@ -10,14 +10,17 @@ from coreloop.judgments import Judgment, Verdict, append_judgment
 from coreloop.mine.decode import RecordLine, read_lines
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
+from coreloop.proposals.statement_document import told
+from coreloop.proposals.statements import Statement
 from coreloop.records import encodable
 from coreloop.text import printable
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A candidate or counterexample as one day's file has it; ``text`` is its steps, where known."""
+    """An entry as one day's file has it; ``text`` is a statement's line, or a candidate's steps."""
 
     id: str
     key: str
@@ -82,8 +85,13 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
     # `ids` also holds what an earlier run of the day proposed: that it was rejected can be taken back.
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
-        steps = entry.tool_pattern if isinstance(entry, Candidate) else ()
-        yield Proposed(id, key, day, " > ".join(map(str, steps)))
+        yield Proposed(id, key, day, _text(entry))
+
+
+def _text(entry: Statement | Candidate | Counterexample | None) -> str:
+    if isinstance(entry, Statement):
+        return told(entry)
+    return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
 
 
 def _key_of(wanted: str, workspace: Workspace) -> str | None:

@@ -41,7 +41,7 @@ class WaitingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A thing to judge: ``text`` is a request's question, or a candidate's steps."""
+    """A thing to judge: ``text`` is a request's question, a statement's line or a candidate's steps."""
 
     kind: WaitingKind
     id: str

@@ -73,6 +73,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
         "generated_at",
         "window",
         "candidates",
+        "statements",
         "notes",
         "ids",
         "n_folded",

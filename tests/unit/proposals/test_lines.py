@@ -20,6 +20,9 @@ from coreloop.proposals.lines import refuse_line
         "- When: questions of no category.",
         '- Call: scan(axis="영업이익률 3Y", target="KOSPI").',
         "- " + "가" * 398,
+        "- order_id: from get_user_details().orders[]",
+        "- new_item_ids: from get_product_details().variants.*.item_id or find().*",
+        "- id not from get_user_details().payment_methods.*.id fails (not_found)",
     ],
 )
 def test_lines_from_closed_vocabularies_pass(line):
@@ -78,6 +81,12 @@ def test_lines_from_closed_vocabularies_pass(line):
         pytest.param("- *bold*", id="star emphasis"),
         pytest.param("- |sub|", id="substitution"),
         pytest.param("- [link](x)", id="link"),
+        pytest.param("- a: from b().c[](x)", id="link behind a path"),
+        pytest.param("- a: from b().c[0]", id="index"),
+        pytest.param("- a: from b()*", id="star without a dot"),
+        pytest.param("- a: from b[]", id="field of no call"),
+        pytest.param("- a: from *b().c", id="star before a path"),
+        pytest.param("- a: from b().*c*", id="emphasis in a path"),
         pytest.param("- ![image](x)", id="image"),
         pytest.param("- see http://example.com", id="http"),
         pytest.param("- see HTTPS://EXAMPLE.COM", id="https in capitals"),
@@ -97,6 +106,22 @@ def test_hostile_lines_are_refused_with_a_reason(line):
     reason = refuse_line(line)
     assert reason
     assert reason.isprintable(), "the reason goes to a screen"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "get_user_details().address.zip",
+        "find_user_id_by_email()",
+        "find_user_id_by_name_zip().user_id",
+        "get_user_details().phone_number",
+        "login().password",
+        "get_accounts().accounts[].account_number",
+        "회원_조회().주소.우편번호",
+    ],
+)
+def test_the_name_of_a_field_is_nobodys_data(path):
+    assert refuse_line(f"- zip: from {path}") is None
 
 
 @given(st.text())

@@ -66,6 +66,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
         "generated_at",
         "window",
         "counterexamples",
+        "statements",
         "ids",
         "n_folded",
         "draft_sha256",

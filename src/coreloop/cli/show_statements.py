@@ -1,0 +1,36 @@
+"""How statements are printed: by ``pattern`` and by ``refine``, before what else they found."""
+
+import shutil
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from coreloop.proposals.statements import Statement
+from coreloop.text import counted, printable, wrapped
+
+_HEADING: Final = f"{'id':<20} {'ok':>9} {'otherwise':>9} {'avoided':>8}  tool"
+_INDENT: Final = " " * 4
+
+
+def show_statements(statements: Sequence[Statement], *, most: int) -> None:
+    """Print the first of them: the two sides, and failures avoided per 1,000 requests."""
+    if statements:
+        click.echo(_HEADING)
+    columns = shutil.get_terminal_size().columns
+    for statement in statements[:most]:
+        _show(statement, columns)
+    if len(statements) > most:
+        click.echo(f"… and {counted(len(statements) - most, 'statement')} more, in the draft")
+
+
+def _show(statement: Statement, columns: int) -> None:
+    sides = statement.sides
+    otherwise = f"{sides.other_ok}/{sides.other_n}" if sides.other_n else "-"
+    click.echo(
+        f"{statement.id:<20} {f'{sides.n_ok}/{sides.n}':>9} {otherwise:>9} {statement.avoided:>8.1f}  "
+        f"{printable(statement.tool)}"
+    )
+    click.echo(wrapped(printable(statement.line.removeprefix("- ")), columns, indent=_INDENT))
+    if statement.refused is not None:
+        click.echo(f"{_INDENT}no text: {statement.refused}")

@@ -1,0 +1,87 @@
+"""Whether a statement of a proposals file is one that coreloop writes, and its evidence as a table."""
+
+from collections.abc import Iterator
+
+from coreloop.docstrings.signature import takes
+from coreloop.docstrings.source import UnprovenError, find_definition, read_source
+from coreloop.errors import RefusedError
+from coreloop.history.trailers import SECTIONS
+from coreloop.project.settings import Settings
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice
+from coreloop.proposals.figures import StatementEvidence
+from coreloop.proposals.statement_document import difference_told, sides_told
+from coreloop.proposals.statements import Statement, statement_key
+
+
+def is_ours(found: Statement, lines: tuple[str, ...], phase: str) -> bool:
+    """Whether text and key of an entry are what coreloop writes for it, in the file of a phase.
+
+    Keywords, arguments and values are another matter.
+    """
+    said = parse_advice(found.line)
+    if said is None or lines != (found.line,) or said.sends_to(found.tool):
+        return False
+    forms = GUIDE_FORMS if phase == "R" else CAVEAT_FORMS
+    is_sound = said.form in forms and (found.kind == "condition") is (phase == "F")
+    sides = found.sides
+    counts = sides.n_ok <= sides.n and sides.other_ok <= sides.other_n
+    return is_sound and counts and found.key == statement_key(found.tool, found.line, SECTIONS[phase])
+
+
+def names_strange_keywords(found: Statement, settings: Settings) -> bool:
+    """Whether it names a keyword that coreloop.yaml has for no category."""
+    said = parse_advice(found.line)
+    known = {word for rule in settings.categories for word in rule.any}
+    return said is not None and not known.issuperset(said.named().keywords)
+
+
+def refuse_strange_words(
+    lines: tuple[str, ...], source: bytes, symbol: str, line: int | None, settings: Settings
+) -> None:
+    """Refuse a statement about arguments or values that the file on the base branch does not declare.
+
+    Raises
+    ------
+    RefusedError
+        Names the first of them.
+    """
+    said = parse_advice(lines[0]) if len(lines) == 1 else None
+    if said is None:
+        return
+    try:
+        reason = next(_strange(said, source, symbol, line, settings), None)
+    except UnprovenError as unproven:
+        raise RefusedError(f"{symbol}: {unproven}") from unproven
+    if reason is not None:
+        raise RefusedError(f"{symbol}: {reason}; propose again")
+
+
+def _strange(said: Advice, source: bytes, symbol: str, line: int | None, settings: Settings) -> Iterator[str]:
+    file, named = read_source(source), said.named()
+    definition = find_definition(file.tree, symbol, line)
+    for argument in named.arguments:
+        if not takes(definition, argument):
+            yield f"{argument} is no argument of it on the base branch"
+    for value in named.values:
+        is_quoted = any(f"{quote}{value}{quote}" in file.text for quote in "\"'")
+        if not is_quoted and value not in settings.axis_slugs:
+            yield f"{value} is no value that coreloop.yaml or the file on the base branch declares"
+
+
+def statement_evidence(found: Statement) -> StatementEvidence:
+    """Both sides, as the trailers have them."""
+    sides = found.sides
+    return StatementEvidence(sides.n_ok, sides.n, found.unit, sides.other_ok, sides.other_n)
+
+
+def statement_rows(found: Statement) -> tuple[tuple[str, str], ...]:
+    """The evidence as a table."""
+    return (
+        (f"{found.unit}, {found.kind}", sides_told(found, found.sides)),
+        ("the last 30 % of the days", sides_told(found, found.held)),
+        ("95 % interval", difference_told(found)),
+        ("per 1,000 requests", f"{found.avoided:.1f} failures avoided, {found.saved:.1f} calls saved"),
+        ("distinct questions", str(found.n_questions)),
+        ("seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"),
+        ("statement", f"{found.id}, key `{found.key}`"),
+    )
