@@ -321,15 +321,15 @@ def test_arguments_may_come_as_written_json():
     assert read["tool_calls"][0]["args"]["axis"] == "수익성"
 
 
-def test_sources_of_the_last_calls_go_before_a_call_is_omitted():
+def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
     sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
     calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(17)]
     line = json.loads(encode_line(record(tool_calls=calls)))
     kept = [one.get("args_from") for one in line["tool_calls"]]
     assert "tool_calls_omitted" not in line
-    assert kept[0] == sources
-    assert kept[-1] is None
-    assert kept.index(None) == len([one for one in kept if one is not None])
+    assert kept[0] is None
+    assert kept[-1] == sources
+    assert kept.index(sources) == kept.count(None)
 
 
 def test_empty_fields_of_calls_go_before_their_sources():

@@ -241,8 +241,9 @@ def test_sources_in_real_episodes(
     calls = [
         made for ours, _ in episodes for made in ours["tool_calls"] if made["name"] == tool and made["ok"]
     ]
-    there = sum(path in made.get("args_from", {}).get(argument, []) for made in calls)
-    assert there >= share * len(calls) > 50
+    known = [made["args_from"][argument] for made in calls if argument in made.get("args_from", {})]
+    assert len(known) >= 0.6 * len(calls)  # long records give up the sources of their first calls
+    assert sum(path in paths for paths in known) >= share * len(known) > 50
 
 
 def test_no_value_of_a_real_result_is_in_a_path(episodes: Episodes, trajectories: Path) -> None:
