@@ -24,7 +24,7 @@ def is_ours(found: Statement, lines: tuple[str, ...], phase: str) -> bool:
     forms = GUIDE_FORMS if phase == "R" else CAVEAT_FORMS
     is_sound = said.form in forms and (found.kind == "condition") is (phase == "F")
     sides = found.sides
-    counts = sides.n_ok <= sides.n and sides.other_ok <= sides.other_n
+    counts = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     return is_sound and counts and found.key == statement_key(found.tool, found.line, SECTIONS[phase])
 
 
