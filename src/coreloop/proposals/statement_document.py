@@ -92,7 +92,7 @@ def statement_section(statement: Statement) -> str:
         if suggested is None
         else indented_block(suggested.section, suggested.body)
     )
-    asked = "\n".join("    " + printable(question) for question in statement.example_questions)
+    asked = "\n".join("    " + printable(question) for question in statement.example_questions if question)
     parts = (
         f"## {statement.id}: {escape_markdown(told(statement))}",
         "\n".join(f"- {figure}" for figure in figures),
