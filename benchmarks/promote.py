@@ -31,9 +31,9 @@ ENVIRONMENT = {
 }
 COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
 QUESTIONS = (
-    "I would like to give my lamp back",
-    "can this kettle be returned please",
-    "the backpack from last week is too small",
+    "I would like to return my lamp",
+    "how do I return this kettle",
+    "return the backpack from last week, it is too small",
 )
 CALLS = (
     ("get_user_details", ("user_id",)),

@@ -22,11 +22,18 @@ class Categories:
     def __init__(self, rules: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
         self.rules = tuple((label, tuple(keywords)) for label, keywords in rules)
         self._rules = [(label, _any_of(keywords)) for label, keywords in self.rules if keywords]
+        every = dict.fromkeys(keyword for _, keywords in self.rules for keyword in keywords)
+        self._keywords = {keyword: re.compile(_pattern(_fold(keyword))) for keyword in every}
 
     def label(self, question: str) -> str:
         """The label of the first rule that matches, ``UNSPECIFIED`` when none does."""
         folded = _fold(question)
         return next((label for label, pattern in self._rules if pattern.search(folded)), UNSPECIFIED)
+
+    def keywords(self, question: str) -> tuple[str, ...]:
+        """All keywords of all rules that a question holds, in the rules' order."""
+        folded = _fold(question)
+        return tuple(keyword for keyword, pattern in self._keywords.items() if pattern.search(folded))
 
 
 def _any_of(keywords: Sequence[str]) -> re.Pattern[str]:

@@ -88,9 +88,9 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
     What does not fit is given up in this order: long argument strings, argument values that are not
-    selectors, long texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls``
-    (counted in ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and
-    ``omitted_error`` keep what the whole says about success.
+    selectors, ``args_from`` of the calls at the end, long texts and unknown fields, the tail of
+    ``override_calls``, the tail of ``tool_calls`` (counted in ``tool_calls_omitted``). The hashes stay
+    those of the whole; ``omitted_failure`` and ``omitted_error`` keep what the whole says about success.
 
     Parameters
     ----------
@@ -116,7 +116,33 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
         line = orjson.dumps({**record, "tool_calls": attempt}, option=orjson.OPT_APPEND_NEWLINE)
         if len(line) <= MAX_LINE_BYTES:
             return line
+    if any("args_from" in call for call in outlined):
+        outlined = [_without_empty(call) for call in outlined]
+        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
+        outlined = _omit_sources(outlined, len(line) - MAX_LINE_BYTES)
+        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
+        if len(line) <= MAX_LINE_BYTES:
+            return line
     return _omit_tail(_bounded_fields(record), outlined)
+
+
+def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without the fields that say nothing: a reader takes a missing one for the same."""
+    return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
+
+
+def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
+    """The calls without ``args_from``, from the end on until as many bytes are saved."""
+    kept = list(calls)
+    for place in reversed(range(len(kept))):
+        if excess_bytes <= 0:
+            break
+        call = dict(kept[place])
+        sources = call.pop("args_from", None)
+        if sources is not None:
+            excess_bytes -= len(orjson.dumps({"args_from": sources})) - 1
+            kept[place] = call
+    return kept
 
 
 def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
@@ -136,7 +162,7 @@ def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
         "omitted_failure": flagged or failed,
     }
     if calls and not calls[-1]["ok"]:
-        bare["omitted_error"] = calls[-1]["error"] or ""
+        bare["omitted_error"] = calls[-1].get("error") or ""
     kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
     bare["tool_calls"] = calls[:kept]
     bare["tool_calls_omitted"] = len(calls) - kept

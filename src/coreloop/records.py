@@ -35,6 +35,9 @@ class ToolCall(TypedDict):
     result_size_bytes: int | None
     overrides_used: Sequence[str] | None
     extreme_flags: Sequence[str]
+    args_from: NotRequired[dict[str, list[str]]]
+    """Argument -> where its value stood before the call: fields of earlier results, ``question``; an empty
+    list where it was looked for and stood nowhere."""
 
 
 class OverrideCall(TypedDict):
@@ -85,6 +88,8 @@ class Record(TypedDict):
     omitted_error: NotRequired[str]
     """Only where the last call was omitted and failed: its error, up to 120 bytes."""
     origin: NotRequired[str]
+    tools_version: NotRequired[str]
+    """Which docstrings the model saw: the commit that served them, or the caller's own name for it."""
 
 
 def is_category(label: str) -> bool:

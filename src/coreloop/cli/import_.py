@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, json_option
+from coreloop.cli.options import FILE, FILE_OR_FOLDER, FOLDER, json_option
 from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coreloop.observe.importers.files import TraceFile
     from coreloop.observe.importers.landing import ImportReport
 
-_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect")
+_FORMATS: Final = ("claude-code", "otlp", "langfuse", "inspect", "openai-chat")
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 
@@ -28,8 +28,11 @@ _MAX_TOOLS_SHOWN: Final = 15
 @click.option("--from", "source", type=click.Choice(_FORMATS), required=True, help="Who wrote the traces.")
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Where records go.  [default: data/audit/ai-ask]")
+@click.option("--times", type=FILE, help="Records with the times of message lists, by request_id.")
 @json_option
-def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def command(
+    source: str, paths: tuple[Path, ...], out: Path | None, times: Path | None, as_json: bool
+) -> None:
     """Make records of the traces that other tools have written.
 
     PATH is a file, or a folder that is searched for files of the format. What was imported before is not
@@ -38,7 +41,8 @@ def command(source: str, paths: tuple[Path, ...], out: Path | None, as_json: boo
     from coreloop.observe.importers.run import ImportRequest, run_import
 
     workspace = open_workspace(Path.cwd())
-    request = ImportRequest(source=source, paths=paths, folder=out or workspace.records_dir)
+    folder = out or workspace.records_dir
+    request = ImportRequest(source=source, paths=paths, folder=folder, times=times)
     report = run_import(request, workspace.settings, now_s=time.time(), watching=_progress)
     _show(report, request.folder, as_json=as_json)
     if report.unusable:

@@ -80,6 +80,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "fell": refined.found.fell,
         "nearest": refined.found.nearest,
         **asdict(refined.oddities),
+        "n_tests": refined.said.n_tests,
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

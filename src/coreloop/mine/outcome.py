@@ -1,6 +1,6 @@
 """What a record says about its pattern: success, failure, or nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -69,6 +69,15 @@ def outcome(
     if chunk_len is None or (chunk_len > 0 if min_chunk_len is None else chunk_len >= min_chunk_len):
         return RequestOutcome.SUCCESS
     return RequestOutcome.FAILURE if is_short(chunk_len, min_chunk_len) else RequestOutcome.NEUTRAL
+
+
+def is_handed_over(fields: CountedFields, calls: Sequence[CallFields], handoff: Collection[str]) -> bool:
+    """Whether a request was handed over to a human, so that it says nothing of the tools before.
+
+    A verdict in the record outweighs that.
+    """
+    judged = fields.judgment is not None and fields.judgment.verdict in _BY_VERDICT
+    return not judged and any(call.name in handoff for call in calls)
 
 
 def is_short(chunk_len: float | None, min_chunk_len: int | None) -> bool:

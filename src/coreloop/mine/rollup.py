@@ -24,9 +24,10 @@ from coreloop.mine.decode import (
 )
 from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.oddities import Oddities
-from coreloop.mine.outcome import RequestOutcome, outcome
+from coreloop.mine.outcome import RequestOutcome, is_handed_over, outcome
 from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
+from coreloop.mine.sampling import SampledLine, Sampler, sample_number
 from coreloop.mine.signals import signals
 from coreloop.mine.tables import Tables, merged
 from coreloop.project.settings import Settings
@@ -45,6 +46,8 @@ class MineSettings:
     min_chunk_len: int | None = None
     replayed: frozenset[str] = frozenset()
     """Ids of requests that coreloop made itself, for servers that do not pass the mark on."""
+    handoff: frozenset[str] = frozenset()
+    """Tools that hand a request over to a human: it counts neither way."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Request id -> a human's newest verdict, which outweighs what the record says of itself."""
 
@@ -58,7 +61,8 @@ def mine_settings(
 ) -> MineSettings:
     """The part of coreloop.yaml, and of the workspace, that changes how a record counts."""
     rules = Categories((rule.label, rule.any) for rule in settings.categories)
-    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed, verdicts or {})
+    handoff = frozenset(settings.handoff)
+    return MineSettings(rules, settings.selectors(), min_chunk_len, replayed, handoff, verdicts or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,8 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
     groups: dict[Group, int] = {}
     rows = Rows(groups, shapes)
     add_record, add_failed = rows.records.extend, rows.failed.extend
-    replayed, verdicts, min_chunk_len = settings.replayed, settings.verdicts, settings.min_chunk_len
+    replayed, verdicts = settings.replayed, settings.verdicts
+    sampler = Sampler()
     labels: set[str] = set()
     for offset, raw in lines:
         try:
@@ -180,16 +185,30 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
             error = str(call.error)[:MAX_ERROR_CHARS]
             add_failed((ts_us, offset, number, provider, error, call.duration_ms))
         verdict = verdicts.get(request_id) if verdicts and request_id else None
-        weighed = outcome(fields, calls, min_chunk_len=min_chunk_len, verdict=verdict)
+        weighed = _weigh(fields, calls, settings, verdict)
         against = 0
         if weighed == RequestOutcome.FAILURE:
-            against = signals(fields, calls, min_chunk_len=min_chunk_len)
+            against = signals(fields, calls, min_chunk_len=settings.min_chunk_len)
         recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
         group = (label, ok, recorded, provider, weighed, against)
         number = groups.setdefault(group, len(groups))
         asked = fields.question_hash or hash_question(fields.question or "")
         add_record((ts_us, offset, number, fields.chunk_len, asked, fields.session_hash or None, request_id))
+        drawn = sample_number(ts_us, offset)
+        if drawn <= sampler.limit:
+            kept = SampledLine(ts_us, label, provider, weighed, asked, fields, calls, raw)
+            sampler.offer(drawn, offset, kept)
+    rows.sampled.extend(sampler.rows(settings.categories))
     return rows
+
+
+def _weigh(
+    fields: CountedFields, calls: Sequence[CallFields], settings: MineSettings, verdict: str | None
+) -> RequestOutcome:
+    """A record's outcome; one that was handed over to a human counts neither way, unless a verdict says."""
+    if settings.handoff and verdict is None and is_handed_over(fields, calls, settings.handoff):
+        return RequestOutcome.NEUTRAL
+    return outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
 
 
 def _category(fields: CountedFields, rules: Categories) -> str:

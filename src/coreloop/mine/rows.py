@@ -12,7 +12,7 @@ import polars as pl
 from coreloop.failures import error_class
 from coreloop.mine.calls import CallShapes
 from coreloop.mine.signals import template
-from coreloop.mine.tables import CALLS, GROUPS, IDS, REQUESTS, TEXTS, Tables
+from coreloop.mine.tables import CALLS, GROUPS, IDS, REQUESTS, SAMPLE, TEXTS, Tables
 from coreloop.records import digest64, hash_sequence, join_steps
 
 DAY_US: Final = 86_400_000_000
@@ -77,6 +77,8 @@ class Rows:
         the memory, and the time to make and to take apart each.
     replayed : list of str
         Ids of requests that are not mined.
+    sampled : list
+        Rows of `coreloop.mine.tables.SAMPLE`.
     """
 
     groups: Mapping[Group, int]
@@ -84,6 +86,7 @@ class Rows:
     records: list[Any] = field(default_factory=list)
     failed: list[Any] = field(default_factory=list)
     replayed: list[str] = field(default_factory=list)
+    sampled: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 def to_tables(rows: Rows) -> Tables:
@@ -107,6 +110,7 @@ def to_tables(rows: Rows) -> Tables:
         calls=_calls([_ok_calls(counted, list(ways)), failures], rows.shapes).lazy(),
         texts=_columns(texts, TEXTS).lazy(),
         ids=pl.LazyFrame({"id": _numbers(ids, id_hash, marked=False)}, schema=IDS),
+        sample=_columns(rows.sampled, SAMPLE).lazy(),
     )
 
 

@@ -30,7 +30,7 @@ from coreloop.mine.source import LogSource
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Of mining: what changes what is counted, or how it is written, needs the next one."""
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"
@@ -311,7 +311,9 @@ def _file(folder: Path, name: str) -> Path:
 
 def _rules(settings: MineSettings) -> str:
     own = {tool: list(names) for tool, names in settings.selectors.items()}
-    return _digest([VERSION, settings.min_chunk_len, own, settings.categories.rules])
+    return _digest(
+        [VERSION, settings.min_chunk_len, own, settings.categories.rules, sorted(settings.handoff)]
+    )
 
 
 def _digest(value: object) -> str:

@@ -57,6 +57,23 @@ TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text":
 """What hashes stand for. Kinds: ``sequence`` (of which no call was omitted), ``shape`` (JSON of the steps
 with their argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error)."""
 
+MOST_SAMPLED: Final = 2048
+"""Requests of a file that are kept call by call; up to so many, all of them."""
+
+SAMPLE: Final[Mapping[str, Any]] = {
+    "number": pl.UInt64,  # in the draw, `coreloop.mine.sampling.sample_number`
+    "ts_us": pl.Int64,
+    "offset": pl.UInt64,
+    "category": pl.String,
+    "model": pl.String,
+    "provider": pl.String,
+    "outcome": pl.Int8,
+    "question": pl.UInt64,
+    "keywords": pl.String,  # of coreloop.yaml's, those that the question holds, one a line
+    "calls": pl.String,  # JSON of `coreloop.mine.sampling.SampledCall`
+}
+"""A row per request in the sample, those with the smallest numbers of the file."""
+
 IDS: Final[Mapping[str, Any]] = {"id": pl.UInt64}
 """Hashes of the ids of all requests, those that are not mined too: on which a later verdict may fall."""
 
@@ -70,6 +87,7 @@ class Tables:
     calls: pl.LazyFrame
     texts: pl.LazyFrame
     ids: pl.LazyFrame
+    sample: pl.LazyFrame
 
     def collected(self) -> "Tables":
         """The same, computed and in memory."""
@@ -77,7 +95,7 @@ class Tables:
 
 
 NAMES: Final = tuple(field.name for field in fields(Tables))
-SCHEMAS: Final = dict(zip(NAMES, (GROUPS, REQUESTS, CALLS, TEXTS, IDS), strict=True))
+SCHEMAS: Final = dict(zip(NAMES, (GROUPS, REQUESTS, CALLS, TEXTS, IDS, SAMPLE), strict=True))
 
 
 def side_by_side(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
@@ -99,4 +117,5 @@ def merged(parts: Iterable[Tables]) -> Tables:
         calls=calls.sort(CALL_KEYS),
         texts=whole.texts.unique().sort("kind", "hash"),
         ids=whole.ids.unique().sort("id"),
+        sample=whole.sample.sort("number", "offset").head(MOST_SAMPLED),
     )

@@ -17,7 +17,8 @@ from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.remote import LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.mine.rows import DAY_US, NO_SEQUENCE
-from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, TEXTS, side_by_side
+from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, side_by_side
+from coreloop.records import UNSPECIFIED
 
 PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
@@ -38,6 +39,8 @@ class Window:
         `coreloop.mine.tables.GROUPS`, of the days.
     requests, calls : polars.LazyFrame
         `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
+    sample : polars.LazyFrame
+        `SAMPLE`, of the days, and ``file``.
     texts : polars.LazyFrame
         `TEXTS`; `texts_of` looks them up.
     paths : tuple of Path or RemoteFile
@@ -49,6 +52,7 @@ class Window:
     groups: pl.LazyFrame
     requests: pl.LazyFrame
     calls: pl.LazyFrame
+    sample: pl.LazyFrame
     texts: pl.LazyFrame
     paths: tuple[LogFile, ...]
     skipped: Mapping[str, int]
@@ -73,6 +77,10 @@ class Window:
         wanted = [(file, [offset for _, offset in there]) for file, there in grouped]
         for found in map_files(self._lines_of, wanted, self.paths):
             yield from found
+
+    def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """What was asked at some places; nothing of a line that is no longer there."""
+        return {(file, offset): line.fields.question or "" for file, offset, line in self.lines(places)}
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
         file, offsets = wanted
@@ -110,6 +118,7 @@ def merge(rollups: Sequence[Rollup], days: Days) -> Window:
             in_days
         ),
         calls=_with_file(((index, tables.calls) for index, tables in numbered), CALLS).filter(of_days),
+        sample=_with_file(((index, tables.sample) for index, tables in numbered), SAMPLE).filter(in_days),
         texts=side_by_side((tables.texts for _, tables in numbered), TEXTS),
         paths=tuple(rollup.path for rollup in rollups),
         skipped=dict(skipped),
@@ -128,13 +137,14 @@ def count_patterns(window: Window) -> pl.DataFrame:
     -------
     polars.DataFrame
         A row per category and sequence with at least one counted record: pattern, category, sequence,
-        n_observed (successes and failures), n_success, success_rate, base_rate (of all counted records of
-        the category, those without a sequence included), avg_chunk_len (characters; 0.0 where none is
-        known), is_whole (a record holds every call), first_us, last_us (microseconds since 1970).
+        n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
+        records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
+        (characters; 0.0 where none is known), is_whole (a record holds every call), first_us, last_us
+        (microseconds since 1970).
     """
     counted = window.groups.filter(IS_COUNTED)
     n_success = pl.col("n").filter(IS_SUCCESS).sum()
-    rates = counted.group_by("category").agg(base_rate=n_success / pl.col("n").sum())
+    peers = counted.group_by("category").agg(n_peers=pl.col("n").sum(), n_peers_success=n_success)
     patterns = (
         counted.filter(pl.col("sequence") != NO_SEQUENCE)
         .group_by("pattern", *PATTERN_KEYS)
@@ -147,8 +157,39 @@ def count_patterns(window: Window) -> pl.DataFrame:
             last_us=pl.col("last_us").max(),
         )
     )
-    success_rate = pl.col("n_success") / pl.col("n_observed")
-    return patterns.join(rates, on="category").with_columns(success_rate=success_rate).collect()
+    return patterns.join(peers, on="category").with_columns(**_RATES).collect()
+
+
+def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
+    """Hold each pattern of no category against those that begin with the same tool.
+
+    Parameters
+    ----------
+    window : Window
+        Of the patterns.
+    patterns : polars.DataFrame
+        From `count_patterns`.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``patterns`` with n_peers, n_peers_success and base_rate of these; others are as they were.
+    """
+    alike = patterns.filter(pl.col("category") == UNSPECIFIED)
+    texts = window.texts_of("sequence", alike["sequence"])
+    first = [texts.get(sequence, "").partition("(")[0] for sequence in alike["sequence"]]
+    over = alike.with_columns(first=pl.Series(first, dtype=pl.String)).with_columns(
+        n_peers=pl.col("n_observed").sum().over("first"),
+        n_peers_success=pl.col("n_success").sum().over("first"),
+    )
+    others = patterns.filter(pl.col("category") != UNSPECIFIED)
+    return pl.concat([others, over.drop("first").with_columns(**_RATES).select(others.columns)])
+
+
+_RATES: Final = {
+    "success_rate": pl.col("n_success") / pl.col("n_observed"),
+    "base_rate": pl.col("n_peers_success") / pl.col("n_peers"),
+}
 
 
 def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:

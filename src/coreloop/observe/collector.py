@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache, wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Self, TypeAlias, cast
 
 from coreloop.categories import Categories
 from coreloop.encoding import MAX_STRING_CHARS, encode_line
@@ -24,7 +24,9 @@ from coreloop.observe import drops
 from coreloop.observe.drops import drop
 from coreloop.observe.journal import Journal
 from coreloop.observe.parts import error_text, number, open_record, short_text, stored_text, texts, tool_call
-from coreloop.records import UNSPECIFIED, Record, hash_sequence, is_category
+from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
+from coreloop.observe.version import tools_version_of
+from coreloop.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 
 # The blocks that are open here, innermost last, and whether each is its collector's outermost. No tokens: one
 # raises when it is used twice or in another context, and blocks may be left in any order.
@@ -67,7 +69,11 @@ class AuditCollector:
     stockCode_hint, provider, model : str, optional
         Kept as they are, up to 100 characters.
     session_id : str, optional
-        Stored only as a hash.
+        Stored only as a hash. With it, what results held is remembered for the session's later requests of
+        this process, for up to an hour.
+    tools_version : str, optional
+        Which docstrings the model sees, up to 100 characters; else ``CORELOOP_TOOLS_VERSION``, else the
+        commit of the git repository that holds coreloop.yaml or, without one, the folder.
     data_dir : path, optional
         Holds ``audit/ai-ask/``; else the one that coreloop.yaml or ``CORELOOP_DATA_DIR`` names, else
         ``data``. The nearest coreloop.yaml above it gives the category rules and selectors.
@@ -96,6 +102,7 @@ class AuditCollector:
         "_off",
         "_pending",
         "_sequence",
+        "_sources",
         "_started_ns",
     )
 
@@ -107,6 +114,7 @@ class AuditCollector:
         provider: str | None = None,
         model: str | None = None,
         session_id: str | None = None,
+        tools_version: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -123,7 +131,7 @@ class AuditCollector:
             self._lock = RLock()
             self._clock_ns = clock_ns
             self._started_ns = time.monotonic_ns()
-            self._begin(question, stockCode_hint, provider, model, session_id, data_dir)
+            self._begin(question, stockCode_hint, provider, model, session_id, tools_version, data_dir)
         except Exception as error:
             try:
                 drops.drop_error(error)
@@ -137,13 +145,15 @@ class AuditCollector:
         provider: str | None,
         model: str | None,
         session_id: str | None,
+        tools_version: str | None,
         data_dir: str | os.PathLike[str] | None,
     ) -> None:
         global _audits  # noqa: PLW0603
         _audits = True
         if drops.DROPPED.no_stack:
             drops.say_new()  # what could not be said where there was no stack
-        self._house = _house(*_folder_of(data_dir))
+        folder = _folder_of(data_dir)
+        self._house = _house(*folder)
         record = open_record(
             question,
             request_id=f"req-{os.urandom(8).hex()}",
@@ -153,6 +163,14 @@ class AuditCollector:
             model=model,
             session_id=session_id,
         )
+        version = short_text(tools_version) or self._house.tools_version
+        if version:
+            record["tools_version"] = version
+        self._sources: Sources | None = None
+        if "session_hash" in record:
+            session = (folder, record["session_hash"])
+            self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
+            self._sources.hear(record["question"])
         self._pending.append(record)
         self._off = False
 
@@ -173,6 +191,7 @@ class AuditCollector:
         error: str | BaseException | None = None,
         duration_ms: float | None = None,
         result_size_bytes: int | None = None,
+        result: object = ...,
         overrides_used: Iterable[str] | None = None,
         extreme_flags: Iterable[str] = (),
     ) -> None:
@@ -193,6 +212,10 @@ class AuditCollector:
             Milliseconds.
         result_size_bytes : int, optional
             Size of the result that the model received.
+        result : object, optional
+            What the model received: JSON as a text, plain lists, dicts and dataclasses, or a text. Never
+            stored: its values are remembered as hashes, so that later calls are recorded with ``args_from``,
+            the fields where their arguments stood. Anything else is not looked into.
         overrides_used : iterable of str, optional
             Keys of the tool's assumptions that the caller replaced.
         extreme_flags : iterable of str
@@ -201,7 +224,7 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        call, taken = tool_call(
+        call, taken, plain_args = tool_call(
             name,
             args,
             ok=ok,
@@ -219,6 +242,19 @@ class AuditCollector:
                 self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
                 self._last_step = taken
             record["tool_calls"].append(call)
+        self._trace_sources(record, call, plain_args, result)
+
+    def _trace_sources(self, record: Record, call: ToolCall, args: dict[str, Any], result: object) -> None:
+        """Add to a recorded call where its arguments came from; whatever that costs, the call stays."""
+        try:
+            with self._lock:
+                if self._sources is None:  # a request without a tool needs none
+                    sources = Sources()
+                    sources.hear(record["question"])
+                    self._sources = sources
+            trace_sources(self._sources, call, args, result)
+        except Exception as error:
+            drops.drop_error(error)
 
     @_never_raises
     def observe_override(
@@ -424,6 +460,7 @@ class _House(NamedTuple):
     journal: Journal
     categories: Categories
     selectors: Mapping[str, Sequence[str]]
+    tools_version: str | None
 
 
 def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
@@ -438,9 +475,10 @@ def _house(folder: str, named: bool) -> _House:
     """What belongs to the data folder that the caller named, or to the working directory."""
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
+    version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
     if root is None:
         data_dir = start if named else start / (os.environ.get("CORELOOP_DATA_DIR") or "data")
-        return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {})
+        return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
 
     from coreloop.errors import CoreloopError
     from coreloop.project.settings import Settings, load_settings
@@ -455,6 +493,7 @@ def _house(folder: str, named: bool) -> _House:
         Journal(data_dir / "audit" / "ai-ask"),
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
+        version,
     )
 
 

@@ -34,6 +34,8 @@ def observed_tool(
     A generator, sync or async, is recorded when its iteration ends, is given up or raises; its time is from
     the first step to then, the waiting of the code that iterates included.
 
+    The result is not stored; see ``result`` of `AuditCollector.observe_tool_call`.
+
     Parameters
     ----------
     tool : callable
@@ -105,6 +107,7 @@ class _Recorder:
                 error=text if failed else error,
                 duration_ms=duration_ms,
                 result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
+                result=... if outcome is _NONE else outcome,
             )
         except Exception as problem:  # as in the collector
             try:

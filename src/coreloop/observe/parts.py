@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -73,6 +73,14 @@ def open_record(
     return record
 
 
+class TakenCall(NamedTuple):
+    """One call, its step where it was ok, and its arguments as plain JSON values, whole."""
+
+    call: ToolCall
+    step: str | None
+    args: dict[str, Any]
+
+
 def tool_call(
     name: str,
     args: Mapping[str, object] | None,
@@ -85,11 +93,12 @@ def tool_call(
     drop: Drop,
     overrides_used: Iterable[str] | None = None,
     extreme_flags: Iterable[str] = (),
-) -> tuple[ToolCall, str | None]:
-    """One call, and its step where it was ok; ``selectors`` only of the tools that have their own."""
+) -> TakenCall:
+    """One call; ``selectors`` only of the tools that have their own."""
     name = stored_text(name, 200)
     canonical = _canonical(args, drop)
-    recorded = shorten(orjson.loads(canonical))
+    plain = orjson.loads(canonical)
+    recorded = shorten(plain)
     said = error_text(error)
     succeeded = said is None if ok is None else bool(ok)
     taken = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
@@ -104,7 +113,7 @@ def tool_call(
         "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
         "extreme_flags": texts(extreme_flags, drop=drop),
     }
-    return call, taken
+    return TakenCall(call, taken, plain)
 
 
 def stored_text(value: object, limit: int | None = None) -> str:

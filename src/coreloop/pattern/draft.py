@@ -5,26 +5,35 @@ names, argument names of the signature, selector values that the source or corel
 labels with the keywords of coreloop.yaml, counts and dates.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
-from coreloop.proposals.evidence import guide_evidence
 from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 
+MAX_Q: Final = 0.05
+_WEAK: Final = "weak: "
 
-def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
+
+def draft_candidate(
+    candidate: Candidate, words: Vocabulary, *, keywords: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> Candidate:
     """Give a candidate its proposed text and target.
 
     Parameters
     ----------
     candidate : Candidate
-        As found.
+        As found, with its q-value.
     words : Vocabulary
         Definitions of the pattern's tools; keywords and declared axes.
+    keywords : mapping of str to tuple of str
+        Those that a tool is used for; no other keyword of the category is named.
 
     Returns
     -------
@@ -32,18 +41,40 @@ def draft_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         With ``suggested_append``, or with ``refused``: the reason why no text may be proposed. Its key is one
         that may be published.
     """
-    lines = guide_lines(candidate, words)
+    lines = guide_lines(candidate, words, keywords.get(candidate.engine, ()))
     candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
-    refused = words.refuse(candidate.tool_pattern, target=candidate.engine) or _refuse(candidate, lines)
+    refused = (
+        _weak(candidate)
+        or words.refuse(candidate.tool_pattern, target=candidate.engine)
+        or _refuse(candidate, lines)
+    )
     if refused is not None:
         return replace(candidate, refused=refused)
     return replace(candidate, suggested_append=words.append(candidate.engine, SECTION, lines))
 
 
-def guide_lines(candidate: Candidate, words: Vocabulary) -> tuple[str, str, str]:
-    """The three bullets of a Guide: when, which calls, on what evidence."""
-    when = _when(candidate.cat_hash, words.settings)
-    return str(when), str(_calls(candidate, words)), str(guide_evidence(candidate))
+def guide_lines(candidate: Candidate, words: Vocabulary, keywords: tuple[str, ...] = ()) -> tuple[str, str]:
+    """The two bullets of a Guide: when, and which calls."""
+    when = _when(candidate.cat_hash, keywords, words.settings)
+    return str(when), str(_calls(candidate, words))
+
+
+def is_weak(candidate: Candidate) -> bool:
+    """Whether a drafted candidate has no text because it says no more than its category does."""
+    return candidate.refused is not None and candidate.refused.startswith(_WEAK)
+
+
+def _weak(candidate: Candidate) -> str | None:
+    """Why a sequence says no more than its category does; None where it does better beyond doubt."""
+    n, rest_ok, rest_n = candidate.n_observed, candidate.rest_ok, candidate.rest_n
+    is_better = rest_n > 0 and candidate.n_succeeded * rest_n > rest_ok * n
+    if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
+        return None
+    if not rest_n:
+        return f"{_WEAK}its category has no other requests to compare it with"
+    sure = "" if candidate.q_value is None else f" (q {candidate.q_value:.2f})"
+    rest = f"{rest_ok} of {rest_n} of the rest of its category{sure}"
+    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
@@ -60,13 +91,12 @@ def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
 
 
-def _when(category: str, settings: Settings) -> When:
-    """With as many keywords as a line has room for."""
+def _when(category: str, keywords: tuple[str, ...], settings: Settings) -> When:
+    """With the keywords of the category that the tool is used for."""
     if category == UNSPECIFIED:
         return When("")
-    keywords = tuple(dict.fromkeys(settings.keywords(category)))
-    rows = (When(category, keywords[:count]) for count in range(len(keywords), -1, -1))
-    return next((row for row in rows if len(str(row)) <= MAX_LINE_CHARS), When(category))
+    known = settings.keywords(category)
+    return When(category, tuple(keyword for keyword in keywords if keyword in known))
 
 
 def _calls(candidate: Candidate, words: Vocabulary) -> Calls:

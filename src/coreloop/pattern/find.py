@@ -8,14 +8,15 @@ from typing import Any, Final
 import msgspec
 import polars as pl
 
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.rollup import question_hash
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import (
     Window,
     count_distinct,
     count_patterns,
     count_values,
     find_questions,
+    group_by_first_tool,
     moment,
 )
 from coreloop.pattern.questions import distinct_questions
@@ -89,6 +90,7 @@ def find_candidates(
     *,
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    by_first_tool: bool = False,
 ) -> FoundCandidates:
     """Find the patterns of a window that keep succeeding.
 
@@ -103,6 +105,8 @@ def find_candidates(
     playbook : mapping of str to tuple of str
         Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
         requests and two different questions; its success rate is what the gate asks for.
+    by_first_tool : bool
+        Where the project has no categories: a pattern is held against those that begin with the same tool.
 
     Returns
     -------
@@ -111,6 +115,8 @@ def find_candidates(
         by number of requests. Groups are counted at the first gate that they fail.
     """
     patterns = count_patterns(window)
+    if by_first_tool:
+        patterns = group_by_first_tool(window, patterns)
     advice = {label: _advice(label, playbook) for label in patterns["category"].unique()}
     relaxed = [label for label, bullets in advice.items() if bullets]
     sieve = _Sieve(patterns)
@@ -231,6 +237,8 @@ class _Details:
             success_rate=row["success_rate"],
             success_low=success_bound(row["n_success"], row["n_observed"]),
             base_rate=row["base_rate"],
+            rest_ok=row["n_peers_success"] - row["n_success"],
+            rest_n=row["n_peers"] - row["n_observed"],
             avg_chunk_len=row["avg_chunk_len"],
             first_seen=moment(row["first_us"]),
             last_seen=moment(row["last_us"]),

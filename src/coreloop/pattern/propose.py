@@ -11,15 +11,25 @@ from coreloop.days import Days
 from coreloop.mine.folder import newest_day
 from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.rollup import Rollup
+from coreloop.mine.sample import read_sample
+from coreloop.mine.statistics import fisher_exact
 from coreloop.mine.window import merge
-from coreloop.pattern.document import candidates_markdown, redact_candidate, redact_note
+from coreloop.pattern.document import candidates_markdown, redact_entry, redact_note
 from coreloop.pattern.draft import draft_candidate
 from coreloop.pattern.find import FoundCandidates, find_candidates
+from coreloop.pattern.statements import FoundStatements, find_statements, keywords_by_tool
 from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
-from coreloop.proposals.candidates import Candidate, CandidatesFile, Note
+from coreloop.proposals.candidates import SECTION, Candidate, CandidatesFile, Note
 from coreloop.proposals.night import CANDIDATES, Numbered, new_keys, write_night
+from coreloop.proposals.statement_draft import (
+    MAX_EXAMPLES,
+    draft_statement,
+    named_tools,
+    with_questions,
+)
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 
 
@@ -37,6 +47,8 @@ class Proposals:
         Day of the newest record of all, in the window or not.
     found : FoundCandidates
         Candidates with their texts, best first, and the groups that fell.
+    said : FoundStatements
+        Statements with their targets, best first.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
     words : Vocabulary
@@ -51,6 +63,7 @@ class Proposals:
     n_files: int
     newest: date | None
     found: FoundCandidates
+    said: FoundStatements
     oddities: LogOddities
     words: Vocabulary
     notes: tuple[Note, ...] = ()
@@ -71,22 +84,42 @@ def propose(
     ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` stand beside the candidates.
     """
     window = merge(rollups, days)
-    found = find_candidates(window, gate, known=known, playbook=playbook)
-    names = {step.name for candidate in found.candidates for step in candidate.tool_pattern}
-    tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
-    words = Vocabulary(tools, workspace.settings)
-    drafted, fell = new_keys((draft_candidate(candidate, words) for candidate in found.candidates), known)
+    settings = workspace.settings
+    sequences = find_candidates(
+        window, gate, known=known, playbook=playbook, by_first_tool=not settings.categories
+    )
+    sample = read_sample(window)
+    said = find_statements(sample, [_p_value(candidate) for candidate in sequences.candidates])
+    weighed = [
+        replace(candidate, q_value=q_value)
+        for candidate, q_value in zip(sequences.candidates, said.q_values, strict=True)
+    ]
+    names = {step.name for candidate in weighed for step in candidate.tool_pattern}
+    names |= named_tools(said.statements)
+    tools = resolve_tools(names, root=workspace.root, configured=settings.tools)
+    words = Vocabulary(tools, settings)
+    keywords = keywords_by_tool(said.statements)
+    drafted, fell = new_keys((draft_candidate(one, words, keywords=keywords) for one in weighed), known)
+    lines = tuple(
+        draft_statement(one, words, section=SECTION) for one in said.statements if one.key not in known
+    )
+    places = {one.key: sample.places(one.tool, most=MAX_EXAMPLES) for one in lines}
     return Proposals(
         days=days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
-        found=replace(found, candidates=drafted, fell={**found.fell, **fell}),
+        found=replace(sequences, candidates=drafted, fell={**sequences.fell, **fell}),
+        said=replace(said, statements=with_questions(lines, places, window)),
         oddities=find_oddities((rollup.path, rollup.oddities) for rollup in rollups),
         words=words,
         notes=notes,
     )
+
+
+def _p_value(candidate: Candidate) -> float:
+    return fisher_exact(candidate.n_succeeded, candidate.n_observed, candidate.rest_ok, candidate.rest_n)
 
 
 def write_proposals(
@@ -101,17 +134,18 @@ def write_proposals(
     """
     words, notes = proposals.words, proposals.notes
 
-    def build(numbered: Numbered[Candidate]) -> tuple[CandidatesFile, str]:
+    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
         document = CandidatesFile(
             generated_at=now,
             window=proposals.days,
-            candidates=numbered.entries,
+            statements=numbered.of(Statement),
+            candidates=numbered.of(Candidate),
             notes=tuple(map(redact_note, notes)) if sanitized else notes,
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
         return document, candidates_markdown(document, words)
 
-    redacting = partial(redact_candidate, words=words) if sanitized else None
-    found = proposals.found.candidates
+    redacting = partial(redact_entry, words=words) if sanitized else None
+    found: list[Statement | Candidate] = [*proposals.said.statements, *proposals.found.candidates]
     return write_night(folder, now.date(), found, kind=CANDIDATES, redact=redacting, build=build)

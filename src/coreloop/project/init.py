@@ -6,6 +6,7 @@ from pathlib import Path
 from coreloop.errors import UsageError
 from coreloop.project.scaffold import ProjectFile, plan_files, write_files
 from coreloop.project.settings import FILE_NAME
+from coreloop.project.topics import propose_topics
 from coreloop.project.workspace import Workspace
 from coreloop.text import printable
 
@@ -61,7 +62,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _checked(request.reviewer or _owner(request.github))
-    planned = plan_files(root, workspace.settings, owner=reviewer)
+    topics = propose_topics(workspace.records_dir, root)
+    planned = plan_files(root, workspace.settings, owner=reviewer, topics=topics)
     if request.confirm:
         write_files(root, planned)
     return Initialised(tuple(planned), reviewer)

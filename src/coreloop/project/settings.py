@@ -108,6 +108,7 @@ class Settings:
     retention_days: int | None = field(default=None, metadata={"least": 1, "most": 36_500})
     categories: tuple[CategoryRule, ...] = ()
     tools: Mapping[str, ToolSettings] = field(default_factory=dict)
+    handoff: tuple[str, ...] = ()
     axis_slugs: Mapping[str, str] = field(default_factory=dict)
     gates: Gates = Gates()
     replay: ReplaySettings = ReplaySettings()

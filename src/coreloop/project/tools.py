@@ -90,7 +90,7 @@ def resolve_tools(
 
 def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
     file, _, qualname = target.partition("::")
-    tree = _parse(root / file)
+    tree = parse_python(root / file)
     if tree is None:
         return Unresolved(name, f"{file} is no readable Python")
     bare, _, line = qualname.partition(":")
@@ -123,7 +123,7 @@ def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
         rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
     )
     found: dict[str, list[Tool]] = {name: [] for name in names}
-    for path in _python_files(root):
+    for path in python_files(root):
         source = _read(path)
         if not mention.search(source):
             continue
@@ -135,7 +135,8 @@ def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
     return found
 
 
-def _python_files(root: Path) -> Iterator[Path]:
+def python_files(root: Path) -> Iterator[Path]:
+    """The Python files below a folder that people wrote for use: no tests, environments, build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not _is_skipped(name))
         for name in sorted(files):
@@ -180,7 +181,8 @@ def _literals(tree: ast.AST) -> frozenset[str]:
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
-def _parse(path: Path) -> ast.AST | None:
+def parse_python(path: Path) -> ast.AST | None:
+    """A file's tree; None of one that is no readable Python."""
     return _parse_bytes(_read(path))
 
 

@@ -5,7 +5,7 @@ line has a date or a rate: what speaks for it stands in the draft, in the traile
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,6 +65,7 @@ _CONDITIONS: Final[Mapping[str, str]] = {
     "with": "with {arguments}",
     "without": "without {arguments}",
     "after_same": "after {tool} (same {argument})",
+    "before_same": "before {tool} (same {argument})",
     "right_after": "right after {tool}",
     "no_result": "{argument} from no earlier result",
     "not_from": "{argument} not from {paths}",
@@ -126,6 +127,10 @@ class Advice:
         said = dict(self.slots)
         instead = f": {said['call'][0]}" if "call" in said else ""
         return f"- {' and '.join(map(str, self.conditions))} fails ({said['class'][0]}){instead}"
+
+    def is_sound(self) -> bool:
+        """Whether the line is one that coreloop writes: a value that is no plain word makes another."""
+        return parse_advice(str(self)) == self
 
     def words(self) -> Iterator[tuple[str, str]]:
         """What it names: each slot's name with each of its items, the conditions' slots first."""
@@ -191,6 +196,26 @@ def fails(conditions: tuple[Condition, ...], error_class: str, instead: str | No
     """The line of conditions under which calls fail, and the call that worked instead."""
     call = (("call", (instead,)),) if instead is not None else ()
     return Advice("fails", (("class", (error_class,)), *call), conditions)
+
+
+def written_path(recorded: str, tools: Collection[str]) -> str | None:
+    """A recorded place (``get_user_details.orders[]``) as a line has it (``get_user_details().orders[]``).
+
+    Parameters
+    ----------
+    recorded : str
+        From a call's ``args_from``.
+    tools : collection of str
+        Names of tools. The longest that fits is the place's, since names may hold dots.
+
+    Returns
+    -------
+    str or None
+        None where no tool fits, or a field is no plain name.
+    """
+    tool = max((name for name in tools if recorded.startswith(name)), key=len, default="")
+    path = f"{tool}(){recorded[len(tool) :]}"
+    return path if tool and re.fullmatch(_PATH, path) else None
 
 
 def parse_advice(line: str) -> Advice | None:

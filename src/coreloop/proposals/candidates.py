@@ -27,6 +27,14 @@ class Candidate:
 
     ``id``, ``suggested_append`` and ``refused`` come with the draft; ``bullets`` are those of the playbook
     that relaxed the gate for it.
+
+    Attributes
+    ----------
+    rest_ok, rest_n : int
+        How many of the other requests of its category succeeded, of how many; where there are no categories,
+        of the requests that begin with the same tool.
+    q_value : float or None
+        Whether it does better than these: Fisher's test, corrected for everything that the run tested.
     """
 
     id: str = ""
@@ -42,6 +50,9 @@ class Candidate:
     success_rate: Share
     success_low: Share
     base_rate: Share
+    rest_ok: Count = 0
+    rest_n: Count = 0
+    q_value: Share | None = None
     avg_chunk_len: float
     first_seen: datetime
     last_seen: datetime

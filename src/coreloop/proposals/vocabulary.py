@@ -6,6 +6,7 @@ Only what coreloop.yaml or the source declares is named; everything else is a pl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from coreloop.mine.sampling import value_hash
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.proposals.entry import SuggestedAppend
@@ -45,6 +46,12 @@ class Vocabulary:
     def declares_all(self, steps: Iterable[Step]) -> bool:
         """Whether every selector's value of some steps is declared."""
         return all(self.declares(value, step.name) for step in steps for value in step.selectors.values())
+
+    def values_by_hash(self, tool: str) -> dict[int, str]:
+        """What coreloop.yaml or the tool's source declares, by the hash that mining keeps of a value."""
+        known = self.tool(tool)
+        literals = known.literals if known is not None else frozenset()
+        return {value_hash(text): text for text in (*literals, *self.settings.axis_slugs, "true", "false")}
 
     def parameters(self, tool: str) -> tuple[str, ...]:
         """Argument names of the tool's signature; none where it is not known."""

@@ -1,21 +1,21 @@
-"""The text of a counterexample: a caveat built from closed vocabularies, or the reason why there is none.
+"""What is said of a counterexample: it is evidence, and the text for a docstring is a statement's.
 
-Of an error only its class is named; its text stays on this machine.
+Calls fail for a reason that other calls of the tool do not have; a text on one way of calling, or on a
+sequence of calls that all were ok, would blame what only happened to be there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from coreloop.proposals.counterexamples import SECTION, Counterexample, counterexample_key
-from coreloop.proposals.evidence import caveat_evidence, failures
-from coreloop.proposals.grammar import Fails, FailsApart, FailsCall, FailsSequence
-from coreloop.proposals.lines import refuse_line
+from coreloop.proposals.counterexamples import Counterexample, counterexample_key
 from coreloop.proposals.step import Step
 from coreloop.proposals.vocabulary import Vocabulary
 
 
-def draft_counterexample(one: Counterexample, words: Vocabulary) -> Counterexample:
-    """Give a counterexample its caveat and target.
+def draft_counterexample(
+    one: Counterexample, words: Vocabulary, *, explained: Collection[str] = ()
+) -> Counterexample:
+    """Give a counterexample the reason why it has no text of its own, and a key that may be published.
 
     Parameters
     ----------
@@ -23,20 +23,21 @@ def draft_counterexample(one: Counterexample, words: Vocabulary) -> Counterexamp
         As found.
     words : Vocabulary
         Definitions of the tools concerned.
-
-    Returns
-    -------
-    Counterexample
-        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed. Its key is one
-        that may be published.
+    explained : collection of str
+        Tools of which a statement says when they fail.
     """
     steps = one.steps or (one.call,)
-    lines = (str(_fails(one, words)), str(caveat_evidence(one)))
-    one = replace(one, key=_public_key(one, words, steps))
-    refused = words.refuse(steps, target=one.tool) or next(filter(None, map(refuse_line, lines)), None)
-    if refused is not None:
-        return replace(one, refused=refused)
-    return replace(one, suggested_append=words.append(one.tool, SECTION, lines))
+    return replace(one, key=_public_key(one, words, steps), refused=_reason(one, explained))
+
+
+def _reason(one: Counterexample, explained: Collection[str]) -> str:
+    if one.kind == "sequence":
+        return "the calls of a sequence were ok: which of them to blame, records do not tell"
+    if one.tool in explained:
+        return "a statement says when this tool fails"
+    if not one.n_without.n_calls and one.n_failures == one.n_calls:
+        return "every call failed: mend the tool, or take it away"
+    return "nothing sets its failed calls apart from the others yet"
 
 
 def _public_key(one: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
@@ -45,26 +46,3 @@ def _public_key(one: Counterexample, words: Vocabulary, steps: Sequence[Step]) -
         return one.key
     calls = " -> ".join(str(words.call(step)) for step in steps)
     return counterexample_key(one.kind, calls, one.error_class or "", one.error_template or "")
-
-
-def _fails(one: Counterexample, words: Vocabulary) -> Fails:
-    if one.kind == "sequence":
-        calls = tuple(words.call(step, with_arguments=False) for step in one.steps)
-        return FailsSequence(calls, failures(one))
-    counts = failures(one)
-    otherwise = (one.n_without.n_failures, one.n_without.n_calls)
-    lacking, extra = _apart(one, words)
-    if lacking or extra:
-        return FailsApart(bool(lacking), lacking or extra, counts, otherwise)
-    return FailsCall(words.call(one.call), counts, otherwise if one.n_without.n_calls else None)
-
-
-def _apart(one: Counterexample, words: Vocabulary) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Arguments of the signature that all other calls have and these lack, or these have and no other."""
-    without = one.n_without
-    if not without.n_calls or without.n_failures == without.n_calls:
-        return (), ()
-    named = words.parameters(one.tool)
-    lacking = (name for name in named if name in without.arg_keys and name not in one.arg_keys)
-    extra = (name for name in named if name in one.arg_keys and name not in without.any_arg_keys)
-    return tuple(lacking), tuple(extra)

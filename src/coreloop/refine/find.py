@@ -9,8 +9,8 @@ import msgspec
 import polars as pl
 
 from coreloop.failures import BITS, CLASSES, LABELS, bits_of, names_of
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.rows import NO_SEQUENCE
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import IS_COUNTED, IS_FAILURE, Window, moment
 from coreloop.proposals.counterexamples import Counterexample, Example, Without, counterexample_key
 from coreloop.proposals.step import Step, target_step
@@ -80,7 +80,7 @@ def find_counterexamples(
     new = [(one, places) for one, places in enough if one.key not in known]
     fell = {"min_failures": len(everything) - len(enough), "known": len(enough) - len(new)}
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
-    questions = _questions(window, (places for _, places in ranked))
+    questions = window.questions((one["file"], one["offset"]) for _, places in ranked for one in places)
     shown = tuple(replace(one, examples=_examples(places, window, questions)) for one, places in ranked)
     few = sorted((one for one, _ in everything if one.n_failures < min_failures), key=_most_failures)
     return FoundCounterexamples(shown, len(everything), fell, tuple(few[:MAX_NEAREST]) if not shown else ())
@@ -293,11 +293,6 @@ def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     for one in counts:
         total[one["provider"]] += one["n"]
     return {name: n for name, n in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
-
-
-def _questions(window: Window, places: Iterable[_Places]) -> dict[tuple[int, int], str]:
-    wanted = ((one["file"], one["offset"]) for some in places for one in some)
-    return {(file, offset): line.fields.question or "" for file, offset, line in window.lines(wanted)}
 
 
 def _examples(

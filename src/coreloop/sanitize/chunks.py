@@ -18,6 +18,7 @@ from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import KnownWords
 
+# Of each chunk, too: 4 MiB can be two million bad lines, whose list makes a worker of 32 MiB one of 240.
 MAX_LISTED: Final = 1_000
 CHUNK_BYTES: Final = 4 << 20
 GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -61,7 +62,7 @@ class ChunkOutcome:
     rejected : list of (int, str, int)
         Line, reason, bytes; the first `MAX_LISTED`.
     places : list of Place
-        Where the findings are, when nothing is written; the first `MAX_LISTED`.
+        Where the findings are, when nothing is written; the first `MAX_LISTED`, and all of a line.
     """
 
     n_lines: int = 0

@@ -1,17 +1,19 @@
 """What the modes ``hash`` and ``drop`` make of a record: nothing of its free text is left."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from coreloop.failures import error_class
 from coreloop.mine.signals import template
+from coreloop.observe.sources import QUESTION
 from coreloop.records import OTHER, UNSPECIFIED, normalize_question, selector_value
 from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number
-from coreloop.sanitize.vocabulary import KnownWords, is_argument, is_label, is_model
+from coreloop.sanitize.vocabulary import KnownWords, is_argument, is_label, is_model, is_version
 from coreloop.sanitize.walk import NotFiniteError, rewrite
 
 # Each names its class in words from which `error_class` reads that class again.
@@ -24,6 +26,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "not_found": "not_found (not found)",
     "other": "other",
 }
+_PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # of a.b[].c: the marks "." and "[]."
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
@@ -169,6 +172,35 @@ class Pseudonymizer(Finder):
             )
         return result
 
+    def _sources(self, sources: dict[str, Any], key: str, tool: str) -> Any:
+        """Where arguments came from: tools and fields by the words that may stay."""
+        self.n_keys += len(sources)
+        return {
+            self._argument(tool, name): [
+                self._path(path) if isinstance(path, str) else rewrite(path, self, name) for path in paths
+            ]
+            if isinstance(paths, list)
+            else rewrite(paths, self, name)
+            for name, paths in sources.items()
+        }
+
+    def _path(self, path: str) -> str:
+        """A path whose tool is known or a pseudonym, and so is each field; ``[]`` and ``*`` stay."""
+        if path == QUESTION:
+            return path
+        parts = _PATH_PART.split(path)  # the tool, then marks and fields in turns
+        known = (n for n in range(len(parts), 0, -2) if self._words.knows_tool("".join(parts[:n])))
+        n_tool = next(known, 1)
+        tool = "".join(parts[:n_tool])
+        fields = [
+            part if place % 2 or part in {"", "*"} else self._path_field(tool, part)
+            for place, part in enumerate(parts)
+        ]
+        return self._tool(tool, "", "") + "".join(fields[n_tool:])
+
+    def _path_field(self, tool: str, name: str) -> str:
+        return name if self._words.knows_argument(tool, name) else self.pseudonym("key", name)
+
     def _selector(self, tool: str, value: str) -> str:
         """One spelling of an axis has one pseudonym; a text that is no name stays none."""
         text = selector_value(value)
@@ -201,6 +233,7 @@ _RECORD: Final = _table(
     ("category_hash", _TEXT, _word(is_label, "category")),
     ("provider", _TEXT, _word(is_model, "provider")),
     ("model", _TEXT, _word(is_model, "model")),
+    ("tools_version", _TEXT, _word(is_version, "version")),
     ("origin", _TEXT, _word({"replay"}.__contains__, "text")),
     ("stockCode_hint", _TEXT, _word(lambda _: False, "stock")),
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
@@ -216,6 +249,7 @@ _CALL: Final = _table(
     ("args", (dict,), Pseudonymizer._arguments),
     ("error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("overrides_used", (list,), Pseudonymizer._argument_names),
+    ("args_from", (dict,), Pseudonymizer._sources),
 )
 _OVERRIDE: Final = _table(
     ("tool", _TEXT, Pseudonymizer._tool), ("override_keys", (list,), Pseudonymizer._argument_names)

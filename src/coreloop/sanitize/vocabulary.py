@@ -21,6 +21,7 @@ MAX_NAMES: Final = 5_000
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
 _ARGUMENT: Final = re.compile(r"[A-Za-z_]\w{0,47}", re.ASCII)
 _PROVIDER: Final = re.compile(r"[A-Za-z][\w.:/@+-]{0,79}", re.ASCII)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?|v?[0-9]{1,5}(?:\.[0-9]{1,5}){0,3}")
 _MANY_DIGITS: Final = re.compile(r"[0-9]{9}|[0-9]{3,4}[-_.][0-9]{3,4}[-_.][0-9]{4}")
 
 
@@ -156,6 +157,11 @@ def is_argument(name: str) -> bool:
 def is_model(name: str) -> bool:
     """Whether a text is a provider or a model: no spaces, no long number, not fine-tuned for somebody."""
     return _PROVIDER.fullmatch(name) is not None and not name.startswith("ft:") and _is_clean(name)
+
+
+def is_version(name: str) -> bool:
+    """Whether a text is a commit, or a version's name as a model's may be."""
+    return _COMMIT.fullmatch(name) is not None or is_model(name)
 
 
 def is_label(name: str) -> bool:

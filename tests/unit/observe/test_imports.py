@@ -35,7 +35,9 @@ def test_the_collector_needs_only_the_standard_library_and_orjson():
         "coreloop.observe.drops",
         "coreloop.observe.journal",
         "coreloop.observe.parts",
+        "coreloop.observe.sources",
         "coreloop.observe.tally",
+        "coreloop.observe.version",
         "coreloop.records",
     }
 

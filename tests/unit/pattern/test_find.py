@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from coreloop.days import Days
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import Window, merge
 from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.project.settings import Gates

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from coreloop.days import Days
 from coreloop.failures import CLASSES, LABELS, error_class
-from coreloop.mine.bounds import success_bound
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.signals import template
+from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import Window, merge
 from coreloop.proposals.counterexamples import Counterexample, Without
 from coreloop.proposals.step import Step

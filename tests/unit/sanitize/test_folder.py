@@ -222,6 +222,27 @@ def test_a_check_names_the_place_and_never_the_content(tmp_path: Path):
     assert not re.search("hong|1234|ghp", json.dumps(report.to_dict()))
 
 
+def test_a_thousand_bad_lines_are_listed_and_all_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x\n" * 2_500)
+    monkeypatch.setattr(folder, "CHUNK_BYTES", 1_200)
+    report = check_dir(path)
+    assert [one["line"] for one in report.rejected] == list(range(1, 1_001))
+    assert report.n_rejected == report.to_dict()["rejected"] == 2_500
+
+
+def test_a_worker_lists_a_thousand_bad_lines_and_places(tmp_path: Path):
+    chunks.start_worker(chunks.SanitizeTask(mode=None))
+    bad, private = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    bad.write_bytes(b"x\n" * 2_500)
+    write_log(private, [record(question=f"user{n}@example.com") for n in range(1_200)])
+    torn, found = (
+        chunks.run_chunk(chunks.Chunk(path, 0, path.stat().st_size), None) for path in (bad, private)
+    )
+    assert (len(torn.rejected), torn.reasons.total()) == (1_000, 2_500)
+    assert (len(found.places), found.found.total()) == (1_000, 1_200)
+
+
 def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
     out = tmp_path / "out"
     made = tmp_path / "key"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from coreloop.observe.importers import claude_code, inspect_log, langfuse, otlp
+from coreloop.observe.importers import claude_code, inspect_log, langfuse, openai_chat, otlp
 from coreloop.observe.importers.files import TraceFile, Unusable
 from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
 
@@ -19,5 +19,5 @@ class Importer(NamedTuple):
 
 IMPORTERS: Final = {
     module.NAME: Importer(module.SUFFIXES, module.read)
-    for module in (claude_code, otlp, langfuse, inspect_log)
+    for module in (claude_code, otlp, langfuse, inspect_log, openai_chat)
 }

@@ -35,10 +35,13 @@ class _Open:
     name: str
     args: dict[str, Any]
     begun: datetime | None
+    asked: int
     call: TracedCall | None = None
 
     def close(self) -> TracedCall:
-        return self.call or TracedCall(name=self.name, args=self.args, error="the trace has no result")
+        return self.call or TracedCall(
+            name=self.name, args=self.args, error="the trace has no result", asked=self.asked
+        )
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class _Turn:
     model: str | None = None
     stop_reason: str | None = None
     last: str | None = None
+    n_results: int = 0
 
     def is_finished(self, quiet_s: float) -> bool:
         """Whether nothing can follow; an answer without a stop reason is one when nobody writes any more."""
@@ -180,7 +184,9 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
 
 def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
     args = part.get("input")
-    opened = _Open(text(part.get("name")) or "?", args if isinstance(args, dict) else {"value": args}, at)
+    opened = _Open(
+        text(part.get("name")) or "?", args if isinstance(args, dict) else {"value": args}, at, turn.n_results
+    )
     turn.calls.append(opened)
     turn.waiting.setdefault(str(part.get("id")), []).append(opened)
     turn.answer_chars, turn.last = 0, "tool_use"
@@ -197,12 +203,13 @@ def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
     for part in results:
         turn.ended, turn.last, turn.answer_chars = at or turn.ended, "tool_result", 0
         waiting = turn.waiting.get(str(part.get("tool_use_id")))
+        turn.n_results += 1
         if waiting:
-            _close_call(waiting.pop(0), part, at)
+            _close_call(waiting.pop(0), part, at, turn.n_results)
     return bool(results)
 
 
-def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None) -> None:
+def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None, answered: int) -> None:
     body = body_text(part.get("content"))
     failed = bool(part.get("is_error"))
     opened.call = TracedCall(
@@ -211,6 +218,9 @@ def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None) -> Non
         error=(_ERROR_TAG.sub("", body).strip() or "failed") if failed else None,
         duration_ms=milliseconds(opened.begun, at),
         result_size_bytes=len(body.encode("utf-8", "replace")),
+        result=part.get("content", ...),
+        asked=opened.asked,
+        answered=answered,
     )
 
 

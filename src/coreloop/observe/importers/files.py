@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import lzma
 import os
 import zipfile
 import zlib
@@ -45,11 +46,14 @@ class TraceFile:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Its bytes; those that gzip packed, where the name ends in ``.gz``."""
+        """Its bytes; those that were packed, where the name ends in ``.gz`` or ``.xz``."""
         with io.BufferedReader(_Counted(self.path, self.progress), _BUFFER_BYTES) as file:
             if self.path.suffix == ".gz":
                 with gzip.GzipFile(fileobj=file) as unpacked:
                     yield cast(BinaryIO, unpacked)
+            elif self.path.suffix == ".xz":
+                with lzma.LZMAFile(file) as unpacked_xz:
+                    yield cast(BinaryIO, unpacked_xz)
             else:
                 yield file
 
@@ -72,7 +76,14 @@ def read_each(
             for found in read(file):
                 n_known += found is not TORN and found is not FOREIGN
                 yield found
-        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except (
+            OSError,
+            EOFError,
+            zlib.error,
+            lzma.LZMAError,
+            zipfile.BadZipFile,
+            NotImplementedError,
+        ) as error:
             yield Unusable(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
@@ -105,7 +116,7 @@ def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s:
     paths : iterable of Path
         Files and folders.
     suffixes : tuple of str
-        ``.json``, for example; ``.json.gz`` is found too.
+        ``.json``, for example; ``.json.gz`` and ``.json.xz`` are found too.
     now_s : float
         Seconds since 1970.
 
@@ -141,7 +152,7 @@ def _look_at(
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    endings = suffixes + tuple(f"{suffix}.gz" for suffix in suffixes)
+    endings = suffixes + tuple(f"{suffix}{packed}" for suffix in suffixes for packed in (".gz", ".xz"))
     return sorted(
         Path(parent, name)
         for parent, _, names in os.walk(folder, onerror=_refuse)

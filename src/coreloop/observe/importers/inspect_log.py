@@ -140,12 +140,16 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
             args = arguments(event.get("arguments"))
             error = event.get("error")
             begun, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
+            result = _attached(event.get("result"), attachments)
             yield TracedCall(
                 name=text(event.get("function")) or "?",
                 args={key: _attached(value, attachments) for key, value in args.items()},
                 error=_error(error, event),
                 duration_ms=milliseconds(begun, ended) or seconds_as_ms(event.get("working_time")),
-                result_size_bytes=size_bytes(_attached(event.get("result"), attachments)),
+                result_size_bytes=size_bytes(result),
+                result=... if result is None else result,
+                asked=None if begun is None else begun.timestamp(),
+                answered=None if ended is None else ended.timestamp(),
             )
 
 

@@ -15,6 +15,7 @@ from coreloop.encoding import encode_line
 from coreloop.errors import WorkspaceError
 from coreloop.files import locked
 from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.sessions import ImportedSessions
 from coreloop.observe.importers.trace import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.journal import Journal
 from coreloop.project.settings import Settings
@@ -83,6 +84,7 @@ def land(
     report = ImportReport()
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
     selectors = settings.selectors()
+    sessions = ImportedSessions()
     with locked(folder), _appending(folder) as append:
         known = _imported_ids(folder)
         for one in found:
@@ -91,12 +93,14 @@ def land(
                 number = int(one.id.removeprefix(ID_PREFIX), 16)
                 if number in known:
                     report.already_there += 1
+                    sessions.pass_over(one)
                     continue
                 record = record_of(
                     one,
                     categories=categories,
                     selectors=selectors,
                     drop=lambda reason: report.dropped.update([reason]),
+                    sources=sessions.sources_of(one),
                 )
                 append(encode_line(record, selectors), record["ts"][:10])
                 known.add(number)

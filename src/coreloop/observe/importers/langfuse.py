@@ -105,7 +105,7 @@ def _observation(found: dict[str, Any], trace_id: str | None) -> TraceSpan | Ski
         return replace(common, question=question_in(given), answer=answer_in(gave))
     args = arguments(first({"input": given, **said}, "input", *known.ARGUMENTS))
     name = known.tool_name(said, common.name)
-    return replace(common, name=name, args=args, result_size_bytes=size_bytes(gave))
+    return replace(common, name=name, args=args, result_size_bytes=size_bytes(gave), result=decoded(gave))
 
 
 def _kind(found: dict[str, Any], said: dict[str, Any]) -> Literal["tool", "model", "other"]:

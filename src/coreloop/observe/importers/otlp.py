@@ -11,7 +11,7 @@ from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers.files import TraceFile, Unusable, read_documents, read_each
 from coreloop.observe.importers.spans import TraceSpan, requests
 from coreloop.observe.importers.trace import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
-from coreloop.observe.importers.values import arguments, first, read_moment, size_bytes, text
+from coreloop.observe.importers.values import arguments, decoded, first, read_moment, size_bytes, text
 
 NAME: Final = "otlp"
 SUFFIXES: Final = (".json", ".jsonl")
@@ -100,8 +100,8 @@ def _as_tool(span: TraceSpan, said: Mapping[str, Any]) -> TraceSpan | SkippedTra
     name = known.tool_name(said, span.name)
     if name == _MERGED:  # Google ADK repeats parallel calls in one more span
         return SkippedTrace("span that repeats others")
-    args, size = arguments(first(said, *known.ARGUMENTS)), size_bytes(first(said, *known.RESULT))
-    return replace(span, name=name, args=args, result_size_bytes=size)
+    args, result = arguments(first(said, *known.ARGUMENTS)), first(said, *known.RESULT)
+    return replace(span, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
 
 
 def _error(span: dict[str, Any], said: Mapping[str, Any]) -> str | None:

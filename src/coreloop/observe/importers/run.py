@@ -3,12 +3,15 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from coreloop.observe.importers import IMPORTERS
+from coreloop.errors import UsageError
+from coreloop.observe.importers import IMPORTERS, Read, openai_chat
 from coreloop.observe.importers.files import TraceFile, find_trace_files
 from coreloop.observe.importers.landing import ImportReport, land
+from coreloop.observe.importers.times import read_times
 from coreloop.project.settings import Settings
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
@@ -27,11 +30,14 @@ class ImportRequest:
         Files, and folders that are searched for files of the format.
     folder : Path
         Of day files.
+    times : Path, optional
+        Records whose ``ts`` is when the requests of message lists ended, by their ``request_id``.
     """
 
     source: str
     paths: tuple[Path, ...]
     folder: Path
+    times: Path | None = None
 
 
 def run_import(
@@ -60,9 +66,18 @@ def run_import(
     WorkspaceError
         A path is missing, or a folder has no file of the format, or cannot be read or written; what was
         appended before is whole.
+    UsageError
+        Times were given for a format that has its own.
     """
     importer = IMPORTERS[request.source]
     files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)
+    read = importer.read if request.times is None else _read_with_times(request.source, request.times)
     with watching(files) as watched:
-        report = land(importer.read(watched), request.folder, settings)
+        report = land(read(watched), request.folder, settings)
     return replace(report, n_files=len(files))
+
+
+def _read_with_times(source: str, path: Path) -> Read:
+    if source != openai_chat.NAME:
+        raise UsageError(f"--times is for --from {openai_chat.NAME}; traces of {source} have their own times")
+    return partial(openai_chat.read, times=read_times(path))

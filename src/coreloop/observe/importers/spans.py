@@ -16,7 +16,8 @@ from coreloop.encoding import to_plain
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import NO_TIME, SkippedTrace, TracedCall, TracedRequest
-from coreloop.observe.importers.values import milliseconds
+from coreloop.observe.importers.values import milliseconds, size_bytes
+from coreloop.observe.sources import MAX_CHARS
 from coreloop.records import encodable
 
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
@@ -34,6 +35,11 @@ INSERT INTO span VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET ended = excluded.ended, body = excluded.body
 WHERE (excluded.ended, length(excluded.body), excluded.body) > (ended, length(body), body)
 """
+_BY_TRACE: Final = """
+SELECT trace, body
+FROM span JOIN (SELECT trace, MAX(ended) AS last FROM span GROUP BY trace) USING (trace)
+ORDER BY last, trace, id
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,8 @@ class TraceSpan:
         ``trace`` is the trace itself, where a format has one beside its spans.
     args : dict
         Of a tool call.
+    result : object
+        Of a tool call, as JSON of up to 64 KB; None where it is longer or not in the trace.
     error : str or None
         None where it succeeded.
     """
@@ -62,6 +70,7 @@ class TraceSpan:
     answer: str | None = None
     error: str | None = None
     result_size_bytes: int | None = None
+    result: Any = None
     provider: str | None = None
     model: str | None = None
     session_id: str | None = None
@@ -80,18 +89,23 @@ class GatheredSpans:
     def add(self, span: TraceSpan) -> None:
         """Keep a span; of one that comes twice, in whatever order, the later and fuller version."""
         ended = (span.ended or _EPOCH).timestamp()
+        span = replace(span, result=_kept(span.result))
         row = encodable(span.trace_id), encodable(span.id), ended, _packed(span)
         self._database.execute(_ADD, row)
 
     def traces(self) -> Iterator[list[TraceSpan]]:
-        """The spans of each trace, by their begin."""
-        rows = self._database.execute("SELECT trace, body FROM span ORDER BY trace, id")
+        """The spans of each trace by their begin; the trace that ended first comes first."""
+        rows = self._database.execute(_BY_TRACE)
         for _, group in groupby(rows, key=lambda row: row[0]):
             spans = [_decode_span(body) for _, body in group]
             yield sorted(spans, key=lambda span: (span.begun or _EPOCH, span.parent_id is not None, span.id))
 
     def close(self) -> None:
         self._database.close()
+
+
+def _kept(result: Any) -> Any:
+    return result if (size_bytes(result) or MAX_CHARS) < MAX_CHARS else None
 
 
 def _packed(span: TraceSpan) -> bytes:
@@ -103,7 +117,7 @@ def _packed(span: TraceSpan) -> bytes:
 
 _TEXTS: Final = (
     "trace_id", "id", "name", "parent_id", "args", "question", "answer", "error", "provider", "model",
-    "session_id",
+    "session_id", "result",
 )  # fmt: skip
 
 
@@ -211,4 +225,7 @@ def _call(span: TraceSpan) -> TracedCall:
         error=span.error,
         duration_ms=milliseconds(span.begun, span.ended),
         result_size_bytes=span.result_size_bytes,
+        result=... if span.result is None else span.result,
+        asked=None if span.begun is None else span.begun.timestamp(),
+        answered=None if span.ended is None else span.ended.timestamp(),
     )

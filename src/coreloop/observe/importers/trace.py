@@ -7,8 +7,9 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.categories import Categories
-from coreloop.observe.parts import error_text, number, open_record, tool_call
-from coreloop.records import Record, RecordedJudgment, ToolCall, hash_sequence, join_steps
+from coreloop.observe.parts import TakenCall, error_text, number, open_record, tool_call
+from coreloop.observe.sources import Asked, Sources
+from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,13 @@ class TracedCall:
         None of a call that was ok.
     result_size_bytes : int or None
         Of what the model received.
+    result : object
+        What the model received; ``...`` where the trace does not have it.
+    asked, answered : float or None
+        When the model asked for the call and received its result, as seconds or numbers of messages: of
+        calls that ran side by side, none had the other's result. None is after all calls before it.
+    heard : tuple of str
+        What the user said since the call before.
     """
 
     name: str
@@ -30,6 +38,10 @@ class TracedCall:
     error: str | None = None
     duration_ms: float | None = None
     result_size_bytes: int | None = None
+    result: Any = ...
+    asked: float | None = None
+    answered: float | None = None
+    heard: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +67,7 @@ class TracedRequest:
     calls: tuple[TracedCall, ...]
     answer_chars: int = 0
     error: str | None = None
+    violation: str | None = None
     provider: str | None = None
     model: str | None = None
     session_id: str | None = None
@@ -88,6 +101,7 @@ def record_of(
     categories: Categories,
     selectors: Mapping[str, Sequence[str]],
     drop: Callable[[str], None],
+    sources: Sources | None = None,
 ) -> Record:
     """The v2 record of a request, by the functions that the collector uses.
 
@@ -101,6 +115,8 @@ def record_of(
         Of the tools that have their own.
     drop : callable
         Told of values that no record can hold.
+    sources : Sources, optional
+        What the requests of the same session before this one held.
     """
     record = open_record(
         request.question,
@@ -111,11 +127,15 @@ def record_of(
         session_id=request.session_id,
     )
     taken = [_recorded(call, selectors, drop) for call in request.calls]
-    record["tool_calls"] = [call for call, _ in taken]
+    _trace_sources(request, taken, Sources() if sources is None else sources)
+    record["tool_calls"] = [one.call for one in taken]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
-    record["tool_sequence_hash"] = hash_sequence(join_steps([step for _, step in taken if step is not None]))
+    record["tool_sequence_hash"] = hash_sequence(
+        join_steps(one.step for one in taken if one.step is not None)
+    )
     record["chunk_len"] = request.answer_chars
     record["error"] = error_text(request.error)
+    record["violation"] = error_text(request.violation)
     record["rounds"] = request.rounds
     record["duration_total_ms"] = number(request.duration_ms, drop=drop)
     record["origin"] = request.source
@@ -126,8 +146,7 @@ def record_of(
 
 def _recorded(
     call: TracedCall, selectors: Mapping[str, Sequence[str]], drop: Callable[[str], None]
-) -> tuple[ToolCall, str | None]:
-    """The call as a record has it, and its step of the sequence."""
+) -> TakenCall:
     return tool_call(
         call.name,
         call.args,
@@ -138,3 +157,29 @@ def _recorded(
         selectors=selectors,
         drop=drop,
     )
+
+
+def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: Sources) -> None:
+    """Write into each call where its arguments came from, of the results that had been received by then."""
+    sources.hear(request.question)
+    under_way: list[tuple[TracedCall, TakenCall, Asked]] = []
+    for call, one in zip(request.calls, taken, strict=True):
+        for text in call.heard:
+            sources.hear(text)
+        done = [other for other in under_way if not _runs_beside(other[0], call)]
+        _remember(sources, done)
+        under_way = [other for other in under_way if _runs_beside(other[0], call)]
+        asked = sources.look_up(one.args, is_fed=call.result is not ...)
+        if asked.args_from is not None:
+            one.call["args_from"] = asked.args_from
+        under_way.append((call, one, asked))
+    _remember(sources, under_way)
+
+
+def _remember(sources: Sources, done: Sequence[tuple[TracedCall, TakenCall, Asked]]) -> None:
+    for call, one, asked in done:
+        sources.remember(one.call["name"], call.result, asked.echoes, ok=one.call["ok"])
+
+
+def _runs_beside(before: TracedCall, call: TracedCall) -> bool:
+    return before.answered is not None and call.asked is not None and before.answered > call.asked

@@ -16,6 +16,9 @@ _NESTED: Final = (
 )  # fmt: skip
 _LONGEST_LITERAL_CHARS: Final = 10_000
 _DEEPEST: Final = 8
+_LEAST_MILLISECONDS: Final = 1e11  # as seconds, the year 5138
+_LEAST_NANOSECONDS: Final = 1e16
+_MANY_DIGITS: Final = 20
 
 
 def text(value: object) -> str | None:
@@ -39,6 +42,16 @@ def read_moment(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+def read_time(value: object) -> datetime | None:
+    """A time as `read_moment` reads it, or as seconds or milliseconds since 1970."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
+        value = int(value)
+    if not isinstance(value, int | float) or isinstance(value, bool) or value >= _LEAST_NANOSECONDS:
+        return read_moment(value)
+    seconds = value / 1000 if value >= _LEAST_MILLISECONDS else value
+    return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
 
 
 def milliseconds(begun: datetime | None, ended: datetime | None) -> float | None:

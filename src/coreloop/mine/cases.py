@@ -1,0 +1,71 @@
+"""Calls of one tool, or requests, as bits, so that a set of them is a whole number and counting is fast."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.mine.statistics import TwoSides
+
+LEAST_DIFFERENCE: Final = 0.2
+"""Of two sides' rates: less is not worth a line."""
+LEAST_QUESTIONS: Final = 5
+
+
+def bits_of(places: Iterable[int], n: int) -> int:
+    """The set of some of ``n`` places; by bytes, since a bit at a time would copy the whole number each."""
+    octets = bytearray(n // 8 + 1)
+    for place in places:
+        octets[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(octets, "little")
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """Calls or requests that are compared with each other.
+
+    Attributes
+    ----------
+    n : int
+        How many; their places are the bits from 0.
+    good : int
+        Set of those that succeeded.
+    held : int
+        Set of those of the last days, which a search does not see.
+    questions : sequence of int
+        What was asked, by place.
+    strata : tuple of int
+        Sets that are compared within themselves alone; together, all.
+    """
+
+    n: int
+    good: int
+    held: int
+    questions: Sequence[int]
+    strata: tuple[int, ...]
+
+    @property
+    def all(self) -> int:
+        """The set of all."""
+        return (1 << self.n) - 1
+
+    def count(self, some: int) -> tuple[int, int]:
+        """How many of some succeeded, and how many they are."""
+        return (some & self.good).bit_count(), some.bit_count()
+
+    def sides(self, some: int, others: int) -> list[TwoSides]:
+        """Both sides in each stratum."""
+        return [
+            TwoSides(*self.count(some & stratum), *self.count(others & stratum)) for stratum in self.strata
+        ]
+
+    def n_questions(self, some: int) -> int:
+        """Different questions among some."""
+        return len({self.questions[place] for place in places_of(some)})
+
+
+def places_of(some: int) -> list[int]:
+    """The places of a set, ascending."""
+    octets = some.to_bytes(some.bit_length() // 8 + 1, "little")
+    return [
+        base * 8 + bit for base, octet in enumerate(octets) if octet for bit in range(8) if octet >> bit & 1
+    ]

@@ -1,0 +1,476 @@
+"""Where the arguments of calls came from: earlier results and what the user said.
+
+Of results only hashes are remembered, in memory; of users their texts, since a value is a part of a text.
+What leaves this module is names: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
+lists, tuples, strings, numbers and the fields of dataclasses are looked into.
+"""
+
+import os
+import re
+from _thread import RLock  # as in the collector
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice, repeat
+from types import GetSetDescriptorType
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+from unicodedata import normalize
+
+import orjson
+
+from coreloop.records import ToolCall
+
+QUESTION: Final = "question"
+MAX_PATHS: Final = 4
+MAX_LEAVES: Final = 2_000
+MAX_CHARS: Final = 64 * 1024
+MAX_TEXT_CHARS: Final = 16_000
+MAX_ARGUMENT_LEAVES: Final = 200
+MAX_PATH_CHARS: Final = 120
+SESSION_LEAVES: Final = 20_000
+SESSIONS: Final = 256
+PROCESS_LEAVES: Final = 400_000
+"""Some 50 MB: a leaf takes about 130 bytes."""
+FORGET_S: Final = 3600.0
+
+_N_GENERATIONS: Final = 4
+_GENERATION_S: Final = FORGET_S / _N_GENERATIONS
+_GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
+_MAX_CONTAINERS: Final = 2_500  # of one result; one that contains itself has no end
+_MAX_TEXTS: Final = 16  # of one generation
+_MAX_NAMES: Final = 4_000
+_MAX_PLACES: Final = 8  # more than are written: an argument with several values has those that they share
+_MIN_CHARS: Final = 3
+_SMALL: Final = 100
+_LARGE: Final = 10**18
+_NAME_CHARS: Final = 40
+_NAME_DIGITS: Final = 3
+_COMMON: Final = re.compile(r"(?i:true|false|null|none)|-?\d{0,2}(\.\d*)?")
+_JSON_BEGINS: Final = frozenset("{[")
+_CONTAINERS: Final = frozenset({dict, list, tuple})
+_MAX_PARTS: Final = 50
+_ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
+_CJK: Final = "\u2e80"  # from here on scripts whose words have no spaces between, or particles at their end
+
+Place: TypeAlias = tuple[int, str]
+"""How many texts of the user had been heard, and a path, empty where it is too long to be kept."""
+_Places: TypeAlias = dict[int, Place | list[Place]]
+
+
+class Asked(NamedTuple):
+    """What was found of a call's arguments.
+
+    Attributes
+    ----------
+    args_from : dict of str to list of str, or None
+        As the record has it; None where there is nothing to say.
+    echoes : set of int
+        Hashes of the arguments' values: where they stand in the call's own result, they are no source.
+    """
+
+    args_from: dict[str, list[str]] | None
+    echoes: set[int]
+
+
+class _Generation(NamedTuple):
+    """What was remembered during a quarter of an hour, or a quarter of what a session may hold."""
+
+    begun_s: float
+    places: _Places
+    texts: list[tuple[int, str]]
+
+
+class Sources:
+    """The memory of one request, or of a session's requests.
+
+    No lock: of two threads that write at the same moment, one may lose a place of a value that has several.
+
+    Parameters
+    ----------
+    now_s : float
+        Seconds of any clock; see `age`.
+    """
+
+    __slots__ = ("_generations", "_heard", "_is_fed", "_is_whole", "_names")
+
+    def __init__(self, now_s: float = 0.0) -> None:
+        self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, []),)
+        self._names: dict[str, dict[str, Place]] = {}
+        self._heard = 0
+        self._is_fed = False
+        self._is_whole = True
+
+    def __len__(self) -> int:
+        """How many values are remembered; a text counts as one for every 64 characters."""
+        return sum(
+            len(generation.places) + sum(len(text) // 64 + 1 for _, text in generation.texts)
+            for generation in self._generations
+        )
+
+    def hear(self, text: str) -> None:
+        """Remember what the user says, from now on a place where values may stand."""
+        said = _composed(text[:MAX_TEXT_CHARS]).casefold()
+        texts = self._generations[-1].texts
+        if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
+            self._is_whole = False
+        if any(said == known for generation in self._generations for _, known in generation.texts):
+            return
+        del texts[: len(texts) - _MAX_TEXTS + 1]
+        self._heard += 1
+        self._names = {}  # the places in it are of the texts before
+        texts.append((self._heard, said))
+
+    def look_up(self, args: dict[str, Any], *, is_fed: bool) -> Asked:
+        """Where the values of a call's arguments stood before.
+
+        Parameters
+        ----------
+        args : dict
+            Plain JSON values by name.
+        is_fed : bool
+            Whether the call gives its result: who gives none is not told of arguments that stood nowhere.
+        """
+        echoes: set[int] = set()
+        found: dict[str, list[str]] = {}
+        for name, value in args.items():
+            texts = list(islice(_texts_in(value), MAX_ARGUMENT_LEAVES + 1))
+            echoes.update(map(hash, texts))
+            compared = [text for text in texts if is_compared(text)]
+            if compared and len(texts) <= MAX_ARGUMENT_LEAVES:
+                found[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
+        if not (self._is_whole and (self._is_fed or is_fed or any(found.values()))):
+            found = {name: paths for name, paths in found.items() if paths}
+        return Asked(found or None, echoes)
+
+    def remember(self, tool: str, result: object, echoes: set[int], *, ok: bool) -> None:
+        """Remember where values stand in a call's result.
+
+        Parameters
+        ----------
+        tool : str
+            The tool's name as the record has it.
+        result : object
+            ``...`` where it is not known.
+        echoes : set of int
+            As `look_up` gave them for the same call.
+        ok : bool
+            Of a failed call nothing is remembered.
+        """
+        if not ok:
+            return
+        if result is ...:
+            self._is_whole = False
+            return
+        self._is_fed = True
+        if len(self._generations[-1].places) > _GENERATION_LEAVES:
+            self._rotate(self._generations[-1].begun_s)
+        if sum(map(len, self._names.values())) > _MAX_NAMES:
+            self._names = {}
+        try:
+            self._walk(tool, self._unwrapped(result), echoes)
+        except RuntimeError:  # another thread changes the result at this moment
+            self._is_whole = False
+
+    def mark_incomplete(self) -> None:
+        """From now on name no argument that stood nowhere: something came before that is not known."""
+        self._is_whole = False
+
+    def age(self, now_s: float) -> None:
+        """Forget what is about an hour old: between 45 and 60 minutes."""
+        for generation in self._generations:
+            if now_s - generation.begun_s >= FORGET_S:
+                self._drop(generation)
+        if now_s - self._generations[-1].begun_s >= _GENERATION_S:
+            self._rotate(now_s)
+
+    def is_forgotten(self, now_s: float) -> bool:
+        """Whether `age` would forget all of it."""
+        return now_s - self._generations[-1].begun_s >= FORGET_S
+
+    def _rotate(self, now_s: float) -> None:
+        if len(self._generations) == _N_GENERATIONS:
+            self._drop(self._generations[0])
+        self._generations = (*self._generations, _Generation(now_s, {}, []))
+
+    def _drop(self, oldest: _Generation) -> None:
+        self._is_whole &= not (oldest.places or oldest.texts)
+        kept = tuple(generation for generation in self._generations if generation is not oldest)
+        self._generations = kept or (_Generation(oldest.begun_s, {}, []),)
+
+    def _shared_paths(self, texts: list[str]) -> list[str]:
+        """The paths at which every one of some values stood, the earliest first."""
+        shared = self._paths_of(texts[0])
+        for text in texts[1:]:
+            if not shared:
+                break
+            here = self._paths_of(text)
+            shared = [path for path in shared if path in here]
+        return shared[:MAX_PATHS]
+
+    def _paths_of(self, text: str) -> list[str]:
+        number = hash(text)
+        places: list[Place] = []
+        for generation in self._generations:
+            known = generation.places.get(number)
+            if known is not None:
+                places += known if type(known) is list else [known]  # type: ignore[list-item]
+        heard = self._when_heard(text)
+        if heard is not None:
+            before = [place for place in places if place[0] < heard]
+            places = [*before, (heard, QUESTION), *places[len(before) :]]
+        return list(dict.fromkeys(path for _, path in places if path))
+
+    def _when_heard(self, text: str) -> int | None:
+        wanted = text.casefold()
+        texts = chain.from_iterable(generation.texts for generation in self._generations)
+        return next((heard for heard, said in texts if wanted in said and _has_word(said, wanted)), None)
+
+    def _unwrapped(self, result: object) -> list[Any]:
+        """What a result says: the value of a JSON text, and those of MCP's parts of text."""
+        value = self._decoded(result)
+        if type(value) is dict and _is_envelope(value):
+            structured = value.get("structuredContent")
+            value = structured if type(structured) is dict else value.get("content")
+        if type(value) is list and 0 < len(value) <= _MAX_PARTS and all(map(_is_text_part, value)):
+            return [self._decoded(part["text"]) for part in value]
+        return [value]
+
+    def _decoded(self, value: object) -> Any:
+        """The value of a text that is JSON; else the value itself."""
+        if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
+            return value
+        if len(value) > MAX_CHARS:
+            self._is_whole = False
+            return None
+        try:
+            return orjson.loads(value)
+        except ValueError:
+            return value
+
+    def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:  # noqa: PLR0912, PLR0915
+        """Remember the leaves of some values, the shallow ones first.
+
+        One function, since a call for each leaf would take as long as all the rest (benchmarks/sources.py).
+        """
+        places = self._generations[-1].places
+        known_place = places.get
+        leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
+        names = {"": (self._heard, self._kept(tool))}
+        prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
+        containers: list[tuple[str, Any]] = []
+        for n_walked in range(_MAX_CONTAINERS + 1):
+            for key, value in pairs:
+                kind = type(value)
+                if kind is str:
+                    chars_left -= len(value)
+                    if chars_left < 0:
+                        self._is_whole = False
+                        return
+                    text = value.strip()
+                    if len(text) < _MIN_CHARS:
+                        continue
+                    if not text.isascii():
+                        text = normalize("NFC", text)
+                elif kind is int or kind is float:
+                    if -_SMALL < value < _SMALL or not -_LARGE < value < _LARGE:
+                        continue
+                    text = str(value if kind is int or value % 1 else int(value))
+                elif kind is bool or value is None:
+                    continue
+                else:
+                    place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
+                    inside = value if kind in _CONTAINERS else _fields(value)
+                    if inside is None:
+                        self._is_whole = False
+                    elif place[1]:
+                        leaves_left += 1
+                        containers.append((place[1], inside))
+                    continue
+                place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
+                number = hash(text)
+                known = known_place(number)
+                if known is not place and number not in echoes:
+                    if known is None:
+                        places[number] = place
+                    else:
+                        _add_place(places, number, known, place)
+            if n_walked == len(containers):
+                return
+            prefix, node = containers[n_walked]
+            leaves_left -= len(node)
+            if type(node) is dict:
+                names = self._names.setdefault(prefix, {})
+                pairs = node.items()
+            else:
+                names = self._names.setdefault(f"{prefix}[]", {})
+                if "[]" not in names:
+                    names["[]"] = (self._heard, self._kept(f"{prefix}[]"))
+                pairs = zip(repeat("[]"), node, strict=False)
+            if leaves_left < 0:
+                pairs = islice(pairs, len(node) + leaves_left)
+                self._is_whole, leaves_left = False, 0
+        self._is_whole = False
+
+    def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
+        """The place of an object's field; a key that looks like data is kept nowhere."""
+        name = _composed(key) if type(key) is str and is_name(key) else "*"
+        place = names.get(name)
+        if place is None:
+            place = names[name] = (self._heard, self._kept(f"{prefix}.{name}"))
+        return place
+
+    def _kept(self, path: str) -> str:
+        """The path, or nothing where it is too long."""
+        if len(path) <= MAX_PATH_CHARS:
+            return path
+        self._is_whole = False
+        return ""
+
+
+class SessionSources:
+    """Memories of sessions, those of the least recently used forgotten first."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._memories: dict[object, Sources] = {}
+
+    def open(self, session: object, now_s: float) -> Sources:
+        """The memory of a session, a new one where it has none.
+
+        Parameters
+        ----------
+        session : hashable
+            Names it in this process.
+        now_s : float
+            Seconds of a clock that never goes back.
+        """
+        with self._lock:
+            memory = self._memories.pop(session, None)
+            if memory is None:
+                memory = Sources(now_s)
+                self._make_room(now_s)
+            memory.age(now_s)
+            self._memories[session] = memory
+            return memory
+
+    def _make_room(self, now_s: float) -> None:
+        """Forget sessions that nobody used for an hour, and as many more as are over the limits."""
+        for session, memory in list(self._memories.items()):
+            if not memory.is_forgotten(now_s):
+                break
+            del self._memories[session]
+        n_leaves = sum(map(len, self._memories.values()))
+        while self._memories and (len(self._memories) >= SESSIONS or n_leaves > PROCESS_LEAVES):
+            oldest = next(iter(self._memories))
+            n_leaves -= len(self._memories.pop(oldest))
+
+    def renew_lock(self) -> None:
+        """After a fork: a thread of the parent may have held it, and in the child nobody would release it."""
+        self._lock = RLock()
+
+
+SESSION_SOURCES: Final = SessionSources()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SESSION_SOURCES.renew_lock)
+
+
+def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result: object) -> None:
+    """Write into a call where its arguments came from, then remember its result.
+
+    Parameters
+    ----------
+    sources : Sources
+        What is known so far.
+    call : ToolCall
+        Gets ``args_from`` where there is something to say.
+    args : dict
+        The call's arguments as plain JSON values, whole.
+    result : object
+        ``...`` where it is not known.
+    """
+    asked = sources.look_up(args, is_fed=result is not ...)
+    if asked.args_from is not None:
+        call["args_from"] = asked.args_from
+    sources.remember(call["name"], result, asked.echoes, ok=call["ok"])
+
+
+def is_name(key: str) -> bool:
+    """Whether a result's key names a field; one that looks like data is ``*`` in a path.
+
+    ``address1`` does; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` do not.
+    """
+    return (
+        len(key) <= _NAME_CHARS
+        and key.isidentifier()
+        and (key.isalpha() or sum(map(str.isdigit, key)) < _NAME_DIGITS)
+    )
+
+
+def is_compared(text: str) -> bool:
+    """Whether a value is long and rare enough for its place to say where it came from."""
+    return len(text) >= _MIN_CHARS and _COMMON.fullmatch(text) is None
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The scalar leaves of a JSON value as texts: 150, 150.0 and "150" are one."""
+    waiting = [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            yield _composed(node.strip())
+        elif isinstance(node, dict | list):
+            waiting += reversed(list(node.values()) if isinstance(node, dict) else node)
+        elif node is not None and not isinstance(node, bool):
+            yield str(int(node) if node % 1 == 0 else node)
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", text)
+
+
+def _has_word(said: str, wanted: str) -> bool:
+    """Whether a text has a value as a word of its own; a particle may follow: ``삼성전자의``."""
+    at = said.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        if not _goes_on(said[at - 1 : at], wanted[0]) and not (
+            _goes_on(wanted[-1], said[end : end + 1]) and said[end] < _CJK
+        ):
+            return True
+        at = said.find(wanted, at + 1)
+    return False
+
+
+def _goes_on(before: str, behind: str) -> bool:
+    """Whether two characters belong to one word; letters with and without spaces between words do not."""
+    return _is_of_word(before) and _is_of_word(behind) and (before < _CJK) == (behind < _CJK)
+
+
+def _is_of_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+def _add_place(places: _Places, number: int, known: Place | list[Place], place: Place) -> None:
+    if isinstance(known, tuple):
+        if known[1] != place[1]:
+            places[number] = [known, place]
+    elif len(known) < _MAX_PLACES and all(path != place[1] for _, path in known):
+        known.append(place)
+
+
+def _fields(value: object) -> dict[str, Any] | None:
+    """The fields of a plain dataclass; None of anything that could run code of its own."""
+    kind = type(value)
+    if type(kind) is not type or "__dataclass_fields__" not in kind.__dict__:
+        return None
+    slots = (base.__dict__["__dict__"] for base in kind.__mro__ if "__dict__" in base.__dict__)
+    slot = next(slots, None)
+    fields = slot.__get__(value) if type(slot) is GetSetDescriptorType else None
+    return fields if type(fields) is dict else None
+
+
+def _is_envelope(value: dict[Any, Any]) -> bool:
+    """Whether an object is the result of an MCP call: its content and little else."""
+    return len(value) <= len(_ENVELOPE) and "content" in value and _ENVELOPE.issuperset(value)
+
+
+def _is_text_part(part: Any) -> bool:
+    return type(part) is dict and part.get("type") == "text" and type(part.get("text")) is str

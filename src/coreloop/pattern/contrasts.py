@@ -1,0 +1,258 @@
+"""Requests with something against requests without it: what came first, what was repeated, what was chosen.
+
+Records alone cannot tell what helps from what easy requests have in common. What an agent cannot choose, such
+as the category and what the user said, is a stratum and never a side.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, Literal
+
+from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases, bits_of, places_of
+from coreloop.mine.sample import Sample, SampledRequest, count_providers
+from coreloop.mine.statistics import (
+    TwoSides,
+    mantel_haenszel_difference,
+    mantel_haenszel_p,
+    newcombe_interval,
+)
+from coreloop.mine.window import moment
+from coreloop.proposals.advice import Advice, advice, written_path
+from coreloop.proposals.candidates import SECTION
+from coreloop.proposals.statements import Sides, Statement, statement_key
+
+LEAST_REQUESTS: Final = 20
+"""Of a side."""
+_QUESTION: Final = "question"
+ContrastKind = Literal["order", "once", "choice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two sides of a tool's requests, and how sure it is that they differ.
+
+    Attributes
+    ----------
+    with_it, without : int
+        Sets of requests.
+    p_value : float
+        Mantel and Haenszel's, on the days that the search sees; 1.0 where it was not tested.
+    n_missing : int
+        Requests that the smaller side lacks to be tested.
+    n_saved : int
+        Calls that would not be made if all requests were like those with it.
+    """
+
+    kind: ContrastKind
+    tool: str
+    advice: Advice
+    cases: Cases
+    requests: Sequence[SampledRequest]
+    with_it: int
+    without: int
+    p_value: float
+    n_missing: int = 0
+    n_saved: int = 0
+
+    def is_better(self) -> bool:
+        """Whether the side with it has been better by 20 points: a reason to wait for more requests."""
+        return mantel_haenszel_difference(self._strata(self.cases.all)) >= LEAST_DIFFERENCE
+
+    def is_worth_saying(self) -> bool:
+        """Whether the side with it is better beyond doubt, and was so on the last days, too."""
+        low, _ = newcombe_interval(self._strata(~self.cases.held))
+        return low > 0 and mantel_haenszel_difference(self._strata(self.cases.held)) > 0
+
+    def _strata(self, among: int) -> list[TwoSides]:
+        return self.cases.sides(self.with_it & among, self.without & among)
+
+    def statement(self, sample: Sample, *, q_value: float) -> Statement:
+        """What is said of it, with both sides' numbers."""
+        line, cases = str(self.advice), self.cases
+        difference = mantel_haenszel_difference(self._strata(cases.all))
+        low, high = newcombe_interval(self._strata(cases.all))
+        sides = self._sides(cases.all)
+        concerned = [self.requests[place] for place in places_of(self.with_it | self.without)]
+        per_1000 = 1000 / len(sample.requests)
+        return Statement(
+            key=statement_key(self.tool, line, SECTION),
+            kind=self.kind,
+            tool=self.tool,
+            line=line,
+            sides=sides,
+            held=self._sides(cases.held),
+            n_questions=min(cases.n_questions(self.with_it), cases.n_questions(self.without)),
+            difference=difference,
+            low=low,
+            high=high,
+            q_value=q_value,
+            avoided=max(0.0, difference) * sides.other_n * per_1000,
+            saved=self.n_saved * per_1000,
+            first_seen=moment(concerned[0].ts_us),
+            last_seen=moment(concerned[-1].ts_us),
+            providers=count_providers(concerned),
+        )
+
+    def _sides(self, among: int) -> Sides:
+        n_ok, n = self.cases.count(self.with_it & among)
+        other_ok, other_n = self.cases.count(self.without & among)
+        return Sides(n_ok=n_ok, n=n, other_ok=other_ok, other_n=other_n)
+
+
+def find_contrasts(sample: Sample) -> list[Contrast]:
+    """Compare requests in every way that has enough of them on both sides.
+
+    Parameters
+    ----------
+    sample : Sample
+        Requests call by call; those that count neither way are left out.
+
+    Returns
+    -------
+    list of Contrast
+        Everything that was tested, worth saying or not: at least 20 requests and 5 different questions on
+        each side. What has the same sides is one. Also what lacks up to ten requests to be tested, and looks
+        worth it.
+    """
+    counted = [request for request in sample.requests if request.counts]
+    by_tool: defaultdict[str, list[SampledRequest]] = defaultdict(list)
+    for request in counted:
+        for tool in dict.fromkeys(call.tool for call in request.calls):
+            by_tool[tool].append(request)
+    found: list[Contrast | None] = []
+    for tool, requests in sorted(by_tool.items()):
+        cases = _cases(requests, sample)
+        found += _orders(tool, requests, cases)
+        found.append(_once(tool, requests, cases))
+        found += _sources(tool, requests, cases, sample.tools)
+    found += _choices(counted, sample)
+    different = {
+        (one.tool, one.with_it, one.without, len(one.requests)): one
+        for one in reversed(found)
+        if one is not None
+    }
+    return list(different.values())[::-1]
+
+
+def _cases(requests: Sequence[SampledRequest], sample: Sample) -> Cases:
+    n = len(requests)
+    strata: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, request in enumerate(requests):
+        strata[request.category, request.model].append(place)
+    return Cases(
+        n=n,
+        good=bits_of((place for place, request in enumerate(requests) if request.succeeded), n),
+        held=bits_of((place for place, request in enumerate(requests) if sample.is_held(request)), n),
+        questions=[request.question for request in requests],
+        strata=tuple(bits_of(places, n) for places in strata.values()),
+    )
+
+
+def _test(
+    kind: ContrastKind,
+    tool: str,
+    said: Advice,
+    requests: Sequence[SampledRequest],
+    cases: Cases,
+    with_it: int,
+    without: int,
+    *,
+    n_saved: int = 0,
+) -> Contrast | None:
+    n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
+    if n_missing > 0:
+        few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
+        return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
+    if min(cases.n_questions(with_it), cases.n_questions(without)) < LEAST_QUESTIONS:
+        return None
+    p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
+    return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, 0, n_saved)
+
+
+def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iterator[Contrast | None]:
+    """Another tool's call that was ok before the first call of this one."""
+    before: defaultdict[str, list[int]] = defaultdict(list)
+    for place, request in enumerate(requests):
+        for other in _before_first(tool, request):
+            before[other].append(place)
+    for other, places in sorted(before.items()):
+        with_it = bits_of(places, cases.n)
+        said = advice("first", tool=other)
+        yield _test("order", tool, said, requests, cases, with_it, cases.all & ~with_it)
+
+
+def _before_first(tool: str, request: SampledRequest) -> set[str]:
+    found: set[str] = set()
+    for call in request.calls:
+        if call.tool == tool:
+            break
+        if call.ok:
+            found.add(call.tool)
+    return found
+
+
+def _once(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Contrast | None:
+    """One call that was ok, against more; requests without any are neither."""
+    n_ok = [sum(call.ok and call.tool == tool for call in request.calls) for request in requests]
+    once = bits_of((place for place, n in enumerate(n_ok) if n == 1), cases.n)
+    more = bits_of((place for place, n in enumerate(n_ok) if n > 1), cases.n)
+    n_saved = sum(n - 1 for n in n_ok if n > 1)
+    return _test("once", tool, advice("once"), requests, cases, once, more, n_saved=n_saved)
+
+
+def _sources(
+    tool: str, requests: Sequence[SampledRequest], cases: Cases, tools: frozenset[str]
+) -> Iterator[Contrast | None]:
+    """An argument's value from one result against one from elsewhere; what the user said is neither."""
+    stood: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    compared: defaultdict[str, list[int]] = defaultdict(list)
+    for place, request in enumerate(requests):
+        for name, paths in _first_sources(tool, request).items():
+            compared[name].append(place)
+            for path in paths:
+                stood[name, path].append(place)
+    for (name, path), places in sorted(stood.items()):
+        written = written_path(path, tools)
+        if written is None or written.startswith(f"{tool}()"):
+            continue
+        with_it, within = bits_of(places, cases.n), bits_of(compared[name], cases.n)
+        said = advice("source", argument=name, paths=written)
+        yield _test("order", tool, said, requests, cases, with_it, within & ~with_it)
+
+
+def _first_sources(tool: str, request: SampledRequest) -> dict[str, frozenset[str]]:
+    """Where the arguments of a request's first call of a tool stood, but for what only the user said."""
+    first = next(call for call in request.calls if call.tool == tool)
+    known = {name: argument.sources for name, argument in first.arguments.items()}
+    return {
+        name: frozenset(paths) - {_QUESTION}
+        for name, paths in known.items()
+        if paths is not None and set(paths) != {_QUESTION}
+    }
+
+
+def _choices(requests: Sequence[SampledRequest], sample: Sample) -> Iterator[Contrast | None]:
+    """Two tools with which requests on one keyword began."""
+    for keyword in sorted({keyword for request in requests for keyword in request.keywords}):
+        asked = [request for request in requests if keyword in request.keywords]
+        cases = _cases(asked, sample)
+        used = _begun(asked)
+        enough = sorted(tool for tool, places in used.items() if len(places) >= LEAST_REQUESTS)
+        sets = {tool: bits_of(used[tool], cases.n) for tool in enough}
+        for tool, other in combinations(enough, 2):
+            one, two = sets[tool], sets[other]
+            if mantel_haenszel_difference(cases.sides(one & ~cases.held, two & ~cases.held)) > 0:
+                tool, other, one, two = other, tool, two, one  # noqa: PLW2901
+            said = advice("use_instead", keywords=keyword, tool=other)
+            yield _test("choice", tool, said, asked, cases, two, one)
+
+
+def _begun(requests: Iterable[SampledRequest]) -> dict[str, list[int]]:
+    """Requests by the tool that was called first."""
+    begun: defaultdict[str, list[int]] = defaultdict(list)
+    for place, request in enumerate(requests):
+        for call in request.calls[:1]:
+            begun[call.tool].append(place)
+    return begun

@@ -1,0 +1,151 @@
+"""Where a tool's arguments come from: fields of earlier results in which most values of good calls stood."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from coreloop.mine.sample import Sample, SampledRequest, count_providers
+from coreloop.mine.sampling import SampledArgument
+from coreloop.mine.statistics import wilson_interval
+from coreloop.mine.window import moment
+from coreloop.proposals.advice import advice, written_path
+from coreloop.proposals.candidates import SECTION
+from coreloop.proposals.statements import Sides, Statement, statement_key
+
+LEAST_SHARE: Final = 0.7
+LEAST_BOUND: Final = 0.5
+LEAST_CALLS: Final = 20
+LEAST_QUESTIONS: Final = 5
+_LEAST_OF_TWO: Final = 0.15
+"""Share of values that each of two fields must have had first."""
+_WORTH_A_SECOND: Final = 0.1
+"""Share of values that a second field must add."""
+_QUESTION: Final = "question"
+
+
+@dataclass(slots=True)
+class _Values:
+    """The values of one argument in calls that were ok, by number."""
+
+    requests: list[SampledRequest] = field(default_factory=list)
+    stood: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    first: Counter[str] = field(default_factory=Counter)
+
+    def add(self, request: SampledRequest, sources: Sequence[str]) -> None:
+        number = len(self.requests)
+        self.requests.append(request)
+        for path in sources:
+            self.stood[path].add(number)
+        self.first.update(sources[:1])
+
+
+@dataclass(slots=True)
+class _Failures:
+    """Calls whose value stood in a result, by whether they were ok: of one argument."""
+
+    calls: list[tuple[bool, frozenset[str]]] = field(default_factory=list)
+
+    def avoided(self, paths: Sequence[str]) -> float:
+        """Failures that were more than expected where the value stood elsewhere."""
+        inside = [ok for ok, stood in self.calls if stood.intersection(paths)]
+        outside = [ok for ok, stood in self.calls if not stood.intersection(paths)]
+        if not inside or not outside:
+            return 0.0
+        return max(0.0, len(outside) * (sum(inside) / len(inside) - sum(outside) / len(outside)))
+
+
+def find_sources(sample: Sample) -> list[Statement]:
+    """Find the fields of earlier results that arguments are taken from.
+
+    Parameters
+    ----------
+    sample : Sample
+        Requests call by call.
+
+    Returns
+    -------
+    list of Statement
+        Of kind ``source``, at most one an argument: of the values in at least 20 calls that were ok, of at
+        least 5 different questions, at least 0.7 stood in the field, or in either of two, with a lower bound
+        above 0.5; on the last days as on the others.
+    """
+    values: defaultdict[tuple[str, str], _Values] = defaultdict(_Values)
+    failures: defaultdict[tuple[str, str], _Failures] = defaultdict(_Failures)
+    for request, _, call in sample.calls():
+        for name, argument in call.arguments.items():
+            if argument.sources is None:
+                continue
+            if call.ok:
+                values[call.tool, name].add(request, argument.sources)
+            if set(argument.sources) != {_QUESTION}:
+                failures[call.tool, name].calls.append((call.ok, _stood(argument)))
+    found = (
+        _source(tool, name, one, failures[tool, name], sample) for (tool, name), one in sorted(values.items())
+    )
+    return [statement for statement in found if statement is not None]
+
+
+def _stood(argument: SampledArgument) -> frozenset[str]:
+    return frozenset(argument.sources or ())
+
+
+def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: Sample) -> Statement | None:
+    n = len(values.requests)
+    questions = len({request.question for request in values.requests})
+    held = {number for number, request in enumerate(values.requests) if sample.is_held(request)}
+    if n < LEAST_CALLS or questions < LEAST_QUESTIONS:
+        return None
+    paths = _best(tool, values, held, sample.tools)
+    if not paths:
+        return None
+    stood = set[int]().union(*(values.stood[path] for path in paths))
+    written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
+    line = str(advice("source", argument=name, paths=written))
+    low, high = wilson_interval(len(stood), n)
+    return Statement(
+        key=statement_key(tool, line, SECTION),
+        kind="source",
+        tool=tool,
+        line=line,
+        sides=Sides(n_ok=len(stood), n=n),
+        held=Sides(n_ok=len(stood & held), n=len(held)),
+        n_questions=questions,
+        difference=len(stood) / n,
+        low=low,
+        high=high,
+        avoided=1000 * failures.avoided(paths) / len(sample.requests),
+        first_seen=moment(values.requests[0].ts_us),
+        last_seen=moment(values.requests[-1].ts_us),
+        providers=count_providers(values.requests),
+    )
+
+
+def _best(tool: str, values: _Values, held: set[int], tools: frozenset[str]) -> tuple[str, ...]:
+    """The field that had most values first, with the next where that makes a difference; or none."""
+    n = len(values.requests)
+    sayable = [path for path in values.stood if _is_sayable(path, tool, tools)]
+    ordered = sorted(sayable, key=lambda path: (-values.first[path], -len(values.stood[path]), path))
+    single = next((path for path in ordered if _is_enough(values.stood[path], held, n)), None)
+    second = [path for path in ordered[:2] if values.first[path] >= _LEAST_OF_TWO * n]
+    if len(second) == 2:
+        both = values.stood[second[0]] | values.stood[second[1]]
+        alone = len(values.stood[single]) if single is not None else 0
+        if len(both) - alone >= _WORTH_A_SECOND * n and _is_enough(both, held, n):
+            return tuple(second)
+    return (single,) if single is not None else ()
+
+
+def _is_sayable(path: str, tool: str, tools: frozenset[str]) -> bool:
+    """Whether a field is of another tool's result and has a plain name."""
+    written = written_path(path, tools) if path != _QUESTION else None
+    return written is not None and not written.startswith(f"{tool}()")
+
+
+def _is_enough(stood: set[int], held: set[int], n: int) -> bool:
+    """Whether so many stood there that it may be said, on the last days and on the others."""
+
+    def passes(n_stood: int, of: int) -> bool:
+        return n_stood >= LEAST_SHARE * of and wilson_interval(n_stood, of)[0] > LEAST_BOUND
+
+    return passes(len(stood & held), len(held)) and passes(len(stood - held), n - len(held))

@@ -1,0 +1,125 @@
+"""Categories to begin with: words that many questions hold and that the project's own source names."""
+
+import ast
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from coreloop.categories import Categories
+from coreloop.files import open_regular
+from coreloop.project.tools import parse_python, python_files
+
+MAX_TOPICS: Final = 8
+MAX_QUESTIONS: Final = 20_000
+_MOST_LOOKED_AT: Final = 40
+_LEAST_QUESTIONS: Final = 5
+_LEAST_SHARE, _MOST_SHARE = 0.03, 0.5
+"""Of the questions: a word of fewer is no topic, one of more tells nothing apart."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
+_HANGUL: Final = re.compile(r"[가-힣]+")
+_SAYS_NOTHING: Final = frozenset(
+    {
+        "about", "after", "also", "been", "before", "could", "from", "have", "help", "into", "just",
+        "like", "make", "more", "name", "need", "only", "please", "some", "than", "that", "them",
+        "then", "there", "these", "they", "this", "user", "want", "were", "what", "when", "where",
+        "which", "will", "with", "would", "your",
+    }
+)  # fmt: skip
+
+
+class _Asked(msgspec.Struct):
+    question: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Asked).decode
+
+
+def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
+    """Words that could tell a project's questions apart, those of most questions first.
+
+    Parameters
+    ----------
+    records : Path
+        Folder of records; the newest 20,000 are read. It may be missing.
+    root : Path
+        The project's folder, whose Python files are read.
+
+    Returns
+    -------
+    tuple of str
+        At most eight words, each in 3 to 50 % of the questions and in a name or a text constant of the
+        source; no other word of a question is ever shown.
+    """
+    questions = list(islice(_questions(records), MAX_QUESTIONS))
+    if len(questions) < _LEAST_QUESTIONS:
+        return ()
+    known = source_words(root)
+    exact = Counter(word for question in questions for word in _known_words(question, known))
+    rules = Categories([("SAID", [word for word, _ in exact.most_common(_MOST_LOOKED_AT)])])
+    counts = Counter(word for question in questions for word in rules.keywords(question))
+    topics = list[str]()
+    for word, n in counts.most_common():
+        is_said = Categories([("SAID", topics)]).label(word) == "SAID"  # orders, where order is one already
+        if _LEAST_SHARE * len(questions) <= n <= _MOST_SHARE * len(questions) and not is_said:
+            topics += [word] if n >= _LEAST_QUESTIONS else []
+    return tuple(topics[:MAX_TOPICS])
+
+
+def _questions(records: Path) -> Iterator[str]:
+    files = sorted(records.glob("*.jsonl"), reverse=True) if records.is_dir() else []
+    for path in files:
+        if not path.is_file():
+            continue
+        with open_regular(path) as file:
+            for line in file:
+                try:
+                    asked = _decode(line).question
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    continue
+                if asked:
+                    yield asked
+
+
+def source_words(root: Path) -> frozenset[str]:
+    """Words in the names and text constants of a project's Python files, lower case."""
+    return frozenset(
+        part.lower()
+        for path in python_files(root)
+        if (tree := parse_python(path)) is not None
+        for name in _names(tree)
+        for part in _PARTS.findall(unicodedata.normalize("NFC", name))
+        if _can_be_topic(part.lower())
+    )
+
+
+def _names(tree: ast.AST) -> Iterable[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
+            yield node.value
+
+
+def _can_be_topic(word: str) -> bool:
+    least = 2 if _HANGUL.fullmatch(word) else 4
+    return len(word) >= least and word not in _SAYS_NOTHING
+
+
+def _known_words(question: str, known: frozenset[str]) -> set[str]:
+    """The words of a question that the source knows; of a Korean one without what is glued on."""
+    found = set[str]()
+    for word in _WORD.findall(unicodedata.normalize("NFC", question).lower()):
+        ends = range(len(word), 1, -1) if _HANGUL.match(word) else (len(word),)
+        longest = next((word[:end] for end in ends if word[:end] in known), None)
+        if longest is not None:
+            found.add(longest)
+    return found

@@ -1,0 +1,54 @@
+"""A statement's text and target, or the reason why it may not be proposed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from coreloop.mine.window import Window
+from coreloop.proposals.advice import Advice, parse_advice
+from coreloop.proposals.lines import refuse_line
+from coreloop.proposals.statements import Statement
+from coreloop.proposals.step import Step
+from coreloop.proposals.vocabulary import Vocabulary
+
+MAX_EXAMPLES: Final = 5
+
+
+def draft_statement(statement: Statement, words: Vocabulary, *, section: str) -> Statement:
+    """Give a statement its target, or ``refused``: the reason why no text may be proposed."""
+    said = parse_advice(statement.line)
+    refused = "its words are none that coreloop writes" if said is None else _refuse(statement, said, words)
+    if refused is not None:
+        return replace(statement, refused=refused)
+    return replace(statement, suggested_append=words.append(statement.tool, section, (statement.line,)))
+
+
+def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None:
+    named = [Step(name, {}, ()) for name in (statement.tool, *said.named().tools)]
+    known = words.parameters(statement.tool)
+    strange = next((name for name in said.named().arguments if known and name not in known), None)
+    if strange is not None:
+        return f"{strange} is no argument in its definition"
+    return words.refuse(named, target=statement.tool) or refuse_line(statement.line)
+
+
+def named_tools(statements: Iterable[Statement]) -> set[str]:
+    """The tools of some statements, and those that their lines name."""
+    names = set[str]()
+    for statement in statements:
+        said = parse_advice(statement.line)
+        names |= {statement.tool, *(said.named().tools if said is not None else ())}
+    return names
+
+
+def with_questions(
+    statements: Iterable[Statement], places: Mapping[str, Sequence[tuple[int, int]]], window: Window
+) -> tuple[Statement, ...]:
+    """The statements with what was asked where they hold: ``places`` are files and offsets by key."""
+    every = list(statements)
+    wanted = {one.key: list(places.get(one.key, ()))[:MAX_EXAMPLES] for one in every}
+    asked = window.questions(place for some in wanted.values() for place in some)
+    return tuple(
+        replace(one, example_questions=tuple(text for place in wanted[one.key] if (text := asked.get(place))))
+        for one in every
+    )

@@ -1,0 +1,159 @@
+"""The simplest rule that tells a tool's failed calls from its others: one sentence for one cause.
+
+Many features go with one cause. So the best rule is taken first, the calls that it tells of are put aside,
+and only what still sets the rest apart is another cause.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases
+from coreloop.mine.statistics import fisher_exact
+from coreloop.refine.features import Feature
+
+LEAST_CALLS: Final = 8
+"""Of a side."""
+_MOST_CAUSES: Final = 5
+_MOST_PAIRED: Final = 12
+_ALIKE: Final = 0.8
+"""Share of failed calls that two features have in common to be ways of saying the same."""
+_NEAR_TIE: Final = 1e3
+_GAIN_OF_TWO: Final = 1e-4
+"""How much smaller the p of two conditions must be than that of each: a longer sentence must earn it."""
+_WORTH_A_LOOK: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A rule, and how sure it is.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        One or two; the calls have all of them.
+    calls, others : int
+        Sets of the calls under the rule, and of all others that it can be told of; those of rules that were
+        found before are in neither.
+    p_value : float
+        Fisher's, on the days that the search sees.
+    """
+
+    features: tuple[Feature, ...]
+    calls: int
+    others: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class CauseSearch:
+    """What a search found, and the p-values of everything that it tested, for the correction."""
+
+    causes: tuple[Cause, ...]
+    p_values: tuple[float, ...]
+
+
+def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
+    """Find the rules that set a tool's failed calls apart, best first.
+
+    Parameters
+    ----------
+    cases : Cases
+        All calls of the tool.
+    features : sequence of Feature
+        Of these calls.
+
+    Returns
+    -------
+    CauseSearch
+        At most five causes, of calls that fail by 20 points more often and whose sign holds on the last days.
+    """
+    rest, causes, p_values = cases.all, list[Cause](), list[float]()
+    for _ in range(_MOST_CAUSES):
+        tested = list(_tested(cases, features, rest))
+        tested += _pairs(cases, tested, rest)
+        p_values += [cause.p_value for cause in tested]
+        best = _best(cases, [cause for cause in tested if _is_worth_saying(cases, cause)])
+        if best is None or best.p_value > _WORTH_A_LOOK:
+            break
+        causes.append(best)
+        rest &= ~best.calls
+    return CauseSearch(tuple(causes), tuple(p_values))
+
+
+def _tested(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause]:
+    """A cause per set of calls that is worth a test; features of the same calls are one."""
+    by_sides: dict[tuple[int, int], tuple[Feature, ...]] = {}
+    for feature in sorted(features, key=lambda feature: feature.rank):
+        sides = feature.calls & rest, feature.within & ~feature.calls & rest
+        said = by_sides.get(sides)
+        if said is None:
+            by_sides[sides] = (feature,)
+        elif {said[0].condition.form, feature.condition.form} == {"without"}:
+            by_sides[sides] = (*said, feature)
+    for (calls, others), said in by_sides.items():
+        cause = _test(cases, said, calls, others)
+        if cause is not None:
+            yield cause
+
+
+def _test(cases: Cases, features: tuple[Feature, ...], calls: int, others: int) -> Cause | None:
+    if min(calls.bit_count(), others.bit_count()) < LEAST_CALLS:
+        return None
+    if min(cases.n_questions(calls), cases.n_questions(others)) < LEAST_QUESTIONS:
+        return None
+    seen = ~cases.held
+    p_value = fisher_exact(*cases.count(calls & seen), *cases.count(others & seen))
+    return Cause(features, calls, others, p_value)
+
+
+def _pairs(cases: Cases, tested: Sequence[Cause], rest: int) -> list[Cause]:
+    """Two conditions at once, where that says much more than either."""
+    sayable = (cause for cause in tested if not cause.features[0].names)
+    singles = sorted(sayable, key=lambda cause: cause.p_value)[:_MOST_PAIRED]
+    found = []
+    for one, other in combinations(singles, 2):
+        within = one.features[0].within & other.features[0].within & rest
+        both = one.calls & other.calls
+        cause = _test(cases, (one.features[0], other.features[0]), both, within & ~both)
+        if cause is not None and cause.p_value < _GAIN_OF_TWO * min(one.p_value, other.p_value):
+            found.append(cause)
+    return found
+
+
+def _is_worth_saying(cases: Cases, cause: Cause) -> bool:
+    """Whether the calls under the rule fail so much more often, and do so on the last days, too."""
+    seen = _difference(cases, cause, ~cases.held)
+    held = _difference(cases, cause, cases.held)
+    return seen is not None and held is not None and seen >= LEAST_DIFFERENCE and held > 0
+
+
+def _difference(cases: Cases, cause: Cause, among: int) -> float | None:
+    good, n = cases.count(cause.calls & among)
+    other_good, other_n = cases.count(cause.others & among)
+    return other_good / other_n - good / n if n and other_n else None
+
+
+def _best(cases: Cases, causes: Sequence[Cause]) -> Cause | None:
+    """The smallest p; of those that say nearly the same, the better reason."""
+    if not causes:
+        return None
+    first = min(causes, key=lambda cause: (cause.p_value, _rank(cause)))
+    alike = [
+        cause
+        for cause in causes
+        if cause.p_value <= first.p_value * _NEAR_TIE and _overlap(cases, cause, first) >= _ALIKE
+    ]
+    return min(alike, key=lambda cause: (_rank(cause), cause.p_value), default=first)
+
+
+def _rank(cause: Cause) -> tuple[int, int]:
+    two = len({feature.condition.form for feature in cause.features}) > 1
+    return int(two), max(feature.rank for feature in cause.features)
+
+
+def _overlap(cases: Cases, one: Cause, other: Cause) -> float:
+    failed = ~cases.good
+    either = ((one.calls | other.calls) & failed).bit_count()
+    return (one.calls & other.calls & failed).bit_count() / either if either else 0.0

@@ -1,0 +1,243 @@
+"""What can be told of a tool's calls: each feature, and the set of calls that have it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from coreloop.mine.cases import Cases, bits_of
+from coreloop.mine.sample import Sample, SampledRequest
+from coreloop.mine.sampling import EDGES, SampledArgument, SampledCall
+from coreloop.proposals.advice import Condition, condition, written_path
+
+QUESTION: Final = "question"
+"""Where a value stood that the user had said: an agent cannot choose that, so it is no side of a contrast."""
+_MOST_EDGES: Final = 12
+_MAIN_SHARE: Final = 0.7
+_MOST_NAMED: Final = 8
+_NAMED_SHARE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """Something that holds of some calls.
+
+    Attributes
+    ----------
+    condition : Condition
+        How it is said.
+    calls, within : int
+        The calls that have it, and those of which it can be told at all.
+    rank : int
+        Of two features of the same calls, the lower rank is the better reason.
+    names : tuple of str
+        Of an undeclared value, those that are known.
+    """
+
+    condition: Condition
+    calls: int
+    within: int
+    rank: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Places of calls by what they have."""
+
+    given: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    values: defaultdict[tuple[str, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    buckets: defaultdict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    compared: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    sources: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    firsts: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    nowhere: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    after_same: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    right_after: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+class ToolCalls:
+    """All sampled calls of one tool.
+
+    Attributes
+    ----------
+    calls : list of (SampledRequest, int, SampledCall)
+        With the request and the place in it.
+    """
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self.calls: list[tuple[SampledRequest, int, SampledCall]] = []
+        self._seen = _Seen()
+
+    def add(
+        self,
+        request: SampledRequest,
+        place: int,
+        before: Mapping[tuple[str, int], set[str]],
+    ) -> None:
+        """Take in a call; ``before`` are the tools whose call was ok, by argument and value."""
+        call, number, seen = request.calls[place], len(self.calls), self._seen
+        self.calls.append((request, place, call))
+        if place:
+            seen.right_after[request.calls[place - 1].tool].append(number)
+        for name, argument in call.arguments.items():
+            seen.given[name].append(number)
+            seen.values[name, argument.value].append(number)
+            if argument.bucket is not None:
+                seen.buckets[name].append((argument.bucket, number))
+            for tool in before.get((name, argument.value), ()):
+                seen.after_same[tool, name].append(number)
+            self._add_sources(name, argument, number)
+
+    def _add_sources(self, name: str, argument: SampledArgument, number: int) -> None:
+        if argument.sources is None:
+            return
+        if argument.sources and set(argument.sources) == {QUESTION}:
+            return
+        self._seen.compared[name].append(number)
+        if not argument.sources:
+            self._seen.nowhere[name].append(number)
+            return
+        paths = [path for path in argument.sources if path != QUESTION]
+        self._seen.firsts[name, paths[0]].append(number)
+        for path in paths:
+            self._seen.sources[name, path].append(number)
+
+    def cases(self, sample: Sample) -> Cases:
+        """The calls as cases; an agent's other calls of the request are no strata of them."""
+        n = len(self.calls)
+        good = bits_of((number for number, (_, _, call) in enumerate(self.calls) if call.ok), n)
+        held = bits_of(
+            (number for number, (request, _, _) in enumerate(self.calls) if sample.is_held(request)), n
+        )
+        questions = [request.question for request, _, _ in self.calls]
+        return Cases(n, good, held, questions, ((1 << n) - 1,))
+
+    def features(self, cases: Cases, values: Mapping[int, str], tools: frozenset[str]) -> Iterator[Feature]:
+        """Every feature that some calls have and others have not.
+
+        Parameters
+        ----------
+        cases : Cases
+            From `cases`.
+        values : mapping of int to str
+            Declared values by their hash: no other value is ever named.
+        tools : frozenset of str
+            Names of tools, to read the places of sources.
+        """
+        yield from self._of_presence(cases)
+        yield from self._of_values(cases, values)
+        yield from self._of_numbers(cases)
+        yield from self._of_sources(cases, tools)
+        yield from self._of_order(cases)
+
+    def _of_presence(self, cases: Cases) -> Iterator[Feature]:
+        for name, numbers in self._seen.given.items():
+            given = bits_of(numbers, cases.n)
+            yield Feature(condition("without", arguments=name), cases.all & ~given, cases.all, 0)
+            yield Feature(condition("with", arguments=name), given, cases.all, 3)
+
+    def _of_values(self, cases: Cases, values: Mapping[int, str]) -> Iterator[Feature]:
+        named: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for (name, value), numbers in self._seen.values.items():
+            if value in values:
+                named[name][values[value]] = bits_of(numbers, cases.n)
+        for name, by_text in named.items():
+            given = bits_of(self._seen.given[name], cases.n)
+            for text, calls in by_text.items():
+                yield Feature(condition("value", pair=pair(name, text)), calls, given, 1)
+            good = {text: calls for text, calls in by_text.items() if calls & cases.good}
+            known, all_good = _union(good.values()), given & cases.good
+            is_closed = (known & cases.good).bit_count() >= _NAMED_SHARE * all_good.bit_count()
+            if good and is_closed and len(good) <= _MOST_NAMED and given & ~known:
+                undeclared = condition("value", pair=pair(name, "…"))
+                yield Feature(undeclared, given & ~known, given, 1, tuple(sorted(good)))
+
+    def _of_numbers(self, cases: Cases) -> Iterator[Feature]:
+        for name, pairs in self._seen.buckets.items():
+            within = bits_of((number for _, number in pairs), cases.n)
+            for bucket in _edges([bucket for bucket, _ in pairs]):
+                over = bits_of((number for at, number in pairs if at > bucket), cases.n)
+                edge = f"{EDGES[bucket]:g}"
+                yield Feature(condition("over", argument=name, number=edge), over, within, 1)
+                yield Feature(condition("under", argument=name, number=edge), within & ~over, within, 1)
+
+    def _of_sources(self, cases: Cases, tools: frozenset[str]) -> Iterator[Feature]:
+        for name, numbers in self._seen.compared.items():
+            within = bits_of(numbers, cases.n)
+            nowhere = bits_of(self._seen.nowhere[name], cases.n)
+            if nowhere:
+                yield Feature(condition("no_result", argument=name), nowhere, within, 2)
+            for path in self._main_sources(name, within & cases.good, tools):
+                written = written_path(path, tools)
+                calls = within & ~bits_of(self._seen.sources[name, path], cases.n)
+                if written is not None and calls:
+                    yield Feature(condition("not_from", argument=name, paths=written), calls, within, 2)
+
+    def _main_sources(self, name: str, good: int, tools: frozenset[str]) -> Iterator[str]:
+        """Where most values of successful calls stood, in a result of the tool that mostly had them first."""
+        least, n = _MAIN_SHARE * good.bit_count(), len(self.calls)
+        firsts: defaultdict[str, int] = defaultdict(int)
+        for (argument, path), numbers in self._seen.firsts.items():
+            if argument == name:
+                firsts[tool_of(path, tools)] += (bits_of(numbers, n) & good).bit_count()
+        main = max(firsts, key=lambda tool: (firsts[tool], tool), default="")
+        for (argument, path), numbers in self._seen.sources.items():
+            if argument == name and tool_of(path, tools) == main:
+                stood = bits_of(numbers, n) & good
+                if stood.bit_count() >= least:
+                    yield path
+
+    def _of_order(self, cases: Cases) -> Iterator[Feature]:
+        for (tool, name), numbers in self._seen.after_same.items():
+            after = bits_of(numbers, cases.n)
+            given = bits_of(self._seen.given[name], cases.n)
+            yield Feature(condition("after_same", tool=tool, argument=name), after, given, 1)
+            if tool != self.tool:
+                unless = condition("before_same", tool=tool, argument=name)
+                yield Feature(unless, given & ~after, given, 4)
+        for tool, numbers in self._seen.right_after.items():
+            if tool == self.tool:  # a retry: what an agent does because of a failure is not its cause
+                continue
+            yield Feature(condition("right_after", tool=tool), bits_of(numbers, cases.n), cases.all, 5)
+
+
+def pair(name: str, text: str) -> str:
+    """An argument with a value, as a call is written."""
+    return f"{name}={text}" if text in {"true", "false"} else f'{name}="{text}"'
+
+
+def tool_of(path: str, tools: frozenset[str]) -> str:
+    """The tool in whose result a place is; the longest name, since a tool's name may hold dots."""
+    return max((tool for tool in tools if path.startswith(tool)), key=len, default=path)
+
+
+def gather(sample: Sample, *, least_failures: int) -> list[ToolCalls]:
+    """The calls of every tool that failed so often, by the tool's name."""
+    failures: defaultdict[str, int] = defaultdict(int)
+    for _, _, call in sample.calls():
+        failures[call.tool] += not call.ok
+    found = {tool: ToolCalls(tool) for tool, n in sorted(failures.items()) if n >= least_failures}
+    for request in sample.requests:
+        before: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        for place, call in enumerate(request.calls):
+            if call.tool in found:
+                found[call.tool].add(request, place, before)
+            if call.ok:
+                for name, argument in call.arguments.items():
+                    before[name, argument.value].add(call.tool)
+    return list(found.values())
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
+
+
+def _edges(buckets: list[int]) -> list[int]:
+    """Up to twelve buckets at whose upper ends a line may be drawn."""
+    inner = sorted({bucket for bucket in buckets if 0 <= bucket < len(EDGES)})[:-1]
+    step = max(1, len(inner) // _MOST_EDGES)
+    return inner[::step]

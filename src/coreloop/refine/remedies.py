@@ -1,0 +1,74 @@
+"""What worked after a call had failed: the next call that was ok, where most requests took the same."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+from typing import Final
+
+from coreloop.mine.cases import places_of
+from coreloop.mine.sampling import SampledCall
+from coreloop.mine.statistics import fisher_exact, success_bound
+from coreloop.refine.causes import Cause
+from coreloop.refine.features import ToolCalls, pair
+
+_LEAST: Final = 8
+_LEAST_SHARE: Final = 0.5
+_SURE: Final = 0.01
+_SAME_SHARE: Final = 0.9
+
+
+def find_remedy(
+    tool_calls: ToolCalls, cause: Cause, values: Mapping[str, Mapping[int, str]], *, handoff: Collection[str]
+) -> str | None:
+    """The call that worked instead, as it is written, or None if none stands out.
+
+    Parameters
+    ----------
+    tool_calls : ToolCalls
+        All calls of the tool that failed.
+    cause : Cause
+        Under which they failed.
+    values : mapping of str to mapping of int to str
+        Declared values by tool and hash; others are never written.
+    handoff : collection of str
+        Tools that hand over to a human, which is no remedy.
+
+    Returns
+    -------
+    str or None
+        ``escalate(team="billing")``: taken after at least half of eight or more failures (lower bound), and
+        more often than after this tool's other calls.
+    """
+    after = {place: _next_ok(tool_calls, place) for place in places_of(cause.calls | cause.others)}
+    failed = [place for place in places_of(cause.calls) if not tool_calls.calls[place][2].ok]
+    taken = Counter(call.tool for place in failed if (call := after[place]) is not None)
+    for tool, n in taken.most_common(1):
+        others = [call for place, call in after.items() if place not in set(failed)]
+        n_other = sum(call is not None and call.tool == tool for call in others)
+        is_usual = success_bound(n, len(failed)) > _LEAST_SHARE
+        if n < _LEAST or not is_usual or tool in {*handoff, tool_calls.tool}:
+            return None
+        if n / len(failed) <= n_other / max(1, len(others)):
+            return None
+        if fisher_exact(n, len(failed), n_other, len(others)) > _SURE:
+            return None
+        calls = [call for place in failed if (call := after[place]) is not None and call.tool == tool]
+        return _written(tool, calls, values.get(tool, {}))
+    return None
+
+
+def _next_ok(tool_calls: ToolCalls, place: int) -> SampledCall | None:
+    request, at, _ = tool_calls.calls[place]
+    return next((call for call in request.calls[at + 1 :] if call.ok), None)
+
+
+def _written(tool: str, calls: list[SampledCall], declared: Mapping[int, str]) -> str:
+    """The tool with the declared values that nearly all of the calls have in common."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for call in calls:
+        for name, argument in call.arguments.items():
+            if argument.value in declared:
+                counts[name][declared[argument.value]] += 1
+    common = {name: found.most_common(1)[0] for name, found in counts.items()}
+    least = _SAME_SHARE * len(calls)
+    pairs = [pair(name, text) for name, (text, n) in common.items() if n >= least and '"' not in text]
+    return f"{tool}({', '.join(pairs)})" if pairs else tool
