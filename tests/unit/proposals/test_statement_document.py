@@ -56,10 +56,10 @@ def test_section_tells_both_sides_and_what_they_cannot_tell() -> None:
 @pytest.mark.parametrize(
     ("kind", "meaning", "figures"),
     [
-        ("source", "where the argument's value stood before", "58 of 61 values stood there\n"),
+        ("source", "where the argument's value stood before", "58 of 61 values stood there"),
         ("condition", "what sets the tool's own failed calls apart", "58 of 61 calls succeeded, otherwise"),
         ("once", "records alone cannot tell this from cause", "58 of 61 requests succeeded, otherwise"),
-        ("choice", "records alone cannot tell this from cause", "58 of 61 requests succeeded, otherwise"),
+        ("choice", "have in common", "58 of 61 successful requests with a keyword used the tool, otherwise"),
     ],
 )
 def test_each_kind_says_what_it_is(kind: str, meaning: str, figures: str) -> None:
