@@ -18,7 +18,8 @@ class Sides:
     ----------
     n_ok, n : int
         Of those that do what the statement says: how many succeeded, of how many. Of a source: values that
-        stood in the field, of all values of the argument in calls that succeeded.
+        stood in the field, of all values of the argument in calls that succeeded. Of a choice: successful
+        requests that used the tool, of all whose question has a keyword.
     other_ok, other_n : int
         The same of the others; of a source both are 0.
     """

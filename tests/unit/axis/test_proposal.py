@@ -170,6 +170,12 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
         ('- Fails: scan() -> a(axis="수익성"): 1 of 18.', [("scan", []), ("a", [("axis", "수익성")])]),
         ('- When: questions on 이익(순) and axis="수익성" (category FIN-x).', []),
         ("- Evidence: 12 of 12 requests (95 % lower bound 0.76).", []),
+        ("- company: from search().hits[].company", [("search", [])]),
+        ("- Call before pay (same order_id)", []),
+        (
+            '- axis="수익성" fails (auth): show(by="sub")',
+            [("show", [("by", "sub")]), ("a", [("axis", "수익성")])],
+        ),
     ],
 )
 def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
@@ -192,6 +198,12 @@ def test_call_that_stood_there_already_still_tells_the_axis(history: History) ->
     case = weigh(history, None)
     assert [one.lines for one in case.evidence][1::2] == [("- Evidence: 2.",), ("- Evidence: 4.",)]
     assert [one.axes for one in case.evidence] == [("수익성",), ("수익성",), ("안정성",), ()]
+
+
+def test_statement_that_names_no_axis_gets_none_from_a_call_that_stood_there(history: History) -> None:
+    history.add(GUIDE.format("수익성"))
+    history.add("- First: search")
+    assert [one.axes for one in weigh(history, None).evidence] == [("수익성",), ()]
 
 
 def test_caveat_that_names_no_axis_gets_none_from_a_guide(history: History) -> None:
