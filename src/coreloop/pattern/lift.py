@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases, bits_of, places_of
+from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import fisher_exact, newcombe_interval
 from coreloop.mine.window import moment
@@ -101,7 +101,7 @@ def _test(tool: str, keyword: str, cases: Cases, having: int) -> Lift | None:
     sides = having & seen, ~having & cases.all & seen
     if min(side.bit_count() for side in sides) < LEAST_REQUESTS:
         return None
-    if min(cases.n_questions(side) for side in sides) < LEAST_QUESTIONS:
+    if not all(map(cases.has_questions, sides)):
         return None
     return Lift(tool, keyword, cases, having, fisher_exact(*cases.count(sides[0]), *cases.count(sides[1])))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.mine.cases import Cases, places_of
 from coreloop.mine.sample import Sample, count_providers
-from coreloop.mine.statistics import benjamini_hochberg, newcombe_interval
+from coreloop.mine.statistics import TwoSides, benjamini_hochberg, newcombe_interval
 from coreloop.mine.window import moment
 from coreloop.proposals.advice import Advice, advice, fails
 from coreloop.proposals.counterexamples import SECTION
@@ -139,7 +139,7 @@ def _statement(tool: _Tool, cause: Cause, said: Advice, sample: Sample, *, q_val
     cases, line = tool.cases, str(said)
     held = _sides(cases, cause, cases.held)
     sides = _sides(cases, cause, cases.all)
-    low, high = newcombe_interval(cases.sides(cause.others, cause.calls))
+    low, high = newcombe_interval([TwoSides(sides.n_ok, sides.n, sides.other_ok, sides.other_n)])
     good, other = sides.n_ok / sides.n, sides.other_ok / sides.other_n
     requests = [tool.calls.calls[place][0] for place in places_of(cause.calls | cause.others)]
     under = [tool.calls.calls[place][0] for place in _failed(tool, cause)]

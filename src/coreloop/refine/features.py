@@ -7,7 +7,7 @@ from functools import reduce
 from operator import or_
 from typing import Final
 
-from coreloop.mine.cases import Cases, bits_of
+from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.sample import Sample, SampledRequest
 from coreloop.mine.sampling import EDGES, SampledArgument, SampledCall
 from coreloop.proposals.advice import Condition, condition, written_path
@@ -107,14 +107,15 @@ class ToolCalls:
             self._seen.sources[name, path].append(number)
 
     def cases(self, sample: Sample) -> Cases:
-        """The calls as cases; an agent's other calls of the request are no strata of them."""
+        """The calls as cases; strata are the categories and models of their requests."""
         n = len(self.calls)
         good = bits_of((number for number, (_, _, call) in enumerate(self.calls) if call.ok), n)
         held = bits_of(
             (number for number, (request, _, _) in enumerate(self.calls) if sample.is_held(request)), n
         )
         questions = [request.question for request, _, _ in self.calls]
-        return Cases(n, good, held, questions, ((1 << n) - 1,))
+        strata = stratify((request.category, request.model) for request, _, _ in self.calls)
+        return Cases(n, good, held, questions, strata)
 
     def features(self, cases: Cases, values: Mapping[int, str], tools: frozenset[str]) -> Iterator[Feature]:
         """Every feature that some calls have and others have not.
