@@ -25,6 +25,9 @@ from coreloop.proposals.statements import Sides, Statement, statement_key
 
 LEAST_REQUESTS: Final = 20
 """Of a side."""
+_MOST_OF_BOTH: Final = 0.2
+"""Share of requests that use two tools which are a choice: two that have nothing to do with each other meet
+more often."""
 _QUESTION: Final = "question"
 ContrastKind = Literal["order", "once", "choice"]
 
@@ -242,6 +245,9 @@ def _choices(requests: Sequence[SampledRequest], sample: Sample) -> Iterator[Con
         sets = {tool: bits_of(used[tool], cases.n) for tool in enough}
         for tool, other in combinations(enough, 2):
             one, two = sets[tool] & ~sets[other], sets[other] & ~sets[tool]
+            both = (sets[tool] & sets[other]).bit_count()
+            if both > _MOST_OF_BOTH * min(len(used[tool]), len(used[other])):
+                continue  # who uses both has not chosen
             if mantel_haenszel_difference(cases.sides(one & ~cases.held, two & ~cases.held)) > 0:
                 tool, other, one, two = other, tool, two, one  # noqa: PLW2901
             said = advice("use_instead", keywords=keyword, tool=other)

@@ -1,7 +1,7 @@
 """What can be told of a tool's calls: each feature, and the set of calls that have it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -14,7 +14,7 @@ from coreloop.proposals.advice import Condition, condition, written_path
 
 QUESTION: Final = "question"
 """Where a value stood that the user had said: an agent cannot choose that, so it is no side of a contrast."""
-_MOST_EDGES: Final = 12
+_MOST_EDGES: Final = 30
 _MAIN_SHARE: Final = 0.7
 _MOST_NAMED: Final = 8
 _NAMED_SHARE: Final = 0.9
@@ -159,12 +159,17 @@ class ToolCalls:
 
     def _of_numbers(self, cases: Cases) -> Iterator[Feature]:
         for name, pairs in self._seen.buckets.items():
+            of_bucket: defaultdict[int, list[int]] = defaultdict(list)
+            for bucket, number in pairs:
+                of_bucket[bucket].append(number)
             within = bits_of((number for _, number in pairs), cases.n)
-            for bucket in _edges([bucket for bucket, _ in pairs]):
-                over = bits_of((number for at, number in pairs if at > bucket), cases.n)
-                edge = f"{EDGES[bucket]:g}"
-                yield Feature(condition("over", argument=name, number=edge), over, within, 1)
-                yield Feature(condition("under", argument=name, number=edge), within & ~over, within, 1)
+            edges, over = _edges(of_bucket), 0
+            for bucket in sorted(of_bucket, reverse=True):
+                if bucket in edges:
+                    edge = f"{EDGES[bucket]:.4f}".rstrip("0").rstrip(".")
+                    yield Feature(condition("over", argument=name, number=edge), over, within, 1)
+                    yield Feature(condition("under", argument=name, number=edge), within & ~over, within, 1)
+                over |= bits_of(of_bucket[bucket], cases.n)
 
     def _of_sources(self, cases: Cases, tools: frozenset[str]) -> Iterator[Feature]:
         for name, numbers in self._seen.compared.items():
@@ -237,8 +242,7 @@ def _union(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
-def _edges(buckets: list[int]) -> list[int]:
-    """Up to twelve buckets at whose upper ends a line may be drawn."""
-    inner = sorted({bucket for bucket in buckets if 0 <= bucket < len(EDGES)})[:-1]
-    step = max(1, len(inner) // _MOST_EDGES)
-    return inner[::step]
+def _edges(buckets: Collection[int]) -> frozenset[int]:
+    """Buckets at whose upper ends a line may be drawn: all, but of numbers of more than three decades some."""
+    inner = [bucket for bucket in sorted(buckets)[:-1] if 0 <= bucket < len(EDGES)]
+    return frozenset(inner[:: -(-len(inner) // _MOST_EDGES) or 1])
