@@ -108,12 +108,8 @@ def sides(rng: Random, n: int = SIDE) -> list[bool]:
     return found
 
 
-def rates(rng: Random) -> Callable[[bool], bool]:
-    """Success by side: at a rate between 5 % and 65 %, and 30 points more."""
-    return at_rates(rng, rng.uniform(0.05, 0.65))
-
-
 def at_rates(rng: Random, base: float) -> Callable[[bool], bool]:
+    """Success by side: at a rate, and at 30 points more."""
     return lambda better: rng.random() < base + POINTS * better
 
 
@@ -134,9 +130,8 @@ Shape = Callable[[Random, bool], tuple[Calls, dict[str, Any], dict[str, list[str
 """What stands before a call, its arguments and their sources, by the side that it is on."""
 
 
-def planted_call(rng: Random, shape: Shape) -> list[Record]:
-    never = shape is undeclared_value  # values are listed where no other works
-    records, succeeds = [], at_rates(rng, 0.0) if never else rates(rng)
+def planted_call(rng: Random, shape: Shape, base: float) -> list[Record]:
+    records, succeeds = [], at_rates(rng, base)
     for better in sides(rng):
         before, args, sources = shape(rng, better)
         more = {} if sources is None else {"args_from": sources}
@@ -206,8 +201,8 @@ def choice(rng: Random, has: bool) -> Calls:
     return [*small_talk(rng), made_call("exchange_items" if has else "modify_items"), made_call("finish")]
 
 
-def planted_request(rng: Random, shape: Callable[[Random, bool], Calls]) -> list[Record]:
-    succeeds = rates(rng)
+def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: float) -> list[Record]:
+    succeeds = at_rates(rng, base)
     return [
         request(rng, shape(rng, better), ok=succeeds(better), about="exchange") for better in sides(rng)
     ]
@@ -282,15 +277,19 @@ REQUEST_SHAPES: dict[str, tuple[Callable[[Random, bool], Calls], tuple[str, ...]
     "once": (once, ("Call once per request",)),
     "choice": (choice, ("For exchange use exchange_items",)),
 }
+PLANTED = {
+    **{name: (partial(planted_call, shape=shape), lines) for name, (shape, lines) in CALL_SHAPES.items()},
+    **{name: (partial(planted_request, shape=shape), lines) for name, (shape, lines) in REQUEST_SHAPES.items()},
+}
+NONE_ELSE = "undeclared value"  # values are listed where no other works
 SCENARIOS = (
     *(
-        Scenario(f"planted: {name}", partial(planted_call, shape=shape), lines, least=GOAL)
-        for name, (shape, lines) in CALL_SHAPES.items()
+        Scenario(f"{name}, 0.{base} and 0.{base + 3}", partial(make, base=base / 10), lines, least=least)
+        for base, least in ((6, GOAL), (3, None))
+        for name, (make, lines) in PLANTED.items()
+        if name != NONE_ELSE
     ),
-    *(
-        Scenario(f"planted: {name}", partial(planted_request, shape=shape), lines, least=GOAL)
-        for name, (shape, lines) in REQUEST_SHAPES.items()
-    ),
+    Scenario(f"{NONE_ELSE}, 0 and 0.3", partial(PLANTED[NONE_ELSE][0], base=0.0), PLANTED[NONE_ELSE][1], least=GOAL),
     *(
         Scenario(f"{name}, confounded by {by}", partial(confounded, shape=shape, by=by), lines, most=CAP)
         for name, (shape, lines) in REQUEST_SHAPES.items()
