@@ -1,6 +1,7 @@
 """Calls of one tool, or requests, as bits, so that a set of them is a whole number and counting is fast."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,18 +64,35 @@ class Cases:
         return len({self.questions[place] for place in places_of(some)})
 
     def has_questions(self, some: int, least: int = LEAST_QUESTIONS) -> bool:
-        """Whether there are so many different questions among some; no more of them are looked at."""
-        found: set[int] = set()
-        while some and len(found) < least:
-            place = (some & -some).bit_length() - 1
+        """Whether there are so many different questions among some; most often the first few tell."""
+        found = set[int]()
+        for place in iter_places(some):
             found.add(self.questions[place])
-            some &= some - 1
+            if len(found) >= least:
+                return True
         return len(found) >= least
 
 
 def places_of(some: int) -> list[int]:
     """The places of a set, ascending."""
+    return list(iter_places(some))
+
+
+def iter_places(some: int) -> Iterator[int]:
+    """The places of a set, ascending, one after the other."""
     octets = some.to_bytes(some.bit_length() // 8 + 1, "little")
-    return [
-        base * 8 + bit for base, octet in enumerate(octets) if octet for bit in range(8) if octet >> bit & 1
-    ]
+    for base, octet in enumerate(octets):
+        if octet:
+            yield from (base * 8 + bit for bit in _BITS_OF[octet])
+
+
+def stratify(keys: Iterable[Hashable]) -> tuple[int, ...]:
+    """The sets of cases that have the same key, by the keys of all cases in their order."""
+    places: defaultdict[Hashable, list[int]] = defaultdict(list)
+    n = 0
+    for n, key in enumerate(keys, 1):
+        places[key].append(n - 1)
+    return tuple(bits_of(same, n) for same in places.values())
+
+
+_BITS_OF: Final = tuple(tuple(bit for bit in range(8) if octet >> bit & 1) for octet in range(256))

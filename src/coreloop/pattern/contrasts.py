@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
+from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of, stratify
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import (
     TwoSides,
@@ -138,15 +138,12 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
 
 def _cases(requests: Sequence[SampledRequest], sample: Sample) -> Cases:
     n = len(requests)
-    strata: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, request in enumerate(requests):
-        strata[request.category, request.model].append(place)
     return Cases(
         n=n,
         good=bits_of((place for place, request in enumerate(requests) if request.succeeded), n),
         held=bits_of((place for place, request in enumerate(requests) if sample.is_held(request)), n),
         questions=[request.question for request in requests],
-        strata=tuple(bits_of(places, n) for places in strata.values()),
+        strata=stratify((request.category, request.model) for request in requests),
     )
 
 

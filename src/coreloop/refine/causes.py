@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Final
 
 from coreloop.mine.cases import LEAST_DIFFERENCE, Cases
-from coreloop.mine.statistics import fisher_exact
+from coreloop.mine.statistics import fisher_exact, newcombe_interval
 from coreloop.refine.features import Feature
 
 LEAST_CALLS: Final = 8
@@ -123,10 +123,24 @@ def _pairs(cases: Cases, tested: Sequence[Cause], rest: int) -> list[Cause]:
 
 
 def _is_worth_saying(cases: Cases, cause: Cause) -> bool:
-    """Whether the calls under the rule fail so much more often, and do so on the last days, too."""
-    seen = _difference(cases, cause, ~cases.held)
+    """Whether the calls under the rule fail so much more often, and do so on the last days, too.
+
+    The 20 points are of all days: of 30 that were planted, the days of the search alone miss them in 6 % of
+    runs with 150 calls a side, and all days in 3 %.
+    """
+    every = _difference(cases, cause, cases.all)
     held = _difference(cases, cause, cases.held)
-    return seen is not None and held is not None and seen >= LEAST_DIFFERENCE and held > 0
+    is_clear = every is not None and held is not None and every >= LEAST_DIFFERENCE and held > 0
+    return is_clear and _holds_within_strata(cases, cause)
+
+
+def _holds_within_strata(cases: Cases, cause: Cause) -> bool:
+    """Whether categories and models do not explain it; where these go with the rule, nobody can tell."""
+    seen = ~cases.held
+    sides = cases.sides(cause.others & seen, cause.calls & seen)
+    both = [stratum for stratum in sides if stratum.n and stratum.other_n]
+    n, other_n = sum(stratum.n for stratum in both), sum(stratum.other_n for stratum in both)
+    return min(n, other_n) < LEAST_CALLS or newcombe_interval(both)[0] > 0
 
 
 def _difference(cases: Cases, cause: Cause, among: int) -> float | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from coreloop.mine.cases import Cases, places_of
 from coreloop.mine.sample import Sample, count_providers
-from coreloop.mine.statistics import benjamini_hochberg, newcombe_interval
+from coreloop.mine.statistics import TwoSides, benjamini_hochberg, newcombe_interval
 from coreloop.mine.window import moment
 from coreloop.proposals.advice import Advice, advice, fails
 from coreloop.proposals.counterexamples import SECTION
@@ -76,31 +76,47 @@ def _failing(sample: Sample) -> list[ToolCalls]:
 
 def _search(found: ToolCalls, sample: Sample, values: Mapping[int, str]) -> _Tool:
     cases = found.cases(sample)
-    features = list(found.features(cases, values, sample.tools))
+    features = [one for one in found.features(cases, values, sample.tools) if _is_sayable(one)]
     return _Tool(found, cases, find_causes(cases, features))
+
+
+def _is_sayable(feature: Feature) -> bool:
+    """Whether its names are plain words: one that cannot be said must not stand in for one that can."""
+    return fails((feature.condition,), "other").is_sound()
 
 
 def _advice(
     tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], words: Vocabulary
 ) -> Advice | None:
-    """The line; None where a known value is no plain word."""
+    """The line; None where a value, or a name that only a log has, is no plain word."""
+    said = _said(tool, cause, values, words)
+    return said if said.is_sound() else None
+
+
+def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], words: Vocabulary) -> Advice:
     forms = {feature.condition.form for feature in cause.features}
     first = cause.features[0]
-    if forms == {"without"}:
+    if forms == {"without"} and _are_same(cause):
         names = {name for feature in cause.features for _, name in _slots(feature)}
         order = [*words.parameters(tool.calls.tool), *sorted(names)]
         return advice("always_pass", arguments=tuple(dict.fromkeys(one for one in order if one in names)))
     if len(cause.features) == 1 and first.condition.form in _IMPERATIVE:
-        return advice(_IMPERATIVE[first.condition.form], **dict(first.condition.slots))
+        said = advice(_IMPERATIVE[first.condition.form], **dict(first.condition.slots))
+        if not said.sends_to(tool.calls.tool):  # "call before itself" is no advice; that it fails is
+            return said
     if first.names:
         argument = dict(first.condition.slots)["pair"][0].partition("=")[0]
-        said = advice("one_of", argument=argument, values=first.names)
-        return said if said.is_sound() else None
+        return advice("one_of", argument=argument, values=first.names)
     handoff = words.settings.handoff
     instead = find_remedy(tool.calls, cause, values, handoff=handoff)
     conditions = tuple(feature.condition for feature in cause.features)
-    said = fails(conditions, _error_class(tool, cause), instead)
-    return said if said.is_sound() else None
+    return fails(conditions, _error_class(tool, cause), instead)
+
+
+def _are_same(cause: Cause) -> bool:
+    """Whether its features go together always; of two that fail only together, either helps."""
+    told = cause.calls | cause.others
+    return all(feature.calls & told == cause.calls for feature in cause.features)
 
 
 _IMPERATIVE: Final = {
@@ -139,7 +155,7 @@ def _statement(tool: _Tool, cause: Cause, said: Advice, sample: Sample, *, q_val
     cases, line = tool.cases, str(said)
     held = _sides(cases, cause, cases.held)
     sides = _sides(cases, cause, cases.all)
-    low, high = newcombe_interval(cases.sides(cause.others, cause.calls))
+    low, high = newcombe_interval([TwoSides(sides.n_ok, sides.n, sides.other_ok, sides.other_n)])
     good, other = sides.n_ok / sides.n, sides.other_ok / sides.other_n
     requests = [tool.calls.calls[place][0] for place in places_of(cause.calls | cause.others)]
     under = [tool.calls.calls[place][0] for place in _failed(tool, cause)]

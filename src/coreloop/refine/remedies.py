@@ -40,9 +40,9 @@ def find_remedy(
     """
     after = {place: _next_ok(tool_calls, place) for place in places_of(cause.calls | cause.others)}
     failed = [place for place in places_of(cause.calls) if not tool_calls.calls[place][2].ok]
+    others = [after[place] for place in after.keys() - set(failed)]
     taken = Counter(call.tool for place in failed if (call := after[place]) is not None)
     for tool, n in taken.most_common(1):
-        others = [call for place, call in after.items() if place not in set(failed)]
         n_other = sum(call is not None and call.tool == tool for call in others)
         is_usual = success_bound(n, len(failed)) > _LEAST_SHARE
         if n < _LEAST or not is_usual or tool in {*handoff, tool_calls.tool}:

@@ -1,0 +1,412 @@
+"""How often statements are true: logs with a planted cause, a confounded one, none, and a hidden one.
+
+    uv run python benchmarks/simulate.py --runs 200
+
+Each run makes records, rolls them up as lines and searches them as a night does. Prints of how many runs the
+planted line was said, and of how many any other; exits with 1 where a goal is missed. The same runs each time.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a run is small, and the runs take all cores
+
+from coreloop.categories import Categories
+from coreloop.days import Days
+from coreloop.mine.rollup import MineSettings, roll_up
+from coreloop.mine.sample import read_sample
+from coreloop.mine.window import merge
+from coreloop.pattern.statements import find_statements
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool
+from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.refine.conditions import find_conditions
+
+DAYS, SIDE, POINTS = 14, 150, 0.3
+START = datetime(2026, 4, 1, 8, tzinfo=UTC)
+WINDOW = Days(date(2026, 4, 1), date(2026, 4, 30))
+LABELS, MODELS = ("RET-exchange", "RET-refund", "RET-account"), ("small", "large")
+KEYWORDS = ("exchange", "refund", "address")
+RULES = Categories(zip(LABELS, [[keyword] for keyword in KEYWORDS], strict=True))
+TOPICS = frozenset({"refund", "shipping", "billing"})
+Calls = list[dict[str, Any]]
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A kind of log: ``lines`` are ways to say what was planted; ``least`` and ``most`` are goals for the
+    share of runs that say it, or, where nothing was planted, that say anything of ``kinds``."""
+
+    name: str
+    make: Callable[[Random], list[Record]]
+    lines: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    kinds: frozenset[str] = field(default=frozenset({"source", "order", "once", "choice", "condition"}))
+
+
+@dataclass(frozen=True)
+class Said:
+    planted: bool
+    others: tuple[str, ...]
+
+
+# --- records -----------------------------------------------------------------------------------------
+
+
+def made_call(
+    name: str, args: dict[str, Any] | None = None, *, ok: bool = True, **more: Any
+) -> dict[str, Any]:
+    error = None if ok else "ValueError: this cannot be done"
+    return {"name": name, "args": args or {}, "ok": ok, "error": error, **more}
+
+
+def request(
+    rng: Random,
+    calls: Calls,
+    *,
+    ok: bool,
+    category: str | None = None,
+    model: str | None = None,
+    about: str = "",
+) -> Record:
+    question = f"{about} {' '.join(rng.choice('aeiou') + rng.choice('bcdfgklm') for _ in range(3))} please"
+    return {
+        "schema_version": 2,
+        "question": question.strip(),
+        "category_hash": category or rng.choice(LABELS),
+        "provider": "openai",
+        "model": model or rng.choice(MODELS),
+        "tool_calls": calls,
+        "override_calls": [],
+        "chunk_len": 1000 if ok else 0,
+        "error": None,
+    }
+
+
+def small_talk(rng: Random) -> Calls:
+    """Calls beside the planted one, of which some fail, for no reason."""
+    calls = []
+    for _ in range(rng.randrange(3)):
+        tool = rng.choice(("search", "read_policy", "get_user", "calculate"))
+        args: dict[str, Any] = {"query": rng.choice(("a1b", "c2d", "e3f"))} if rng.random() < 0.5 else {}
+        if rng.random() < 0.5:
+            args["limit"] = rng.randrange(1, 200)
+        calls.append(made_call(tool, args, ok=rng.random() < 0.85))
+    return calls
+
+
+def sides(rng: Random, n: int = SIDE) -> list[bool]:
+    """Whether each of ``2 * n`` requests has what is planted, ``n`` each, in any order."""
+    found = [True] * n + [False] * n
+    rng.shuffle(found)
+    return found
+
+
+def at_rates(rng: Random, base: float) -> Callable[[bool], bool]:
+    """Success by side: at a rate, and at 30 points more."""
+    return lambda better: rng.random() < base + POINTS * better
+
+
+# --- planted: calls ------------------------------------------------------------------------------------
+
+ORDER = "W7011"
+
+
+def order_args(rng: Random) -> dict[str, Any]:
+    args: dict[str, Any] = {"order_id": f"W{rng.randrange(10**6)}", "topic": rng.choice(sorted(TOPICS))}
+    args["amount"] = rng.randrange(1, 1000)
+    if rng.random() < 0.5:
+        args["currency"] = rng.choice(("eur", "usd"))
+    return args
+
+
+Shape = Callable[[Random, bool], tuple[Calls, dict[str, Any], dict[str, list[str]] | None]]
+"""What stands before a call, its arguments and their sources, by the side that it is on."""
+
+
+def planted_call(rng: Random, shape: Shape, base: float) -> list[Record]:
+    records, succeeds = [], at_rates(rng, base)
+    for better in sides(rng):
+        before, args, sources = shape(rng, better)
+        more = {} if sources is None else {"args_from": sources}
+        refund = made_call("refund", args, ok=succeeds(better), **more)
+        calls = [*small_talk(rng), *before, refund, *small_talk(rng), made_call("finish")]
+        records.append(request(rng, calls, ok=rng.random() < 0.8))
+    return records
+
+
+def missing_argument(rng: Random, better: bool) -> Any:
+    return [], {**order_args(rng), **({"reason": "r"} if better else {})}, None
+
+
+def argument_too_many(rng: Random, better: bool) -> Any:
+    return [], {**order_args(rng), **({} if better else {"reason": "r"})}, None
+
+
+def declared_value(rng: Random, better: bool) -> Any:
+    return [], {**order_args(rng), "topic": rng.choice(("refund", "shipping")) if better else "billing"}, None
+
+
+def undeclared_value(rng: Random, better: bool) -> Any:
+    topic = rng.choice(("refund", "shipping")) if better else rng.choice(("faq", "legal", "hours"))
+    return [], {**order_args(rng), "topic": topic}, None
+
+
+def number_above(rng: Random, better: bool) -> Any:
+    return (
+        [],
+        {**order_args(rng), "amount": rng.randrange(1, 151) if better else rng.randrange(151, 1000)},
+        None,
+    )
+
+
+def no_source(rng: Random, better: bool) -> Any:
+    args = order_args(rng)
+    sources = {"order_id": ["get_account.orders[]"] if better else []}
+    return [made_call("get_account")], args, sources
+
+
+def other_source(rng: Random, better: bool) -> Any:
+    args = order_args(rng)
+    sources = {"order_id": ["get_account.orders[]"] if better else ["find_orders.hits[]"]}
+    return [made_call("get_account"), made_call("find_orders")], args, sources
+
+
+def after_same(rng: Random, better: bool) -> Any:
+    args = order_args(rng)
+    seen = args["order_id"] if better else f"W{rng.randrange(10**6)}"
+    return [made_call("get_order", {"order_id": seen})], args, None
+
+
+def before_same(rng: Random, better: bool) -> Any:
+    args = order_args(rng)
+    seen = f"W{rng.randrange(10**6)}" if better else args["order_id"]
+    return [made_call("change_order", {"order_id": seen})], args, None
+
+
+# --- planted: requests ---------------------------------------------------------------------------------
+
+
+def order(rng: Random, has: bool) -> Calls:
+    return [
+        *([made_call("get_order")] if has else []),
+        made_call("pay"),
+        *small_talk(rng),
+        made_call("finish"),
+    ]
+
+
+def once(rng: Random, has: bool) -> Calls:
+    return [*(made_call("pay") for _ in range(1 if has else rng.choice((2, 3)))), *small_talk(rng)]
+
+
+def choice(rng: Random, has: bool) -> Calls:
+    return [*small_talk(rng), made_call("exchange_items" if has else "modify_items"), made_call("finish")]
+
+
+def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: float) -> list[Record]:
+    succeeds = at_rates(rng, base)
+    return [request(rng, shape(rng, better), ok=succeeds(better), about="exchange") for better in sides(rng)]
+
+
+def confounded(rng: Random, shape: Callable[[Random, bool], Calls], by: str) -> list[Record]:
+    """Requests of an easy and of a hard kind: the easy ones have it four times as often, and that is all."""
+    kinds = LABELS if by == "category" else MODELS
+    records = []
+    for easy in sides(rng):
+        calls = shape(rng, rng.random() < (0.8 if easy else 0.2))
+        kind = {by: kinds[0] if easy else kinds[1]}
+        records.append(
+            request(rng, calls, ok=rng.random() < (0.9 if easy else 0.4), about="exchange", **kind)
+        )
+    return records
+
+
+def confounded_call(rng: Random, by: str) -> list[Record]:
+    """The same of a call's argument."""
+    kinds = LABELS if by == "category" else MODELS
+    records = []
+    for easy in sides(rng):
+        _, args, _ = missing_argument(rng, rng.random() < (0.8 if easy else 0.2))
+        refund = made_call("refund", args, ok=rng.random() < (0.9 if easy else 0.4))
+        kind = {by: kinds[0] if easy else kinds[1]}
+        records.append(request(rng, [*small_talk(rng), refund, made_call("finish")], ok=True, **kind))
+    return records
+
+
+def noise(rng: Random) -> list[Record]:
+    """Ten tools, with arguments, sources and keywords, and nothing that goes with anything."""
+    records = []
+    for _ in range(600):
+        calls = []
+        for _ in range(rng.randrange(2, 9)):
+            names = rng.sample(("a", "b", "c", "d"), rng.randrange(5))
+            args = {
+                name: rng.choice((rng.randrange(1000), rng.choice(sorted(TOPICS)), "x")) for name in names
+            }
+            sources = {name: rng.choice(([], ["t0.x"], ["t1.y[]"], ["question"])) for name in names}
+            tool, ok = f"t{rng.randrange(10)}", rng.random() < 0.75
+            calls.append(made_call(tool, args, ok=ok, args_from=sources))
+        calls.append(made_call("finish"))
+        about = " ".join(word for word in KEYWORDS if rng.random() < 0.4)
+        records.append(request(rng, calls, ok=rng.random() < 0.7, about=about))
+    return records
+
+
+def hidden(rng: Random) -> list[Record]:
+    """Users who know their number wish for less: their requests look the order up, and go well, for that."""
+    records = []
+    for easy in sides(rng):
+        calls = order(rng, rng.random() < (0.95 if easy else 0.15))
+        records.append(request(rng, calls, ok=rng.random() < (0.95 if easy else 0.5)))
+    return records
+
+
+# --- the runs ------------------------------------------------------------------------------------------
+
+GOAL, CAP = 0.95, 0.05
+OF_REQUESTS = frozenset({"order", "once", "choice"})
+CALL_SHAPES: dict[str, tuple[Shape, tuple[str, ...]]] = {
+    "missing argument": (missing_argument, ("Always pass reason",)),
+    "argument too many": (argument_too_many, ("Leave out reason",)),
+    "declared value": (declared_value, ('topic="billing" fails',)),
+    "undeclared value": (undeclared_value, ("topic: one of refund, shipping",)),
+    "number above 150": (
+        number_above,
+        tuple(f"amount over {bound} fails" for bound in (100, 120, 150, 200, 250)),
+    ),
+    "value from nowhere": (
+        no_source,
+        ("order_id: only from an earlier result", "order_id: from get_account().orders[]"),
+    ),
+    "value from elsewhere": (other_source, ("order_id: from get_account().orders[]",)),
+    "not after a call": (after_same, ("Call after get_order (same order_id)",)),
+    "after a call": (before_same, ("Call before change_order (same order_id)",)),
+}
+REQUEST_SHAPES: dict[str, tuple[Callable[[Random, bool], Calls], tuple[str, ...]]] = {
+    "order": (order, ("First: get_order",)),
+    "once": (once, ("Call once per request",)),
+    "choice": (choice, ("For exchange use exchange_items",)),
+}
+PLANTED = {
+    **{name: (partial(planted_call, shape=shape), lines) for name, (shape, lines) in CALL_SHAPES.items()},
+    **{
+        name: (partial(planted_request, shape=shape), lines)
+        for name, (shape, lines) in REQUEST_SHAPES.items()
+    },
+}
+NONE_ELSE = "undeclared value"  # values are listed where no other works
+SCENARIOS = (
+    *(
+        Scenario(f"{name}, 0.{base} and 0.{base + 3}", partial(make, base=base / 10), lines, least=least)
+        for base, least in ((6, GOAL), (3, None))
+        for name, (make, lines) in PLANTED.items()
+        if name != NONE_ELSE
+    ),
+    Scenario(
+        f"{NONE_ELSE}, 0 and 0.3", partial(PLANTED[NONE_ELSE][0], base=0.0), PLANTED[NONE_ELSE][1], least=GOAL
+    ),
+    *(
+        Scenario(f"{name}, confounded by {by}", partial(confounded, shape=shape, by=by), lines, most=CAP)
+        for name, (shape, lines) in REQUEST_SHAPES.items()
+        for by in ("category", "model")
+    ),
+    *(
+        Scenario(
+            f"condition, confounded by {by}",
+            partial(confounded_call, by=by),
+            ("Always pass reason",),
+            most=CAP,
+        )
+        for by in ("category", "model")
+    ),
+    Scenario("noise: anything said", noise, most=CAP),
+    Scenario("hidden difficulty", hidden, ("First: get_order",)),
+)
+TOOLS = {
+    name: Tool(name, "tools.py", name, (), TOPICS)
+    for name in ("refund", "search", "read_policy", "get_user", "calculate", *(f"t{n}" for n in range(10)))
+}
+WORDS = Vocabulary(TOOLS, Settings())
+
+
+def said_of(records: list[Record], rng: Random) -> Iterator[tuple[str, str]]:
+    """Kind and line of everything that a night says of some records, mined as lines."""
+    times = sorted(rng.uniform(0, DAYS * 86_400) for _ in records)
+    days: dict[int, list[tuple[int, bytes]]] = {}
+    for number, (seconds, record) in enumerate(zip(times, records, strict=True)):
+        record["ts"] = (START + timedelta(seconds=seconds)).isoformat()
+        days.setdefault(int(seconds) % 3, []).append((number * 1000, json.dumps(record).encode()))
+    settings = MineSettings(categories=RULES)
+    rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
+    sample = read_sample(merge(rollups, WINDOW))
+    found = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
+    return ((one.kind, one.line.removeprefix("- ")) for one in found)
+
+
+def run(task: tuple[int, int]) -> Said:
+    scenario = SCENARIOS[task[0]]
+    rng = Random(f"{scenario.name} {task[1]}")
+    lines = [line for kind, line in said_of(scenario.make(rng), rng) if kind in scenario.kinds]
+    planted = [line for line in lines if line.startswith(scenario.lines)] if scenario.lines else lines
+    return Said(bool(planted), tuple(line for line in lines if line not in planted))
+
+
+def simulate(n_runs: int, jobs: int) -> list[list[Said]]:
+    """What each run of each scenario said."""
+    tasks = [(place, number) for place in range(len(SCENARIOS)) for number in range(n_runs)]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        found = list(pool.map(run, tasks, chunksize=5))
+    return [found[start : start + n_runs] for start in range(0, len(found), n_runs)]
+
+
+def is_reached(scenario: Scenario, share: float) -> bool:
+    return (scenario.least is None or share >= scenario.least) and (
+        scenario.most is None or share <= scenario.most
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--lines", action="store_true", help="show what else was said")
+    chosen = parser.parse_args()
+    start = time.perf_counter()
+    missed = 0
+    for scenario, runs in zip(SCENARIOS, simulate(chosen.runs, chosen.jobs), strict=True):
+        share = sum(one.planted for one in runs) / len(runs)
+        others = sum(bool(one.others) for one in runs) / len(runs)
+        goal = (
+            f"at least {scenario.least:.0%}"
+            if scenario.least
+            else f"at most {scenario.most:.0%}"
+            if scenario.most
+            else "-"
+        )
+        missed += not is_reached(scenario, share)
+        mark = "" if is_reached(scenario, share) else "  MISSED"
+        print(f"{scenario.name:<34} {share:7.1%}  {goal:<13} anything else {others:6.1%}{mark}")
+        if chosen.lines:
+            for line in sorted({line for one in runs for line in one.others}):
+                print("   ", sum(line in one.others for one in runs), line)
+    print(f"{time.perf_counter() - start:.0f} s")
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
