@@ -158,6 +158,8 @@ def _test(
     *,
     n_saved: int = 0,
 ) -> Contrast | None:
+    if not said.is_sound():  # a name of the log that is no plain word
+        return None
     n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)

@@ -101,7 +101,10 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
         return None
     stood = set[int]().union(*(values.stood[path] for path in paths))
     written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
-    line = str(advice("source", argument=name, paths=written))
+    said = advice("source", argument=name, paths=written)
+    if not said.is_sound():  # the argument's name is no plain word
+        return None
+    line = str(said)
     low, high = wilson_interval(len(stood), n)
     return Statement(
         key=statement_key(tool, line, SECTION),
