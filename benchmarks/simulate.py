@@ -3,7 +3,7 @@
     uv run python benchmarks/simulate.py --runs 200
 
 Each run makes records, rolls them up as lines and searches them as a night does. Prints of how many runs the
-planted line was said, and of how many any other; exits with 1 where a goal is missed. The same runs each time.
+planted line was said, and of how many any other; exits with 1 where a goal is missed. Runs are alike.
 """
 
 import argparse
