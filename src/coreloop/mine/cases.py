@@ -62,6 +62,15 @@ class Cases:
         """Different questions among some."""
         return len({self.questions[place] for place in places_of(some)})
 
+    def has_questions(self, some: int, least: int = LEAST_QUESTIONS) -> bool:
+        """Whether there are so many different questions among some; no more of them are looked at."""
+        found: set[int] = set()
+        while some and len(found) < least:
+            place = (some & -some).bit_length() - 1
+            found.add(self.questions[place])
+            some &= some - 1
+        return len(found) >= least
+
 
 def places_of(some: int) -> list[int]:
     """The places of a set, ascending."""

@@ -7,28 +7,27 @@ same sample as the whole, and a busy day costs no more than `MOST_SAMPLED`.
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from heapq import heappush, heappushpop
 from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from coreloop.categories import Categories
+from coreloop.encoding import ELIDED
 from coreloop.failures import MAX_ERROR_CHARS, error_class
 from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import is_ok
 from coreloop.mine.rows import as_int
 from coreloop.mine.tables import MOST_SAMPLED
-from coreloop.records import digest64
 
 _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
-_MOST_PATHS: Final = 4
 _MOST_CALLS: Final = 100
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
 """Upper ends of the buckets of positive numbers, ten a decade; bucket 0 is what is not above 0.001."""
-_EMPTY: Final = (b"null", b'""', b"[]", b"{}")
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -37,7 +36,8 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
     Attributes
     ----------
     value : int
-        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them.
+        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them. 0
+        where the line had no room for it.
     bucket : int or None
         Of a number, into `EDGES`.
     sources : tuple of str or None
@@ -76,6 +76,7 @@ class SampledLine(NamedTuple):
 
 
 class _CallExtras(msgspec.Struct, gc=False):
+    args: Any = None
     args_from: dict[str, tuple[str, ...]] | None = None
 
 
@@ -87,8 +88,6 @@ class _Extras(msgspec.Struct, gc=False):
 
 
 _decode_extras = msgspec.json.Decoder(_Extras).decode
-_decode_value = msgspec.json.Decoder().decode
-_digest: Final = lru_cache(maxsize=16_384)(digest64)
 
 
 def sample_number(ts_us: int, offset: int) -> int:
@@ -127,10 +126,11 @@ class Sampler:
 
 
 def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tuple[Any, ...]:
-    calls = line.calls[:_MOST_CALLS]
-    model, sources = _extras(line.raw, len(line.calls))
-    packed = [_call(call, places) for call, places in zip(calls, sources, strict=False)]
-    keywords = rules.keywords(line.fields.question or "")
+    model, extras = _extras(line)
+    packed = [
+        _call(call, one.args, one.args_from)
+        for call, one in zip(line.calls[:_MOST_CALLS], extras, strict=False)
+    ]
     return (
         number,
         line.ts_us,
@@ -140,56 +140,69 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
         line.provider or "",
         line.outcome,
         as_int(line.asked),
-        "\n".join(keywords),
+        "\n".join(rules.keywords(line.fields.question or "")),
         msgspec.json.encode(packed).decode(),
     )
 
 
-def _extras(raw: bytes, n_calls: int) -> tuple[str, Sequence[Mapping[str, tuple[str, ...]] | None]]:
-    """The model, and where each call's arguments had stood; nothing of a line that has them otherwise."""
-    unknown: list[None] = [None] * n_calls
+def _extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
+    """The model and, of each call, arguments and where they had stood; of an odd line what can be read."""
     try:
-        extras = _decode_extras(raw)
+        extras = _decode_extras(line.raw)
+        if len(extras.tool_calls or ()) == len(line.calls):
+            return extras.model or "", extras.tool_calls or ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "", unknown
-    found = extras.tool_calls or []
-    same = len(found) == n_calls
-    return extras.model or "", [one.args_from for one in found] if same else unknown
+        pass
+    return "", [_CallExtras(_decoded(call.args)) for call in line.calls]
 
 
-def _call(call: CallFields, places: Mapping[str, tuple[str, ...]] | None) -> SampledCall:
+def _decoded(args: object) -> dict[str, Any]:
+    """Arguments one by one; a number beyond all bounds is as one that is not known."""
+    found: dict[str, Any] = {}
+    for name, raw in args.items() if isinstance(args, dict) else ():
+        try:
+            found[name] = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found[name] = ELIDED
+    return found
+
+
+def _call(call: CallFields, args: Any, places: Mapping[str, tuple[str, ...]] | None) -> SampledCall:
     failed = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
-    args = call.args if isinstance(call.args, dict) else {}
+    named = args if type(args) is dict else {}
+    known = places or {}
     return SampledCall(
         call.name,
         failed,
         {
-            name: _argument(raw, None if places is None else places.get(name))
-            for name, raw in args.items()
-            if bytes(raw) not in _EMPTY
+            name: SampledArgument(
+                value_hash(value),
+                bucket_of(value) if type(value) is int or type(value) is float else None,
+                known.get(name),
+            )
+            for name, value in named.items()
+            if value not in _EMPTY
         },
     )
 
 
-def _argument(raw: msgspec.Raw, sources: tuple[str, ...] | None) -> SampledArgument:
-    kept = None if sources is None else sources[:_MOST_PATHS]
-    try:
-        value = _decode_value(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return SampledArgument(0, None, kept)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return SampledArgument(value_hash(value, raw), bucket_of(value) if is_number else None, kept)
+def value_hash(value: object) -> int:
+    """An argument's value as 64 bits; 0 where it is `ELIDED`.
 
-
-def value_hash(value: object, raw: bytes = b"") -> int:
-    """An argument's value as 64 bits; ``raw`` is its JSON, which a list or an object is known by."""
-    if isinstance(value, str):
-        return _digest(unicodedata.normalize("NFC", value).strip())
-    if isinstance(value, bool):
-        return _digest("true" if value else "false")
-    if isinstance(value, int | float):
-        return _digest(f"{value:g}" if isinstance(value, float) else str(value))
-    return digest64(bytes(raw).decode("utf-8", "replace"))
+    Two checksums and no digest: it is asked for every argument of the sample, and is no secret's keeper.
+    """
+    if type(value) is str:
+        if value == ELIDED:
+            return 0
+        text = value.strip() if value.isascii() else unicodedata.normalize("NFC", value).strip()
+    elif value is True or value is False:
+        text = "true" if value else "false"
+    elif type(value) is int or type(value) is float:
+        text = f"{value:g}" if type(value) is float else str(value)
+    else:
+        text = msgspec.json.encode(value, order="sorted").decode()
+    data = text.encode("utf-8", "replace")
+    return crc32(data) << 32 | crc32(data[::-1])
 
 
 def bucket_of(number: float) -> int:

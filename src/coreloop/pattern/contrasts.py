@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases, bits_of, places_of
+from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import (
     TwoSides,
@@ -165,7 +165,7 @@ def _test(
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
         return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
-    if min(cases.n_questions(with_it), cases.n_questions(without)) < LEAST_QUESTIONS:
+    if not (cases.has_questions(with_it) and cases.has_questions(without)):
         return None
     p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
     return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, 0, n_saved)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases, bits_of, places_of
+from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import fisher_exact, newcombe_interval
 from coreloop.mine.window import moment
@@ -100,7 +100,7 @@ def _test(tool: str, keyword: str, cases: Cases, having: int) -> Lift | None:
     others = cases.all & ~having
     if min(having.bit_count(), others.bit_count()) < LEAST_REQUESTS:
         return None
-    if min(cases.n_questions(having), cases.n_questions(others)) < LEAST_QUESTIONS:
+    if not (cases.has_questions(having) and cases.has_questions(others)):
         return None
     seen = ~cases.held
     p_value = fisher_exact(*cases.count(having & seen), *cases.count(others & seen))

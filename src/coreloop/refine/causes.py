@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, LEAST_QUESTIONS, Cases
+from coreloop.mine.cases import LEAST_DIFFERENCE, Cases
 from coreloop.mine.statistics import fisher_exact
 from coreloop.refine.features import Feature
 
@@ -101,7 +101,7 @@ def _tested(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Ca
 def _test(cases: Cases, features: tuple[Feature, ...], calls: int, others: int) -> Cause | None:
     if min(calls.bit_count(), others.bit_count()) < LEAST_CALLS:
         return None
-    if min(cases.n_questions(calls), cases.n_questions(others)) < LEAST_QUESTIONS:
+    if not (cases.has_questions(calls) and cases.has_questions(others)):
         return None
     seen = ~cases.held
     p_value = fisher_exact(*cases.count(calls & seen), *cases.count(others & seen))
