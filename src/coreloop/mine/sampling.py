@@ -4,12 +4,9 @@ The smallest numbers of a mixing function make the sample, so that the parts of 
 same sample as the whole, and a busy day costs no more than `MOST_SAMPLED`.
 """
 
-import unicodedata
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from heapq import heappush, heappushpop
 from typing import Any, Final, NamedTuple
-from zlib import crc32
 
 import msgspec
 
@@ -20,13 +17,11 @@ from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import is_ok
 from coreloop.mine.rows import as_int
 from coreloop.mine.tables import MOST_SAMPLED
+from coreloop.mine.values import bucket_of, value_hash
 
 _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
 _MOST_CALLS: Final = 100
-_STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
-"""Upper ends of the buckets of positive numbers, ten a decade; bucket 0 is what is not above 0.001."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
@@ -184,27 +179,3 @@ def _call(call: CallFields, args: Any, places: Mapping[str, tuple[str, ...]] | N
             if value not in _EMPTY
         },
     )
-
-
-def value_hash(value: object) -> int:
-    """An argument's value as 64 bits; 0 where it is `ELIDED`.
-
-    Two checksums and no digest: it is asked for every argument of the sample, and is no secret's keeper.
-    """
-    if type(value) is str:
-        if value == ELIDED:
-            return 0
-        text = value.strip() if value.isascii() else unicodedata.normalize("NFC", value).strip()
-    elif value is True or value is False:
-        text = "true" if value else "false"
-    elif type(value) is int or type(value) is float:
-        text = f"{value:g}" if type(value) is float else str(value)
-    else:
-        text = msgspec.json.encode(value, order="sorted").decode()
-    data = text.encode("utf-8", "replace")
-    return crc32(data) << 32 | crc32(data[::-1])
-
-
-def bucket_of(number: float) -> int:
-    """The bucket of a number: fixed logarithmic ones, ten a decade, those of negative numbers below 0."""
-    return bisect_left(EDGES, number) if number >= 0 else -1 - bisect_left(EDGES, -number)

@@ -9,7 +9,8 @@ from typing import Final
 
 from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.sample import Sample, SampledRequest
-from coreloop.mine.sampling import EDGES, SampledArgument, SampledCall
+from coreloop.mine.sampling import SampledArgument, SampledCall
+from coreloop.mine.values import EDGES
 from coreloop.proposals.advice import Condition, condition, written_path
 
 QUESTION: Final = "question"

@@ -18,6 +18,7 @@ from coreloop.history.repository import Repository
 from coreloop.history.trailers import write_trailers
 from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
+from coreloop.proposals.advice import parse_advice
 from promoting import FILE, SOURCE, Project, run_git
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ class History:
         symbol: str = "analysis",
         target: str | None = None,
     ) -> str:
-        """Append a line to the docstring in a commit with trailers; gives the commit."""
+        """Append a line, but a statement with one of evidence, in a commit with trailers; its hash."""
         self.n += 1
         line = line.replace("5 of 5", f"{self.n} of {self.n}")
         path = self.project.root / file
@@ -53,7 +54,7 @@ class History:
             path.read_bytes(),
             symbol,
             "Guide" if phase == "R" else "Caveats",
-            (line, f"- Evidence: {self.n}."),
+            (line,) if parse_advice(line) is not None else (line, f"- Evidence: {self.n}."),
         )
         assert isinstance(edited, Edited)
         return self.project.commit(
