@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from coreloop.mine.cases import Cases, places_of
@@ -110,7 +110,8 @@ def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], wo
     handoff = words.settings.handoff
     instead = find_remedy(tool.calls, cause, values, handoff=handoff)
     conditions = tuple(feature.condition for feature in cause.features)
-    return fails(conditions, _error_class(tool, cause), instead)
+    said = fails(conditions, _error_class(tool, cause), instead)
+    return said if said.is_sound() else replace(said, slots=said.slots[:1])  # without what worked instead
 
 
 def _are_same(cause: Cause) -> bool:
