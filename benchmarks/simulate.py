@@ -281,9 +281,9 @@ BOUNDS = (100, 120, 150, 200, 250, 300, 400)  # what is drawn by chance moves th
 CALL_SHAPES: dict[str, tuple[Shape, tuple[str, ...]]] = {
     "missing argument": (missing_argument, ("Always pass reason",)),
     "argument too many": (argument_too_many, ("Leave out reason",)),
-    "declared value": (declared_value, ('topic="billing" fails',)),
+    "declared value": (declared_value, ('topic="billing"',)),
     "undeclared value": (undeclared_value, ("topic: one of refund, shipping",)),
-    "number above 150": (number_above, tuple(f"amount over {bound} fails" for bound in BOUNDS)),
+    "number above 150": (number_above, tuple(f"amount over {bound}" for bound in BOUNDS)),
     "value from nowhere": (
         no_source,
         ("order_id: only from an earlier result", FROM_ACCOUNT),
@@ -357,7 +357,7 @@ def run(task: tuple[int, int]) -> Said:
     scenario = SCENARIOS[task[0]]
     rng = Random(f"{scenario.name} {task[1]}")
     lines = list(said_of(scenario.make(rng), rng))
-    planted = [line for line in lines if line.startswith(scenario.lines)] if scenario.lines else lines
+    planted = [line for line in lines if line.partition(" fails ")[0] in scenario.lines or not scenario.lines]
     return Said(bool(planted), tuple(line for line in lines if line not in planted))
 
 

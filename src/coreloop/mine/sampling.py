@@ -9,7 +9,8 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from heapq import heappush, heappushpop
-from typing import Any, Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,9 +26,14 @@ _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
 _MOST_PATHS: Final = 4
 _MOST_CALLS: Final = 100
+_MOST_ARGUMENTS: Final = 100
+_MOST_NAME_CHARS: Final = 64
+"""Of an argument's name; one that is longer cannot be said."""
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
 """Upper ends of the buckets of positive numbers, ten a decade; bucket 0 is what is not above 0.001."""
+_Places = Mapping[str, tuple[str, ...]]
+_T = TypeVar("_T")
 _EMPTY: Final = (b"null", b'""', b"[]", b"{}")
 
 
@@ -84,6 +90,15 @@ class _Extras(msgspec.Struct, gc=False):
 
     model: str | None = None
     tool_calls: list[_CallExtras] | None = None
+
+
+class _LooseCall(msgspec.Struct, gc=False):
+    args_from: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _LooseExtras(msgspec.Struct, gc=False):
+    model: msgspec.Raw = msgspec.Raw(b"null")
+    tool_calls: list[msgspec.Raw] | None = None
 
 
 _decode_extras = msgspec.json.Decoder(_Extras).decode
@@ -145,19 +160,39 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
     )
 
 
-def _extras(raw: bytes, n_calls: int) -> tuple[str, Sequence[Mapping[str, tuple[str, ...]] | None]]:
-    """The model, and where each call's arguments had stood; nothing of a line that has them otherwise."""
-    unknown: list[None] = [None] * n_calls
+def _extras(raw: bytes, n_calls: int) -> tuple[str, Sequence[_Places | None]]:
+    """The model, and where each call's arguments had stood; what has another shape counts as not recorded."""
     try:
         extras = _decode_extras(raw)
+        model = extras.model or ""
+        places: list[_Places | None] = [one.args_from for one in extras.tool_calls or ()]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "", unknown
-    found = extras.tool_calls or []
-    same = len(found) == n_calls
-    return extras.model or "", [one.args_from for one in found] if same else unknown
+        model, places = _loose_extras(raw)
+    return model, places if len(places) == n_calls else [None] * n_calls
 
 
-def _call(call: CallFields, places: Mapping[str, tuple[str, ...]] | None) -> SampledCall:
+def _loose_extras(raw: bytes) -> tuple[str, list[_Places | None]]:
+    """The same, value by value, of a line in which one has another shape."""
+    loose = _read(raw, _LooseExtras) or _LooseExtras()
+    calls = (_read(one, _LooseCall) or _LooseCall() for one in loose.tool_calls or ())
+    return _read(loose.model, str) or "", [_loose_places(one.args_from) for one in calls]
+
+
+def _loose_places(raw: msgspec.Raw) -> _Places | None:
+    read = {
+        name: _read(one, tuple[str, ...]) for name, one in (_read(raw, dict[str, msgspec.Raw]) or {}).items()
+    }
+    return {name: paths for name, paths in read.items() if paths is not None} or None
+
+
+def _read(raw: bytes, kind: type[_T]) -> _T | None:
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _call(call: CallFields, places: _Places | None) -> SampledCall:
     failed = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
     args = call.args if isinstance(call.args, dict) else {}
     return SampledCall(
@@ -165,8 +200,8 @@ def _call(call: CallFields, places: Mapping[str, tuple[str, ...]] | None) -> Sam
         failed,
         {
             name: _argument(raw, None if places is None else places.get(name))
-            for name, raw in args.items()
-            if bytes(raw) not in _EMPTY
+            for name, raw in islice(args.items(), _MOST_ARGUMENTS)
+            if bytes(raw) not in _EMPTY and len(name) <= _MOST_NAME_CHARS
         },
     )
 
@@ -176,7 +211,7 @@ def _argument(raw: msgspec.Raw, sources: tuple[str, ...] | None) -> SampledArgum
     try:
         value = _decode_value(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return SampledArgument(0, None, kept)
+        return SampledArgument(digest64(bytes(raw).decode("utf-8", "replace")), None, kept)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return SampledArgument(value_hash(value, raw), bucket_of(value) if is_number else None, kept)
 
@@ -187,8 +222,10 @@ def value_hash(value: object, raw: bytes = b"") -> int:
         return _digest(unicodedata.normalize("NFC", value).strip())
     if isinstance(value, bool):
         return _digest("true" if value else "false")
+    if isinstance(value, float) and value.is_integer():
+        return _digest(str(int(value)))
     if isinstance(value, int | float):
-        return _digest(f"{value:g}" if isinstance(value, float) else str(value))
+        return _digest(str(value))
     return digest64(bytes(raw).decode("utf-8", "replace"))
 
 
