@@ -2,8 +2,9 @@
 
     uv run python benchmarks/simulate.py --runs 200
 
-Each run makes records, rolls them up as lines and searches them as a night does. Prints of how many runs the
-planted line was said, and of how many any other; exits with 1 where a goal is missed. Runs are alike.
+Each run makes records, rolls them up as lines and searches them as a night does. Prints in how many of the
+runs the planted line was said, and in how many any other; exits with 1 where a goal is missed. Runs are the
+same each time.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from multiprocessing import get_context
@@ -40,7 +41,8 @@ WINDOW = Days(date(2026, 4, 1), date(2026, 4, 30))
 LABELS, MODELS = ("RET-exchange", "RET-refund", "RET-account"), ("small", "large")
 KEYWORDS = ("exchange", "refund", "address")
 RULES = Categories(zip(LABELS, [[keyword] for keyword in KEYWORDS], strict=True))
-TOPICS = frozenset({"refund", "shipping", "billing"})
+TOPIC_NAMES = ("billing", "refund", "shipping")
+TOPICS = frozenset(TOPIC_NAMES)
 Calls = list[dict[str, Any]]
 Record = dict[str, Any]
 
@@ -48,14 +50,13 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class Scenario:
     """A kind of log: ``lines`` are ways to say what was planted; ``least`` and ``most`` are goals for the
-    share of runs that say it, or, where nothing was planted, that say anything of ``kinds``."""
+    share of runs that say it, or, where nothing was planted, that say anything."""
 
     name: str
     make: Callable[[Random], list[Record]]
     lines: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
-    kinds: frozenset[str] = field(default=frozenset({"source", "order", "once", "choice", "condition"}))
 
 
 @dataclass(frozen=True)
@@ -123,11 +124,9 @@ def at_rates(rng: Random, base: float) -> Callable[[bool], bool]:
 
 # --- planted: calls ------------------------------------------------------------------------------------
 
-ORDER = "W7011"
-
 
 def order_args(rng: Random) -> dict[str, Any]:
-    args: dict[str, Any] = {"order_id": f"W{rng.randrange(10**6)}", "topic": rng.choice(sorted(TOPICS))}
+    args: dict[str, Any] = {"order_id": f"W{rng.randrange(10**6)}", "topic": rng.choice(TOPIC_NAMES)}
     args["amount"] = rng.randrange(1, 1000)
     if rng.random() < 0.5:
         args["currency"] = rng.choice(("eur", "usd"))
@@ -255,9 +254,7 @@ def noise(rng: Random) -> list[Record]:
         calls = []
         for _ in range(rng.randrange(2, 9)):
             names = rng.sample(("a", "b", "c", "d"), rng.randrange(5))
-            args = {
-                name: rng.choice((rng.randrange(1000), rng.choice(sorted(TOPICS)), "x")) for name in names
-            }
+            args = {name: rng.choice((rng.randrange(1000), rng.choice(TOPIC_NAMES), "x")) for name in names}
             sources = {name: rng.choice(([], ["t0.x"], ["t1.y[]"], ["question"])) for name in names}
             tool, ok = f"t{rng.randrange(10)}", rng.random() < 0.75
             calls.append(made_call(tool, args, ok=ok, args_from=sources))
@@ -279,21 +276,19 @@ def hidden(rng: Random) -> list[Record]:
 # --- the runs ------------------------------------------------------------------------------------------
 
 GOAL, CAP = 0.95, 0.05
-OF_REQUESTS = frozenset({"order", "once", "choice"})
+FROM_ACCOUNT = "order_id: from get_account().orders[]"
+BOUNDS = (100, 120, 150, 200, 250, 300, 400)  # what is drawn by chance moves the best bound, too
 CALL_SHAPES: dict[str, tuple[Shape, tuple[str, ...]]] = {
     "missing argument": (missing_argument, ("Always pass reason",)),
     "argument too many": (argument_too_many, ("Leave out reason",)),
-    "declared value": (declared_value, ('topic="billing" fails',)),
+    "declared value": (declared_value, ('topic="billing"',)),
     "undeclared value": (undeclared_value, ("topic: one of refund, shipping",)),
-    "number above 150": (
-        number_above,
-        tuple(f"amount over {bound} fails" for bound in (100, 120, 150, 200, 250)),
-    ),
+    "number above 150": (number_above, tuple(f"amount over {bound}" for bound in BOUNDS)),
     "value from nowhere": (
         no_source,
-        ("order_id: only from an earlier result", "order_id: from get_account().orders[]"),
+        ("order_id: only from an earlier result", FROM_ACCOUNT),
     ),
-    "value from elsewhere": (other_source, ("order_id: from get_account().orders[]",)),
+    "value from elsewhere": (other_source, (FROM_ACCOUNT,)),
     "not after a call": (after_same, ("Call after get_order (same order_id)",)),
     "after a call": (before_same, ("Call before change_order (same order_id)",)),
 }
@@ -302,7 +297,7 @@ REQUEST_SHAPES: dict[str, tuple[Callable[[Random, bool], Calls], tuple[str, ...]
     "once": (once, ("Call once per request",)),
     "choice": (choice, ("For exchange use exchange_items",)),
 }
-PLANTED = {
+PLANTED: dict[str, tuple[Callable[..., list[Record]], tuple[str, ...]]] = {
     **{name: (partial(planted_call, shape=shape), lines) for name, (shape, lines) in CALL_SHAPES.items()},
     **{
         name: (partial(planted_request, shape=shape), lines)
@@ -344,25 +339,25 @@ TOOLS = {
 WORDS = Vocabulary(TOOLS, Settings())
 
 
-def said_of(records: list[Record], rng: Random) -> Iterator[tuple[str, str]]:
-    """Kind and line of everything that a night says of some records, mined as lines."""
+def said_of(records: list[Record], rng: Random) -> Iterator[str]:
+    """The line of everything that a night says of some records, mined as lines."""
     times = sorted(rng.uniform(0, DAYS * 86_400) for _ in records)
     days: dict[int, list[tuple[int, bytes]]] = {}
     for number, (seconds, record) in enumerate(zip(times, records, strict=True)):
         record["ts"] = (START + timedelta(seconds=seconds)).isoformat()
-        days.setdefault(int(seconds) % 3, []).append((number * 1000, json.dumps(record).encode()))
+        days.setdefault(int(seconds) % 2, []).append((number * 1000, json.dumps(record).encode()))
     settings = MineSettings(categories=RULES)
     rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
     sample = read_sample(merge(rollups, WINDOW))
     found = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
-    return ((one.kind, one.line.removeprefix("- ")) for one in found)
+    return (one.line.removeprefix("- ") for one in found)
 
 
 def run(task: tuple[int, int]) -> Said:
     scenario = SCENARIOS[task[0]]
     rng = Random(f"{scenario.name} {task[1]}")
-    lines = [line for kind, line in said_of(scenario.make(rng), rng) if kind in scenario.kinds]
-    planted = [line for line in lines if line.startswith(scenario.lines)] if scenario.lines else lines
+    lines = list(said_of(scenario.make(rng), rng))
+    planted = [line for line in lines if line.partition(" fails ")[0] in scenario.lines or not scenario.lines]
     return Said(bool(planted), tuple(line for line in lines if line not in planted))
 
 
@@ -375,9 +370,13 @@ def simulate(n_runs: int, jobs: int) -> list[list[Said]]:
 
 
 def is_reached(scenario: Scenario, share: float) -> bool:
-    return (scenario.least is None or share >= scenario.least) and (
-        scenario.most is None or share <= scenario.most
-    )
+    return (scenario.least or 0) <= share <= (scenario.most or 1)
+
+
+def goal_of(scenario: Scenario) -> str:
+    if scenario.least is not None:
+        return f"at least {scenario.least:.0%}"
+    return f"at most {scenario.most:.0%}" if scenario.most is not None else "-"
 
 
 def main() -> None:
@@ -391,16 +390,9 @@ def main() -> None:
     for scenario, runs in zip(SCENARIOS, simulate(chosen.runs, chosen.jobs), strict=True):
         share = sum(one.planted for one in runs) / len(runs)
         others = sum(bool(one.others) for one in runs) / len(runs)
-        goal = (
-            f"at least {scenario.least:.0%}"
-            if scenario.least
-            else f"at most {scenario.most:.0%}"
-            if scenario.most
-            else "-"
-        )
         missed += not is_reached(scenario, share)
         mark = "" if is_reached(scenario, share) else "  MISSED"
-        print(f"{scenario.name:<34} {share:7.1%}  {goal:<13} anything else {others:6.1%}{mark}")
+        print(f"{scenario.name:<34} {share:7.1%}  {goal_of(scenario):<13} anything else {others:6.1%}{mark}")
         if chosen.lines:
             for line in sorted({line for one in runs for line in one.others}):
                 print("   ", sum(line in one.others for one in runs), line)

@@ -89,9 +89,9 @@ def iter_places(some: int) -> Iterator[int]:
 def stratify(keys: Iterable[Hashable]) -> tuple[int, ...]:
     """The sets of cases that have the same key, by the keys of all cases in their order."""
     places: defaultdict[Hashable, list[int]] = defaultdict(list)
-    n = 0
-    for n, key in enumerate(keys, 1):
-        places[key].append(n - 1)
+    for place, key in enumerate(keys):
+        places[key].append(place)
+    n = sum(map(len, places.values()))
     return tuple(bits_of(same, n) for same in places.values())
 
 

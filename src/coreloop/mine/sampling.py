@@ -6,7 +6,8 @@ same sample as the whole, and a busy day costs no more than `MOST_SAMPLED`.
 
 from collections.abc import Mapping, Sequence
 from heapq import heappush, heappushpop
-from typing import Any, Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -22,7 +23,13 @@ from coreloop.mine.values import bucket_of, value_hash
 _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
 _MOST_CALLS: Final = 100
+_MOST_PATHS: Final = 4
+_MOST_ARGUMENTS: Final = 100
+_MOST_NAME_CHARS: Final = 64
+"""Of an argument's name; one that is longer cannot be said."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+_Places = Mapping[str, tuple[str, ...]]
+_T = TypeVar("_T")
 
 
 class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -80,6 +87,15 @@ class _Extras(msgspec.Struct, gc=False):
 
     model: str | None = None
     tool_calls: list[_CallExtras] | None = None
+
+
+class _LooseCall(msgspec.Struct, gc=False):
+    args_from: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _LooseExtras(msgspec.Struct, gc=False):
+    model: msgspec.Raw = msgspec.Raw(b"null")
+    tool_calls: list[msgspec.Raw] | None = None
 
 
 _decode_extras = msgspec.json.Decoder(_Extras).decode
@@ -141,28 +157,55 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
 
 
 def _extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
-    """The model and, of each call, arguments and where they had stood; of an odd line what can be read."""
+    """The model and, of each call, arguments and where they had stood."""
     try:
         extras = _decode_extras(line.raw)
         if len(extras.tool_calls or ()) == len(line.calls):
             return extras.model or "", extras.tool_calls or ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
-    return "", [_CallExtras(_decoded(call.args)) for call in line.calls]
+    return _loose_extras(line)
+
+
+def _loose_extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
+    """The same, value by value; what has another shape counts as not recorded."""
+    loose = _read(line.raw, _LooseExtras) or _LooseExtras()
+    raws = loose.tool_calls or []
+    places: list[dict[str, tuple[str, ...]] | None] = [None] * len(line.calls)
+    if len(raws) == len(line.calls):
+        places = [_loose_places((_read(one, _LooseCall) or _LooseCall()).args_from) for one in raws]
+    extras = [_CallExtras(_decoded(call.args), found) for call, found in zip(line.calls, places, strict=True)]
+    return _read(loose.model, str) or "", extras
+
+
+def _loose_places(raw: msgspec.Raw) -> dict[str, tuple[str, ...]] | None:
+    read = {
+        name: _read(one, tuple[str, ...]) for name, one in (_read(raw, dict[str, msgspec.Raw]) or {}).items()
+    }
+    return {name: paths for name, paths in read.items() if paths is not None} or None
 
 
 def _decoded(args: object) -> dict[str, Any]:
-    """Arguments one by one; a number beyond all bounds is as one that is not known."""
-    found: dict[str, Any] = {}
-    for name, raw in args.items() if isinstance(args, dict) else ():
-        try:
-            found[name] = msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            found[name] = ELIDED
-    return found
+    """Arguments one by one; one that cannot be read is as one that is not known."""
+    raws = args.items() if isinstance(args, dict) else ()
+    return {name: _known(raw) for name, raw in raws}
 
 
-def _call(call: CallFields, args: Any, places: Mapping[str, tuple[str, ...]] | None) -> SampledCall:
+def _known(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ELIDED
+
+
+def _read(raw: bytes, kind: type[_T]) -> _T | None:
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _call(call: CallFields, args: Any, places: _Places | None) -> SampledCall:
     failed = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
     named = args if type(args) is dict else {}
     known = places or {}
@@ -173,9 +216,9 @@ def _call(call: CallFields, args: Any, places: Mapping[str, tuple[str, ...]] | N
             name: SampledArgument(
                 value_hash(value),
                 bucket_of(value) if type(value) is int or type(value) is float else None,
-                known.get(name),
+                known[name][:_MOST_PATHS] if name in known else None,
             )
-            for name, value in named.items()
-            if value not in _EMPTY
+            for name, value in islice(named.items(), _MOST_ARGUMENTS)
+            if value not in _EMPTY and len(name) <= _MOST_NAME_CHARS
         },
     )

@@ -26,7 +26,7 @@ def value_hash(value: object) -> int:
     elif value is True or value is False:
         text = "true" if value else "false"
     elif type(value) is int or type(value) is float:
-        text = f"{value:g}" if type(value) is float else str(value)
+        text = str(int(value) if type(value) is float and value.is_integer() else value)
     else:
         text = msgspec.json.encode(value, order="sorted").decode()
     data = text.encode("utf-8", "replace")

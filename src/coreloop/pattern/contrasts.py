@@ -5,7 +5,7 @@ as the category and what the user said, is a stratum and never a side.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, Literal
@@ -27,6 +27,10 @@ LEAST_REQUESTS: Final = 20
 """Of a side."""
 _QUESTION: Final = "question"
 ContrastKind = Literal["order", "once", "choice"]
+
+
+_REASONS: Final[Mapping[ContrastKind, int]] = {"choice": 0, "once": 1, "order": 2}
+_ALIKE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,27 @@ class Contrast:
 
     def _strata(self, among: int) -> list[TwoSides]:
         return self.cases.sides(self.with_it & among, self.without & among)
+
+    def is_like(self, other: "Contrast") -> bool:
+        """Whether it holds nearly the same requests against nearly the same others."""
+        return all(
+            len(one & two) >= _ALIKE * len(one | two)
+            for one, two in zip(self._requests(), other._requests(), strict=True)
+        )
+
+    def _requests(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        with_it, without = (
+            {(self.requests[place].file, self.requests[place].offset) for place in places_of(side)}
+            for side in (self.with_it, self.without)
+        )
+        return with_it, without
+
+    def reason(self) -> tuple[int, float, int]:
+        """Of those that are alike the least is said: a choice, then what is told of the first call."""
+        with_it = [self.requests[place] for place in places_of(self.with_it)]
+        names = ([call.tool for call in request.calls] for request in with_it)
+        places = sum(called.index(self.tool) for called in names if self.tool in called)
+        return _REASONS[self.kind], self.p_value, places
 
     def statement(self, sample: Sample, *, q_value: float) -> Statement:
         """What is said of it, with both sides' numbers."""
@@ -134,6 +159,15 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
         if one is not None
     }
     return list(different.values())[::-1]
+
+
+def without_repeats(pairs: Iterable[tuple[Contrast, float]]) -> list[tuple[Contrast, float]]:
+    """One of all contrasts that say the same of the same requests, each with its q-value."""
+    kept: list[tuple[Contrast, float]] = []
+    for one, q_value in sorted(pairs, key=lambda pair: pair[0].reason()):
+        if not any(one.is_like(other) for other, _ in kept):
+            kept.append((one, q_value))
+    return kept
 
 
 def _cases(requests: Sequence[SampledRequest], sample: Sample) -> Cases:

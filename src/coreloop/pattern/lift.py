@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
@@ -16,6 +17,7 @@ from coreloop.proposals.statements import Sides, Statement, statement_key
 LEAST_REQUESTS: Final = 20
 LEAST_LIFT: Final = 1.5
 _MOST_KEYWORDS: Final = 5
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,9 @@ class Lift:
         """Whether requests with the keyword use the tool much more often, on the last days, too."""
         seen, held = ~self.cases.held, self.cases.held
         return (
-            self._ratio(seen) >= LEAST_LIFT and self._more(seen) >= LEAST_DIFFERENCE and self._more(held) > 0
+            self._ratio(seen) >= LEAST_LIFT
+            and self._more(seen) >= LEAST_DIFFERENCE - _ROUNDING
+            and self._more(held) > 0
         )
 
     def lift(self) -> float:
@@ -83,7 +87,8 @@ def find_lifts(sample: Sample) -> list[Lift]:
     tools: defaultdict[str, list[int]] = defaultdict(list)
     for place, request in enumerate(requests):
         for keyword in request.keywords:
-            keywords[keyword].append(place)
+            if _is_sayable(keyword):
+                keywords[keyword].append(place)
         for tool in {call.tool for call in request.calls if call.ok}:
             tools[tool].append(place)
     found = []
@@ -94,6 +99,11 @@ def find_lifts(sample: Sample) -> list[Lift]:
             if lift is not None:
                 found.append(lift)
     return found
+
+
+@lru_cache
+def _is_sayable(keyword: str) -> bool:
+    return advice("use_for", keywords=keyword).is_sound()
 
 
 def _test(tool: str, keyword: str, cases: Cases, having: int) -> Lift | None:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from coreloop.mine.cases import LEAST_DIFFERENCE
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.sampling import SampledArgument
-from coreloop.mine.statistics import wilson_interval
+from coreloop.mine.statistics import fisher_exact, wilson_interval
 from coreloop.mine.window import moment
 from coreloop.proposals.advice import advice, written_path
 from coreloop.proposals.candidates import SECTION
@@ -21,6 +22,7 @@ _LEAST_OF_TWO: Final = 0.15
 """Share of values that each of two fields must have had first."""
 _WORTH_A_SECOND: Final = 0.1
 """Share of values that a second field must add."""
+_SURE: Final = 0.01
 _QUESTION: Final = "question"
 
 
@@ -45,6 +47,18 @@ class _Failures:
     """Calls whose value stood in a result, by whether they were ok: of one argument."""
 
     calls: list[tuple[bool, frozenset[str]]] = field(default_factory=list)
+
+    def are_alike(self, one: str, other: str) -> bool:
+        """Whether calls go as well with a value from one place as with one from another place."""
+        sides = [
+            [ok for ok, stood in self.calls if here in stood and there not in stood]
+            for here, there in ((one, other), (other, one))
+        ]
+        n, other_n = map(len, sides)
+        hits, other_hits = map(sum, sides)
+        if not n or not other_n or abs(hits / n - other_hits / other_n) < LEAST_DIFFERENCE:
+            return True
+        return fisher_exact(hits, n, other_hits, other_n) > _SURE
 
     def avoided(self, paths: Sequence[str]) -> float:
         """Failures that were more than expected where the value stood elsewhere."""
@@ -96,7 +110,7 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
     held = {number for number, request in enumerate(values.requests) if sample.is_held(request)}
     if n < LEAST_CALLS or questions < LEAST_QUESTIONS:
         return None
-    paths = _best(tool, values, held, sample.tools)
+    paths = _best(tool, values, failures, held, sample.tools)
     if not paths:
         return None
     stood = set[int]().union(*(values.stood[path] for path in paths))
@@ -124,14 +138,16 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
     )
 
 
-def _best(tool: str, values: _Values, held: set[int], tools: frozenset[str]) -> tuple[str, ...]:
+def _best(
+    tool: str, values: _Values, failures: _Failures, held: set[int], tools: frozenset[str]
+) -> tuple[str, ...]:
     """The field that had most values first, with the next where that makes a difference; or none."""
     n = len(values.requests)
     sayable = [path for path in values.stood if _is_sayable(path, tool, tools)]
     ordered = sorted(sayable, key=lambda path: (-values.first[path], -len(values.stood[path]), path))
     single = next((path for path in ordered if _is_enough(values.stood[path], held, n)), None)
     second = [path for path in ordered[:2] if values.first[path] >= _LEAST_OF_TWO * n]
-    if len(second) == 2:
+    if len(second) == 2 and failures.are_alike(*second):
         both = values.stood[second[0]] | values.stood[second[1]]
         alone = len(values.stood[single]) if single is not None else 0
         if len(both) - alone >= _WORTH_A_SECOND * n and _is_enough(both, held, n):

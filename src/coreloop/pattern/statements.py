@@ -6,7 +6,7 @@ from typing import Final
 
 from coreloop.mine.sample import Sample
 from coreloop.mine.statistics import benjamini_hochberg
-from coreloop.pattern.contrasts import Contrast, find_contrasts
+from coreloop.pattern.contrasts import Contrast, find_contrasts, without_repeats
 from coreloop.pattern.lift import find_lifts, use_for
 from coreloop.pattern.sources import find_sources
 from coreloop.proposals.advice import parse_advice
@@ -65,13 +65,10 @@ def find_statements(sample: Sample, sequence_p_values: Sequence[float] = ()) -> 
     q_values = benjamini_hochberg(p_values)
     of_contrasts = list(zip(tested, q_values, strict=False))
     of_lifts = list(zip(lifts, q_values[len(tested) :], strict=False))
+    sure = without_repeats((one, q) for one, q in of_contrasts if q <= MAX_Q and one.is_worth_saying())
     found = [
         *find_sources(sample),
-        *(
-            one.statement(sample, q_value=q)
-            for one, q in of_contrasts
-            if q <= MAX_Q and one.is_worth_saying()
-        ),
+        *(one.statement(sample, q_value=q) for one, q in sure),
         *use_for([(one, q) for one, q in of_lifts if q <= MAX_Q and one.is_worth_saying()], sample),
     ]
     first = {statement.key: statement for statement in sorted(found, key=_rank, reverse=True)}

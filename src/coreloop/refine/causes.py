@@ -23,6 +23,8 @@ _NEAR_TIE: Final = 1e3
 _GAIN_OF_TWO: Final = 1e-4
 """How much smaller the p of two conditions must be than that of each: a longer sentence must earn it."""
 _WORTH_A_LOOK: Final = 0.05
+_ROUNDING: Final = 1e-9
+"""135 of 150 less 105 of 150 is 0.2 but for the last bit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def _is_worth_saying(cases: Cases, cause: Cause) -> bool:
     """
     every = _difference(cases, cause, cases.all)
     held = _difference(cases, cause, cases.held)
-    is_clear = every is not None and held is not None and every >= LEAST_DIFFERENCE and held > 0
+    is_clear = every is not None and held is not None and every >= LEAST_DIFFERENCE - _ROUNDING and held > 0
     return is_clear and _holds_within_strata(cases, cause)
 
 

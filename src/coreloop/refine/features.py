@@ -16,7 +16,8 @@ from coreloop.proposals.advice import Condition, condition, written_path
 QUESTION: Final = "question"
 """Where a value stood that the user had said: an agent cannot choose that, so it is no side of a contrast."""
 _MOST_EDGES: Final = 10
-_MAIN_SHARE: Final = 0.7
+_MAIN_SHARE: Final = 0.5
+"""Of the values of successful calls: with more, a place at which a third of the others fail would be none."""
 _MOST_NAMED: Final = 8
 _NAMED_SHARE: Final = 0.9
 
