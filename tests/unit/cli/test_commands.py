@@ -156,7 +156,7 @@ def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path,
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
     promotion = json.loads(done.stdout)["promotion"]
-    assert (promotion["verdict"], promotion["branch"][:6]) == ("reproduced", "skill/")
+    assert (promotion["verdict"], promotion["branch"][:6]) == ("not-applicable", "skill/")
     assert Path(promotion["body"]).is_file()
 
 
