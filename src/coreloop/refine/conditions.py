@@ -86,10 +86,10 @@ def find_conditions(sample: Sample, words: Vocabulary) -> FoundConditions:
     ranked = sorted((one for one, _ in found.values()), key=lambda one: (-one.avoided, one.key))
     unsure = [(tool, said, not_sure(q_value)) for tool, _, said, q_value in weighed if q_value > MAX_Q]
     few = [
-        (tool, said, too_few(cause.n_missing, "call"))
+        (tool, nearly, too_few(cause.n_missing, "call"))
         for tool in tools
         for cause in tool.search.few
-        if (said := _advice(tool, cause, values, words)) is not None
+        if (nearly := _advice(tool, cause, values, words)) is not None
     ]
     nearest = (*unsure[:MAX_NEAREST], *few[:MAX_NEAREST])
     return FoundConditions(
