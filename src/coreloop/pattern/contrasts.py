@@ -25,6 +25,8 @@ from coreloop.proposals.statements import Sides, Statement, statement_key
 
 LEAST_REQUESTS: Final = 20
 """Of a side."""
+_LEAST_NEAR: Final = LEAST_REQUESTS // 2
+"""Of a side that may yet have enough."""
 _MOST_OF_BOTH: Final = 0.2
 """Share of requests that use two tools which are a choice: two that have nothing to do with each other meet
 more often."""
@@ -195,12 +197,14 @@ def _test(
     *,
     n_saved: int = 0,
 ) -> Contrast | None:
+    if not said.is_sound():  # a name that only a log has
+        return None
     seen = ~cases.held
     sides = (with_it & seen, without & seen)
     n_missing = LEAST_REQUESTS - min(side.bit_count() for side in sides)
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
-        return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
+        return few if n_missing <= LEAST_REQUESTS - _LEAST_NEAR and few.is_better() else None
     if not all(map(cases.has_questions, sides)):
         return None
     p_value = mantel_haenszel_p(cases.sides(*sides))
@@ -214,6 +218,8 @@ def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iter
         for other in _before_first(tool, request):
             before[other].append(place)
     for other, places in sorted(before.items()):
+        if len(places) < _LEAST_NEAR:
+            continue
         with_it = bits_of(places, cases.n)
         said = advice("first", tool=other)
         yield _test("order", tool, said, requests, cases, with_it, cases.all & ~with_it)
@@ -250,6 +256,8 @@ def _sources(
             for path in paths:
                 stood[name, path].append(place)
     for (name, path), places in sorted(stood.items()):
+        if len(places) < _LEAST_NEAR:  # most of them, where a path holds what differs from request to request
+            continue
         written = written_path(path, tools)
         if written is None or written.startswith(f"{tool}()"):
             continue
