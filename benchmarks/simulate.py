@@ -210,7 +210,8 @@ def order(rng: Random, has: bool) -> Calls:
 
 
 def once(rng: Random, has: bool) -> Calls:
-    return [*(made_call("pay") for _ in range(1 if has else rng.choice((2, 3)))), *small_talk(rng)]
+    times = 1 if has else rng.choice((2, 3))
+    return [*(made_call("pay") for _ in range(times)), *small_talk(rng), made_call("finish")]
 
 
 def choice(rng: Random, has: bool) -> Calls:

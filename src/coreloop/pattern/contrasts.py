@@ -27,9 +27,9 @@ LEAST_REQUESTS: Final = 20
 """Of a side."""
 _LEAST_NEAR: Final = LEAST_REQUESTS // 2
 """Of a side that may yet have enough."""
-_MOST_OF_BOTH: Final = 0.2
-"""Share of requests that use two tools which are a choice: two that have nothing to do with each other meet
-more often."""
+_MOST_OF_BOTH: Final = 0.5
+"""Of the requests that would use two tools if one had nothing to do with the other: with more, they are used
+together, and who uses both has not chosen."""
 _QUESTION: Final = "question"
 ContrastKind = Literal["order", "once", "choice"]
 
@@ -287,9 +287,9 @@ def _choices(requests: Sequence[SampledRequest], sample: Sample) -> Iterator[Con
         sets = {tool: bits_of(used[tool], cases.n) for tool in enough}
         for tool, other in combinations(enough, 2):
             one, two = sets[tool] & ~sets[other], sets[other] & ~sets[tool]
-            both = (sets[tool] & sets[other]).bit_count()
-            if both > _MOST_OF_BOTH * min(len(used[tool]), len(used[other])):
-                continue  # who uses both has not chosen
+            both, by_chance = (sets[tool] & sets[other]).bit_count(), len(used[tool]) * len(used[other])
+            if both * cases.n > _MOST_OF_BOTH * by_chance:
+                continue
             if mantel_haenszel_difference(cases.sides(one & ~cases.held, two & ~cases.held)) > 0:
                 tool, other, one, two = other, tool, two, one  # noqa: PLW2901
             said = advice("use_instead", keywords=keyword, tool=other)
