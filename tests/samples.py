@@ -40,9 +40,9 @@ def rolled(
     return roll_up(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
 
 
-def mine_settings(**changes: Any) -> MineSettings:
-    """Settings whose categories know three keywords."""
-    return MineSettings(Categories([("RET-all", KEYWORDS)]), **changes)
+def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> MineSettings:
+    """Settings whose categories know some keywords."""
+    return MineSettings(Categories([("RET-all", keywords)]), **changes)
 
 
 def sample_of(records: Iterable[dict[str, Any]], **changes: Any) -> Sample:

@@ -113,13 +113,11 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
     if n < LEAST_CALLS or questions < LEAST_QUESTIONS:
         return None
     paths = _best(tool, values, failures, held, sample.tools)
-    if not paths:
+    written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
+    said = advice("source", argument=name, paths=written) if written else None
+    if said is None or not said.is_sound():
         return None
     stood = set[int]().union(*(values.stood[path] for path in paths))
-    written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
-    said = advice("source", argument=name, paths=written)
-    if not said.is_sound():  # the argument's name is no plain word
-        return None
     line = str(said)
     low, high = wilson_interval(len(stood), n)
     return Statement(
@@ -145,7 +143,8 @@ def _best(
 ) -> tuple[str, ...]:
     """The field that had most values first, with the next where that makes a difference; or none."""
     n = len(values.requests)
-    sayable = [path for path in values.stood if _is_sayable(path, tool, tools)]
+    frequent = (path for path, stood in values.stood.items() if len(stood) >= _LEAST_OF_TWO * n)
+    sayable = [path for path in frequent if _is_sayable(path, tool, tools)]
     ordered = sorted(sayable, key=lambda path: (-values.first[path], -len(values.stood[path]), path))
     single = next((path for path in ordered if _is_enough(values.stood[path], held, n)), None)
     second = [path for path in ordered[:2] if values.first[path] >= _LEAST_OF_TWO * n]

@@ -152,7 +152,7 @@ def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], wo
         return advice("one_of", argument=argument, values=first.names)
     handoff = words.settings.handoff
     instead = find_remedy(tool.calls, cause, values, handoff=handoff)
-    conditions = tuple(feature.condition for feature in cause.features)
+    conditions = tuple(sorted((feature.condition for feature in cause.features), key=str))
     said = fails(conditions, _error_class(tool, cause), instead)
     return said if said.is_sound() else replace(said, slots=said.slots[:1])  # without what worked instead
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.sampling import EDGES, SampledCall, bucket_of, sample_number, value_hash
+from coreloop.mine.shelf import write_tables
 from coreloop.mine.tables import MOST_SAMPLED, Tables, merged
 from logs import call, failed, line, record
 from samples import START, mine_settings
@@ -87,6 +88,18 @@ def test_parts_merge_in_any_grouping(data: st.DataObject, busy: list[tuple[int, 
     first, second, third = (_counted(busy[start : start + 1500]) for start in (0, 1500, 3000))
     nested = _sample(merged([merged([third, first]), second]))
     assert nested.equals(_sample(first, second, third))
+
+
+@given(cut=st.integers(1, 299))
+def test_a_sample_is_the_same_bytes_wherever_its_lines_were_cut(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+):
+    folder, lines = tmp_path_factory.mktemp("rollups"), _lines(300)
+    parts = [_counted(lines[cut:]), _counted(lines[:cut])]
+    write_tables(merged([_counted(lines)]), folder / "whole")
+    write_tables(merged(parts), folder / "parts")
+    written = [(folder / name / "sample.parquet").read_bytes() for name in ("whole", "parts")]
+    assert written[0] == written[1]
 
 
 def test_the_draw_favours_no_hour():
