@@ -108,7 +108,7 @@ def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], wo
         argument = dict(first.condition.slots)["pair"][0].partition("=")[0]
         return advice("one_of", argument=argument, values=first.names)
     handoff = words.settings.handoff
-    instead = find_remedy(tool.calls, cause, values, handoff=handoff)
+    instead = find_remedy(tool.calls, cause, values, arguments=words.parameters, handoff=handoff)
     conditions = tuple(sorted((feature.condition for feature in cause.features), key=str))
     return fails(conditions, _error_class(tool, cause), instead)
 
