@@ -151,7 +151,7 @@ def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], wo
         argument = dict(first.condition.slots)["pair"][0].partition("=")[0]
         return advice("one_of", argument=argument, values=first.names)
     handoff = words.settings.handoff
-    instead = find_remedy(tool.calls, cause, values, handoff=handoff)
+    instead = find_remedy(tool.calls, cause, values, arguments=words.parameters, handoff=handoff)
     conditions = tuple(sorted((feature.condition for feature in cause.features), key=str))
     said = fails(conditions, _error_class(tool, cause), instead)
     return said if said.is_sound() else replace(said, slots=said.slots[:1])  # without what worked instead

@@ -18,7 +18,7 @@ from samples import asked, sample_of, words
 OWN = words(
     "refund",
     "escalate",
-    parameters=("order_id", "amount", "topic", "reason"),
+    parameters=("order_id", "amount", "topic", "reason", "team"),
     literals=("refund", "shipping", "billing"),
 )
 Made = Callable[[int, bool], list[Any]]

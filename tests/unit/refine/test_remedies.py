@@ -21,7 +21,7 @@ def _remedy(*requests: list[Any], handoff: tuple[str, ...] = ()) -> str | None:
     (found,) = [one for one in gather(sample, least_failures=1) if one.tool == "refund"]
     cases = found.cases(sample)
     cause = Cause((), cases.all & ~cases.good, cases.good, 0.0)
-    return find_remedy(found, cause, VALUES, handoff=handoff)
+    return find_remedy(found, cause, VALUES, arguments=lambda _: ("team", "urgent"), handoff=handoff)
 
 
 def _escalated(**args: Any) -> list[Any]:
@@ -39,6 +39,10 @@ def test_what_nearly_all_did_next_with_its_declared_values_is_said():
 
 def test_a_value_that_nobody_declared_is_not_said():
     assert _remedy(*[_escalated(team="Kim")] * 10, *FINE) == "escalate"
+
+
+def test_an_argument_that_the_signature_has_not_is_not_said():
+    assert _remedy(*[_escalated(Kim_Cheolsu=True, team="billing")] * 10, *FINE) == 'escalate(team="billing")'
 
 
 def test_values_that_differ_are_not_said():
