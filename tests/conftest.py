@@ -37,7 +37,17 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def tau_log(shared_data: Path) -> Path:
     """690 real retail episodes as v2 records."""
-    path = shared_data / "tau_retail_gpt4o_gpt41.jsonl"
+    return _real_file(shared_data, "tau_retail_gpt4o_gpt41.jsonl")
+
+
+@pytest.fixture(scope="session")
+def tau_trajectories(shared_data: Path) -> Path:
+    """The same episodes as lists of messages, with what the tools returned."""
+    return _real_file(shared_data, "tau_retail_trajectories.jsonl.xz")
+
+
+def _real_file(folder: Path, name: str) -> Path:
+    path = folder / name
     if not path.is_file():
         pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
     return path

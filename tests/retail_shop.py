@@ -6,27 +6,131 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from coreloop.pattern.draft import guide_lines
+from coreloop.project.settings import load_settings
+from coreloop.project.tools import resolve_tools
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.counterexamples import Counterexample
+from coreloop.proposals.evidence import caveat_evidence, failures, guide_evidence
+from coreloop.proposals.grammar import FailsApart
+from coreloop.proposals.night import read_proposals
+from coreloop.proposals.vocabulary import Vocabulary
 
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
 
 
-def shop_with_records(tmp_path: Path, tau_log: Path) -> tuple[Path, Path]:
-    """A clone of the example and its bare remote; the clone holds the real requests."""
-    folder, remote = tmp_path / "shop", tmp_path / "remote.git"
-    shutil.copytree(SHOP, folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
-    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
-    git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "config", "user.name", "A Maintainer")
-    git(folder, "config", "user.email", "maintainer@example.com")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "--message=A shop")
-    git(folder, "remote", "add", "origin", str(remote))
-    git(folder, "push", "--quiet", "--set-upstream", "origin", "main")
-    records = folder / "data" / "audit" / "ai-ask"
-    records.mkdir(parents=True)
-    shutil.copy(tau_log, records)
-    return folder, remote
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """A clone of the example with its bare remote; git ignores its records and proposals."""
+
+    folder: Path
+    remote: Path
+
+    def coreloop(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return run([sys.executable, "-m", "coreloop", *words], self.folder)
+
+    def mine(self, command: str, *options: str) -> dict[str, Any]:
+        """Run `pattern` or `refine`; gives the file of proposals."""
+        done = self.coreloop(command, "--since", "2025-07-01", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def file(self, kind: str) -> Path:
+        """The newest proposals: of `candidates` or of `counterexamples`."""
+        (path,) = (self.folder / "data" / "audit" / kind).glob("*.json")
+        return path
+
+    def entries(self, kind: str, of: str | None = None) -> list[dict[str, Any]]:
+        """The entries of a proposals file; `of` names others than those that its name says."""
+        found: list[dict[str, Any]] = json.loads(self.file(kind).read_text(encoding="utf-8"))[of or kind]
+        return found
+
+    def statement(self, line: str, tool: str, *, kind: str = "candidates") -> dict[str, Any]:
+        """The statement that says a line of a tool."""
+        found = self.entries(kind, "statements")
+        return next(one for one in found if (one["tool"], one["line"]) == (tool, f"- {line}"))
+
+    def write_older(self, kind: str, entry: dict[str, Any]) -> dict[str, Any]:
+        """Give an entry, in its file, the text that a version before statements drafted for it."""
+        document = json.loads(self.file(kind).read_text(encoding="utf-8"))
+        (found,) = (one for one in document[kind] if one["id"] == entry["id"])
+        found |= {"suggested_append": self._older_text(entry["id"], kind), "refused": None}
+        self.file(kind).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+        written: dict[str, Any] = found
+        return written
+
+    def _older_text(self, wanted: str, kind: str) -> dict[str, Any]:
+        (entry,) = (one for one in read_proposals(self.file(kind)).entries if one.id == wanted)
+        settings = load_settings(self.folder, environ={})
+        if isinstance(entry, Candidate):
+            names = [step.name for step in entry.tool_pattern]
+            tools = resolve_tools(names, root=self.folder, configured=settings.tools)
+            lines = (*guide_lines(entry, Vocabulary(tools, settings)), str(guide_evidence(entry)))
+            tool, section = entry.engine, "Guide"
+        else:
+            assert isinstance(entry, Counterexample)
+            without = entry.n_without
+            otherwise = (without.n_failures, without.n_calls)
+            fails = FailsApart(True, tuple(sorted(without.arg_keys)[::-1]), failures(entry), otherwise)
+            lines = (str(fails), str(caveat_evidence(entry)))
+            tool, section = entry.tool, "Caveats"
+        file, _, symbol = settings.tools[tool].target.partition("::")
+        target = {"target_file": file, "target_symbol": symbol}
+        return {**target, "section": section, "body": "\n".join(lines)}
+
+    def promote(self, kind: str, wanted: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return self.coreloop("promote", "--candidate", str(self.file(kind)), "--id", wanted, *options)
+
+    def branches(self) -> list[str]:
+        """Branches of the remote, but for the base."""
+        names = git(self.remote, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+        return [name for name in names if name != "main"]
+
+    def state(self) -> dict[str, object]:
+        """Everything that a dry run could have changed."""
+        files = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        return {"files": files, "refs": git(self.remote, "show-ref")}
+
+    def copy(self, into: Path) -> "Shop":
+        """The same shop in another folder, with a remote of its own."""
+        copied = Shop(into / "shop", into / "remote.git")
+        shutil.copytree(self.folder, copied.folder)
+        shutil.copytree(self.remote, copied.remote)
+        git(copied.folder, "remote", "set-url", "origin", str(copied.remote))
+        return copied
+
+
+def shop_with_requests(folder: Path, trajectories: Path, times: Path) -> Shop:
+    """The example as a repository, the real requests imported into it, with results, and mined."""
+    shop = Shop(folder / "shop", folder / "remote.git")
+    shutil.copytree(SHOP, shop.folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(shop.remote))
+    git(shop.folder, "init", "--quiet", "--initial-branch=main")
+    git(shop.folder, "config", "user.name", "A Maintainer")
+    git(shop.folder, "config", "user.email", "maintainer@example.com")
+    git(shop.folder, "add", ".")
+    git(shop.folder, "commit", "--quiet", "--message=A shop")
+    git(shop.folder, "remote", "add", "origin", str(shop.remote))
+    git(shop.folder, "push", "--quiet", "--set-upstream", "origin", "main")
+    imported = shop.coreloop("import", "--from", "openai-chat", str(trajectories), "--times", str(times))
+    assert imported.returncode == 0, imported.stderr
+    _name_the_provider(shop.folder / "data" / "audit" / "ai-ask")
+    shop.mine("pattern")
+    shop.mine("refine")
+    return shop
+
+
+def _name_the_provider(records: Path) -> None:
+    """Message lists do not say whose the model was; it was OpenAI's, whose cap the shop names."""
+    for path in records.glob("*.jsonl"):
+        read = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        lines = [json.dumps({**record, "provider": "openai"}, ensure_ascii=False) for record in read]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def environment() -> Mapping[str, str]:

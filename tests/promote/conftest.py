@@ -2,11 +2,24 @@
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from github_stand_in import GithubStandIn, is_for_humans
 from prism_proxy import prism_proxy, why_no_prism
+from retail_shop import Shop, shop_with_requests
+
+
+@pytest.fixture(scope="session")
+def mined_shop(tmp_path_factory: pytest.TempPathFactory, tau_trajectories: Path, tau_log: Path) -> Shop:
+    """The example shop after a night of pattern and refine over the real requests; tests change a copy."""
+    return shop_with_requests(tmp_path_factory.mktemp("mined"), tau_trajectories, tau_log)
+
+
+@pytest.fixture
+def shop(mined_shop: Shop, tmp_path: Path) -> Shop:
+    return mined_shop.copy(tmp_path)
 
 
 @pytest.fixture(scope="session")

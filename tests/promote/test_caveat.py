@@ -1,92 +1,99 @@
-"""A failure of real requests, mined, and promoted into the example shop as a caveat."""
+"""Failures of real requests, mined, and promoted into the example shop: statements, and older caveats."""
 
 import json
-import subprocess
-import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coreloop.history.trailers import read_trailers
-from retail_shop import descriptions, git, run, shop_with_records
+from retail_shop import Shop, descriptions, git
 
+KIND = "counterexamples"
 TOOL = "get_return_refund_options"
-FAILED = "57 of 57 calls failed (invalid_argument); with them 0 of 70"
-CAVEAT = f"- Fails: called without order_id and item_ids: {FAILED}."
+STATEMENT = "- Always pass order_id and item_ids"
+FAILED = "56 of 57 calls failed (invalid_argument); with them 0 of 70"
+OLDER = f"- Fails: called without order_id and item_ids: {FAILED}."
 
 
-@dataclass(frozen=True)
-class Shop:
-    """The shop after a night of refining."""
-
-    folder: Path
-    remote: Path
-
-    def coreloop(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return run([sys.executable, "-m", "coreloop", *words], self.folder)
-
-    def refine(self) -> list[dict[str, Any]]:
-        done = self.coreloop("refine", "--since", "2025-07-01", "--json")
-        assert done.returncode == 0, done.stderr
-        found: list[dict[str, Any]] = json.loads(done.stdout)["counterexamples"]
-        return found
-
-    @property
-    def file(self) -> Path:
-        (path,) = (self.folder / "data" / "audit" / "counterexamples").glob("*.json")
-        return path
-
-    def first(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))["counterexamples"][0]
-        return found
-
-    def promote(self, *options: str) -> subprocess.CompletedProcess[str]:
-        return self.coreloop("promote", "--candidate", str(self.file), "--id", self.first()["id"], *options)
-
-    def branches(self) -> list[str]:
-        names = git(self.remote, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-        return [name for name in names if name != "main"]
+def statement(shop: Shop) -> dict[str, Any]:
+    """The first statement of the night."""
+    return shop.entries(KIND, "statements")[0]
 
 
-@pytest.fixture
-def shop(tmp_path: Path, tau_log: Path) -> Shop:
-    shop = Shop(*shop_with_records(tmp_path, tau_log))
-    shop.refine()
-    return shop
+def older(shop: Shop) -> dict[str, Any]:
+    """The first counterexample of the night, with the two lines that older versions wrote for it."""
+    return shop.write_older(KIND, shop.entries(KIND)[0])
 
 
-def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(shop: Shop) -> None:
-    first = shop.first()
-    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (TOOL, CAVEAT)
-    before = git(shop.remote, "show-ref")
+Entry = Callable[[Shop], dict[str, Any]]
+EITHER = pytest.mark.parametrize(
+    ("entry", "line"),
+    [pytest.param(statement, STATEMENT, id="statement"), pytest.param(older, OLDER, id="older caveat")],
+)
 
-    done = shop.promote()
+
+@EITHER
+def test_dry_run_of_a_caveat_shows_section_title_and_replay_and_pushes_nothing(
+    shop: Shop, entry: Entry, line: str
+) -> None:
+    first = entry(shop)
+    assert (first["tool"], first["suggested_append"]["body"].splitlines()[0]) == (TOOL, line)
+    before = shop.state()
+
+    done = shop.promote(KIND, first["id"])
 
     assert f"target   retail/returns.py::{TOOL}, section Caveats" in done.stdout
     assert "[CORELOOP-F] docs(" in done.stdout
     assert "replay   not-applicable" in done.stdout
-    assert git(shop.remote, "show-ref") == before
+    assert shop.state() == before
 
 
-def test_cap_of_the_provider_whose_requests_failed_binds(shop: Shop) -> None:
-    assert shop.first()["providers"] == {"openai": 57}
+@EITHER
+def test_cap_of_the_provider_whose_requests_failed_binds(shop: Shop, entry: Entry, line: str) -> None:
+    first = entry(shop)
+    assert list(first["providers"]) == ["openai"]
 
-    plan = json.loads(shop.promote("--json").stdout)
+    plan = json.loads(shop.promote(KIND, first["id"], "--json").stdout)
 
     (cap,) = plan["reach"]["caps"]
     assert (cap["provider"], cap["limit"], cap["binds"]) == ("openai", 1024, True)
-    assert (cap["lost"] != []) == (plan["obstacles"] != [])
+    assert line in cap["lost"]
+    (reach,) = plan["obstacles"]
+    assert reach.startswith("reach: openai reads 1,024 characters")
+
+
+def test_failing_calls_that_a_statement_explains_have_no_text_of_their_own(shop: Shop) -> None:
+    found = shop.entries(KIND)
+    assert found[0]["tool"] == TOOL
+    assert [one["id"] for one in found if one["suggested_append"] is not None or not one["refused"]] == []
+
+    done = shop.promote(KIND, found[0]["id"], "--confirm", "--allow-unreached")
+
+    assert done.returncode == 1
+    assert f"{found[0]['id']} has no text: a statement says when this tool fails" in done.stderr
+    assert shop.branches() == []
 
 
 @pytest.mark.slow
-def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, tmp_path: Path) -> None:
-    first = shop.first()
+@pytest.mark.parametrize(
+    ("entry", "figures"),
+    [
+        pytest.param(statement, ("70 of 70 calls, otherwise 0 of 57", "127", "1.000"), id="statement"),
+        pytest.param(older, ("56 of 57 calls failed, lower bound 0.91", "57", "0.018"), id="older caveat"),
+    ],
+)
+def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
+    shop: Shop, entry: Entry, figures: tuple[str, str, str], tmp_path: Path
+) -> None:
+    first = entry(shop)
+    asked = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
+    asked += first.get("example_questions", ())
     lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
-    done = shop.promote("--confirm", "--allow-unreached")
+    done = shop.promote(KIND, first["id"], "--confirm", "--allow-unreached")
 
     assert done.returncode == 0, done.stderr
     (branch,) = shop.branches()
@@ -98,7 +105,7 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, t
     assert trailers["Phase"] == "F"
     assert trailers["Candidate-Key"] == first["key"]
     assert trailers["Replay"].startswith("not-applicable")
-    assert (trailers["Observed"], trailers["Success-Rate"]) == ("57", "0.000")
+    assert (trailers["Evidence"], trailers["Observed"], trailers["Success-Rate"]) == figures
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
@@ -107,14 +114,18 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(shop: Shop, t
     assert "Caveats" in after[TOOL].splitlines()
     assert {**after, TOOL: ""} == {**before, TOOL: ""}
     sent = git(shop.remote, "show", "--format=", branch)
-    assert first["error_template"] not in sent + message
-    assert not any(each["question"] in sent + message for each in first["examples"])
+    assert asked
+    assert not any(text in sent + message for text in asked)
+    templates = [one["error_template"] for one in shop.entries(KIND) if one["error_template"]]
+    assert templates
+    assert not any(text in sent + message for text in templates)
 
-    again = shop.promote("--confirm", "--allow-unreached", "--json")
+    again = shop.promote(KIND, first["id"], "--confirm", "--allow-unreached", "--json")
 
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["fresh"] is False
     assert shop.branches() == [branch]
-    keys = {one["key"] for one in shop.refine()}
+    mined = shop.mine("refine")
+    keys = {one["key"] for one in (*mined["statements"], *mined["counterexamples"])}
     assert first["key"] not in keys
     assert keys

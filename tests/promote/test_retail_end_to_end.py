@@ -1,21 +1,37 @@
 """Real requests of a shop's agent, mined, and promoted into the example shop: real processes, real git."""
 
 import json
-import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from coreloop.docstrings.shape import SECTIONS, docstring_sections
 from coreloop.project.settings import load_settings
 from coreloop.project.tools import Tool, resolve_tools
-from retail_shop import SHOP, descriptions, git, output, run, shop_with_records
+from coreloop.proposals.advice import parse_advice
+from coreloop.proposals.statements import statement_key
+from retail_shop import SHOP, Shop, descriptions, git, output
 
-# Of the many that are mined, the best one for each of these tools.
+KIND = "candidates"
+# Of the many that are mined, one of each kind.
+STATEMENTS: Final = {
+    "source": (
+        "new_item_ids: from get_product_details().variants.*.item_id",
+        "exchange_delivered_order_items",
+    ),
+    "source that fits": ("order_id: from get_user_details().orders[]", "cancel_pending_order"),
+    "once": ("Call once per request", "return_delivered_order_items"),
+    "order": ("First: get_order_details", "get_product_details"),
+    "choice": ("Use for: return, refund", "return_delivered_order_items"),
+}
+# Their descriptions have room for a line or two before the 1,024 characters that openai reads.
+SHORT = ("cancel_pending_order", "get_product_details")
+EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
+# The best sequence for each of these tools, with the three lines that older versions wrote.
 ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
 ALLOWED = ("--confirm", "--allow-unverified", "--allow-unreached")
 DOCTESTS = """
@@ -31,36 +47,10 @@ print(json.dumps({"failed": runner.failures, "with_examples": examples}))
 """
 
 
-@dataclass(frozen=True)
-class Shop:
-    """A clone of the example with its bare remote."""
-
-    folder: Path
-    remote: Path
-
-    @property
-    def candidates(self) -> Path:
-        (path,) = (self.folder / "data" / "audit" / "candidates").glob("*.json")
-        return path
-
-    def coreloop(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return run([sys.executable, "-m", "coreloop", *words], self.folder)
-
-    def best(self, engine: str) -> dict[str, Any]:
-        mined = json.loads(self.candidates.read_text(encoding="utf-8"))["candidates"]
-        found: dict[str, Any] = next(one for one in mined if one["engine"] == engine)
-        return found
-
-    def promote(self, wanted: str, *options: str) -> subprocess.CompletedProcess[str]:
-        return self.coreloop("promote", "--candidate", str(self.candidates), "--id", wanted, *options)
-
-    def branches(self) -> list[str]:
-        return git(self.remote, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
-
-    def state(self) -> dict[str, object]:
-        """Everything that a dry run could have changed."""
-        files = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
-        return {"files": files, "branches": self.branches(), "refs": git(self.remote, "show-ref")}
+def older_guide(shop: Shop, engine: str) -> dict[str, Any]:
+    """The best sequence for a tool, with the text that a version before statements wrote for it."""
+    found = next(one for one in shop.entries(KIND) if one["engine"] == engine)
+    return shop.write_older(KIND, found)
 
 
 def doctests(folder: Path) -> dict[str, Any]:
@@ -74,55 +64,133 @@ def nine_of_nine(folder: Path, tools: Mapping[str, str]) -> list[str]:
     return sorted(name for name in tools if any(f" {name}  9/9" in line for line in lines))
 
 
-@pytest.fixture
-def shop(tmp_path: Path, tau_log: Path) -> Shop:
-    """The example as a repository of its own, with what was mined from the real requests."""
-    shop = Shop(*shop_with_records(tmp_path, tau_log))
-    mined = shop.coreloop("pattern", "--since", "2025-07-01", "--min-chunk-len", "0")
-    assert mined.returncode == 0, mined.stderr
-    return shop
+def arguments_of(folder: Path) -> dict[str, tuple[str, ...]]:
+    schema = json.loads(output(["python", "-m", "retail.schema"], folder))
+    functions = (tool["function"] for tool in schema)
+    return {function["name"]: tuple(function["parameters"]["properties"]) for function in functions}
 
 
-def test_real_candidates_name_docstrings_of_the_shop(shop: Shop) -> None:
-    tools = descriptions(shop.folder)
-    mined = json.loads(shop.candidates.read_text(encoding="utf-8"))["candidates"]
-    ours = [one for one in mined if one["engine"] in tools]
+def changed_lines(diff: str) -> list[str]:
+    """Lines of a diff that are new or gone."""
+    return [line for line in diff.splitlines()[2:] if line.startswith(("+", "-"))]
 
-    assert {one["engine"] for one in ours} >= set(ENGINES)
-    drafted = [one for one in ours if one["suggested_append"] is not None]
-    assert all(one["suggested_append"]["target_symbol"] == one["engine"] for one in drafted)
-    # a name that stands only in the log (the model's own scratch pad) never gets into a text
-    undefined = {step["name"] for one in ours for step in one["tool_pattern"]} - tools.keys()
-    assert undefined
-    for one in ours:
-        has_undefined = bool(undefined & {step["name"] for step in one["tool_pattern"]})
-        assert (one["suggested_append"] is None) == has_undefined
-        assert not has_undefined or "is not defined here" in one["refused"]
-    # argument names of the signature reach the text; none of the questions' words or values does
-    assert (
-        "return_delivered_order_items(order_id, item_ids, payment_method_id)"
-        in (shop.best("return_delivered_order_items")["suggested_append"]["body"])
+
+def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop: Shop) -> None:
+    arguments = arguments_of(shop.folder)
+    keywords = {word for rule in load_settings(shop.folder, environ={}).categories for word in rule.any}
+    found = [*shop.entries(KIND, "statements"), *shop.entries("counterexamples", "statements")]
+    by_kind = defaultdict(set)
+    for one in found:
+        by_kind[one["kind"]].add(one["tool"])
+    assert by_kind.keys() == {"source", "order", "once", "choice", "condition"}
+    assert by_kind["source"] >= {*ENGINES, "modify_pending_order_items", "get_order_details"}
+
+    for one in found:
+        said = parse_advice(one["line"])
+        assert said is not None
+        named, suggested = said.named(), one["suggested_append"]
+        if one["tool"] in arguments:
+            # argument names of the signature reach the text; none of the questions' words or values does
+            assert set(named.arguments) <= {*arguments[one["tool"]]}
+            assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
+        assert arguments.keys() >= set(named.tools)
+        assert keywords >= set(named.keywords)
+        assert (named.values, named.given) == ((), ())
+
+
+def test_real_sequences_that_do_no_better_than_the_rest_have_no_text(shop: Shop) -> None:
+    found = shop.entries(KIND)
+    assert {one["engine"] for one in found} >= set(ENGINES)
+    assert [one["id"] for one in found if one["suggested_append"] is not None] == []
+    assert [one["refused"] for one in found if not one["refused"].startswith("weak: ")] == []
+
+    done = shop.promote(KIND, found[0]["id"], *ALLOWED)
+
+    assert done.returncode == 1
+    assert f"{found[0]['id']} has no text: weak: 13 of 13 succeeded, 522 of 594 of the rest" in done.stderr
+    assert shop.branches() == []
+
+
+def test_tool_that_stands_only_in_the_log_has_no_target_and_is_in_no_text(shop: Shop) -> None:
+    undefined = next(
+        one for one in shop.entries(KIND, "statements") if one["tool"] == "get_order_tracking_info"
     )
+    assert undefined["suggested_append"]["target_file"] is None
+    products = shop.folder / "retail" / "products.py"
+    products.unlink()
+    settings = shop.folder / "coreloop.yaml"
+    lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
+    settings.write_text("".join(line for line in lines if "products.py" not in line), encoding="utf-8")
+
+    done = shop.promote(KIND, undefined["id"], *ALLOWED)
+    mined = shop.mine("pattern")["statements"]
+
+    assert done.returncode == 1
+    assert f"{undefined['id']} has no target: name get_order_tracking_info under tools:" in done.stderr
+    about = [one for one in mined if "get_product_details()" in one["line"]]
+    assert {one["tool"] for one in about} == {"exchange_delivered_order_items", "modify_pending_order_items"}
+    assert [one for one in about if one["suggested_append"] is not None] == []
+    reason = "get_product_details is not defined here; name it under tools: in coreloop.yaml"
+    assert {one["refused"] for one in about} == {reason}
+
+
+@EVERY_KIND
+def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_and_changes_nothing(
+    shop: Shop, line: str, tool: str
+) -> None:
+    statement = shop.statement(line, tool)
+    cut = [f"- {line}"] if tool not in SHORT else []
+    before = shop.state()
+
+    done = shop.promote(KIND, statement["id"], "--ask", "--json")
+
+    assert done.returncode == (1 if cut else 0), done.stderr
+    plan = json.loads(done.stdout)
+    assert plan["target"].endswith(f".py::{tool}")
+    assert [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])] == [f"+- {line}"]
+    assert plan["reach"]["measured"] is True
+    assert plan["reach"]["missing"] == []
+    assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": cut}]
+    assert plan["replay"] == {"verdict": "not-applicable", "runs": []}
+    assert len(plan["obstacles"]) == len(cut)
+    assert all(told.startswith("reach: openai reads 1,024 characters") for told in plan["obstacles"])
+    assert shop.state() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "heading"), [(KIND, []), ("counterexamples", ["", "Caveats", "-------"])])
+def test_best_real_statement_of_every_tool_has_a_proven_edit(
+    shop: Shop, kind: str, heading: list[str]
+) -> None:
+    found = [one for one in shop.entries(kind, "statements") if one["suggested_append"]["target_file"]]
+    best = {one["tool"]: one for one in reversed(found)}
+    assert len(best) >= 5
+    for tool, statement in best.items():
+        done = shop.promote(kind, statement["id"], "--allow-unreached", "--json")
+        assert done.returncode == 0, done.stderr
+        plan = json.loads(done.stdout)
+        new = [line.removeprefix("+").strip() for line in changed_lines(plan["diff"])]
+        assert (plan["target"].partition("::")[2], new) == (tool, [*heading, statement["line"]])
+        assert plan["reach"]["missing"] == plan["obstacles"] == []
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_dry_run_shows_target_edit_and_what_the_model_receives_and_changes_nothing(
-    shop: Shop, engine: str
-) -> None:
-    candidate = shop.best(engine)
+def test_dry_run_of_an_older_guide_shows_its_lines_and_asks_for_an_agent(shop: Shop, engine: str) -> None:
+    candidate = older_guide(shop, engine)
     lines = candidate["suggested_append"]["body"].splitlines()
+    assert [line.split(":")[0] for line in lines] == ["- When", "- Call", "- Evidence"]
+    cut = lines[1:] if engine in SHORT else lines
     before = shop.state()
 
-    done = shop.promote(candidate["id"], "--ask", "--json")
+    done = shop.promote(KIND, candidate["id"], "--ask", "--json")
 
     assert done.returncode == 1, done.stderr
     plan = json.loads(done.stdout)
     assert plan["target"].endswith(f".py::{engine}")
-    changed = [line for line in plan["diff"].splitlines()[2:] if line.startswith(("+", "-"))]
-    assert [line.lstrip("+ ") for line in changed] == [line.lstrip("+ ") for line in lines]
+    assert [line.lstrip("+ ") for line in changed_lines(plan["diff"])] == lines
     assert plan["reach"]["measured"] is True
     assert plan["reach"]["missing"] == []
-    assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": lines}]
+    assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": cut}]
     reach, replay = plan["obstacles"]
     assert reach.startswith("reach: openai reads 1,024 characters")
     assert replay.startswith("replay: unavailable")
@@ -130,12 +198,13 @@ def test_dry_run_shows_target_edit_and_what_the_model_receives_and_changes_nothi
 
 
 def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -> None:
-    before = descriptions(shop.folder)["exchange_delivered_order_items"]
+    line, tool = STATEMENTS["source"]
+    before = descriptions(shop.folder)[tool]
 
-    done = shop.promote(shop.best("exchange_delivered_order_items")["id"])
+    done = shop.promote(KIND, shop.statement(line, tool)["id"])
 
-    assert "target   retail/returns.py::exchange_delivered_order_items, section Guide" in done.stdout
-    assert f"reach    {len(before):,} -> " in done.stdout
+    assert f"target   retail/returns.py::{tool}, section Guide" in done.stdout
+    assert f"reach    {len(before):,} -> {len(before) + len(line) + 3:,} characters" in done.stdout
     assert "characters, from the schema command" in done.stdout
 
 
@@ -143,39 +212,115 @@ def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -
 def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_out: str) -> None:
     options = [option for option in ALLOWED if option != left_out]
 
-    done = shop.promote(shop.best("cancel_pending_order")["id"], *options)
+    done = shop.promote(KIND, older_guide(shop, "cancel_pending_order")["id"], *options)
 
     assert done.returncode == 1
     assert left_out in done.stderr
-    assert shop.branches() == ["main"]
+    assert shop.branches() == []
+
+
+def test_statement_that_a_provider_would_not_read_needs_to_be_allowed(shop: Shop) -> None:
+    done = shop.promote(KIND, shop.statement(*STATEMENTS["once"])["id"], "--confirm", "--allow-unverified")
+
+    assert done.returncode == 1
+    assert "--allow-unreached" in done.stderr
+    assert "--allow-unverified" not in done.stderr
+    assert shop.branches() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        pytest.param({"line": "- Call once per session"}, "not what coreloop writes", id="words of its own"),
+        pytest.param({"line": "- Use for: lunch"}, "coreloop.yaml has no such keywords", id="keyword"),
+        pytest.param({"line": "- Always pass order_id"}, "not what coreloop writes", id="a caveat's line"),
+        pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
+        pytest.param(
+            {"line": "- coupon: from get_order_details().coupon", "kind": "source"},
+            "coupon is no argument of it on the base branch; propose again",
+            id="argument",
+        ),
+    ],
+)
+def test_real_statement_that_was_changed_in_its_file_is_refused(
+    shop: Shop, change: dict[str, str], reason: str
+) -> None:
+    path = shop.file(KIND)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    (statement,) = (one for one in document["statements"] if one["kind"] == "once")
+    statement |= change
+    statement["suggested_append"]["body"] = statement["line"]
+    if "line" in change:
+        statement["key"] = statement_key(statement["tool"], statement["line"], "Guide")
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+    done = shop.promote(KIND, statement["id"], *ALLOWED)
+
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert shop.branches() == []
+
+
+def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) -> None:
+    line, tool = STATEMENTS["once"]
+    file = shop.folder / "retail" / "returns.py"
+    written = [
+        "docstring",
+        "append",
+        f"{file}::{tool}",
+        "--section",
+        "Guide",
+        "--line",
+        f"- {line}",
+        "--write",
+    ]
+    assert shop.coreloop(*written).returncode == 0
+    git(shop.folder, "commit", "--quiet", "--all", "--message=somebody wrote it")
+    git(shop.folder, "push", "--quiet")
+
+    done = shop.promote(KIND, shop.statement(line, tool)["id"], *ALLOWED)
+
+    assert done.returncode == 1
+    assert "has these lines already" in done.stderr
+    assert shop.branches() == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "found",
+    [
+        *(pytest.param(statement, id=name) for name, statement in STATEMENTS.items()),
+        *(pytest.param((None, engine), id=f"older guide, {engine}") for engine in ENGINES),
+    ],
+)
 def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints(
-    shop: Shop, engine: str, tmp_path: Path
+    shop: Shop, found: tuple[str | None, str], tmp_path: Path
 ) -> None:
-    candidate = shop.best(engine)
+    line, engine = found
+    entry = shop.statement(line, engine) if line is not None else older_guide(shop, engine)
+    lines = entry["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
-    done = shop.promote(candidate["id"], *ALLOWED)
-    again = shop.promote(candidate["id"], *ALLOWED)
+    done = shop.promote(KIND, entry["id"], *ALLOWED)
+    again = shop.promote(KIND, entry["id"], *ALLOWED)
 
     assert (done.returncode, again.returncode) == (0, 0), done.stderr + again.stderr
-    (branch,) = [name for name in shop.branches() if name != "main"]
+    (branch,) = shop.branches()
     assert branch.startswith(f"skill/docstring-{engine.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
-    assert git(shop.remote, "diff", "--numstat", "main", branch).split()[:2] == ["3", "0"]
+    assert git(shop.remote, "diff", "--numstat", "main", branch).split()[:2] == [str(len(lines)), "0"]
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
     received = after[engine].splitlines()
-    assert [line for line in received if line not in before[engine].splitlines()] == (
-        candidate["suggested_append"]["body"].splitlines()
-    )
+    assert [line for line in received if line not in before[engine].splitlines()] == lines
     assert {**after, engine: ""} == {**before, engine: ""}
     assert doctests(clone)["failed"] == 0
     assert nine_of_nine(clone, after) == sorted(after)
+    mined = shop.mine("pattern")
+    keys = {one["key"] for one in (*mined["statements"], *mined["candidates"])}
+    assert entry["key"] not in keys
+    assert keys
 
 
 def test_every_tool_of_the_shop_has_examples_that_pass() -> None:
@@ -191,10 +336,7 @@ def test_description_of_every_tool_of_the_shop_has_nine_sections() -> None:
 
 
 def test_settings_of_the_shop_name_every_tool_and_its_arguments() -> None:
-    schema = json.loads(output(["python", "-m", "retail.schema"], SHOP))
-    arguments = {
-        tool["function"]["name"]: tuple(tool["function"]["parameters"]["properties"]) for tool in schema
-    }
+    arguments = arguments_of(SHOP)
 
     tools = resolve_tools(arguments, root=SHOP, configured=load_settings(SHOP, environ={}).tools)
 

@@ -8,10 +8,10 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,17 @@ import pytest
 from coreloop.cli.main import run as entry_point
 from coreloop.forge.pygithub_transport import Connection
 from coreloop.observe import AuditCollector
+from coreloop.project.settings import load_settings
+from coreloop.project.tools import resolve_tools
+from coreloop.proposals.counterexamples import CounterexamplesFile
+from coreloop.proposals.evidence import caveat_evidence, failures
+from coreloop.proposals.grammar import FailsCall, FailsSequence
+from coreloop.proposals.night import read_proposals
+from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import encodable
 from github_stand_in import GithubStandIn, Reply
 from hostile import CANARIES, QUESTIONS, SHORT
-from logs import call, record, write_log
+from logs import call, failed, record, rest, write_log
 from logs import word as unlike
 from planted.fold import survives
 from planted.value import Core
@@ -46,7 +53,7 @@ def analysis(company: str, axis: str = "수익성", note: str = "") -> dict[str,
     return {{"axis": axis}}
 
 
-def show(company: str) -> str:
+def show(company: str, page: str = "") -> str:
     """Shows a page of a company.
 
     Parameters
@@ -55,11 +62,19 @@ def show(company: str) -> str:
         Whose.
     """
     return company
+
+
+def search(query: str) -> dict[str, str]:
+    """Finds companies."""
+    return {{}}
 '''
 SETTINGS: dict[str, Any] = {
     "forge": {"repo": "octo/tools", "max_open": 500},
     "categories": [{"label": "FIN-profitability-KR", "any": ["마진", "margin"]}],
 }
+
+
+KINDS = {"pattern": "candidates", "refine": "counterexamples"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +90,38 @@ class Loop:
         return self.project.root / "data" / "audit" / "ai-ask"
 
     def propose(self, command: str) -> list[dict[str, Any]]:
-        """Run ``pattern`` or ``refine``; gives the proposals."""
+        """Run ``pattern`` or ``refine``; gives the sequences, or the failing calls."""
         code, out = self.run(command, "--json")
         assert code == 0
-        document = json.loads(out)
-        proposals: list[dict[str, Any]] = document[
-            "candidates" if command == "pattern" else "counterexamples"
-        ]
+        proposals: list[dict[str, Any]] = json.loads(out)[KINDS[command]]
         return proposals
+
+    def file(self, command: str) -> Path:
+        """The proposals file of ``pattern`` or ``refine``."""
+        (path,) = (self.project.root / "data" / "audit" / KINDS[command]).glob("*.json")
+        return path
+
+    def statements(self, command: str) -> list[dict[str, Any]]:
+        """Run ``pattern`` or ``refine``; gives the statements."""
+        self.propose(command)
+        document = json.loads(self.file(command).read_text(encoding="utf-8"))
+        found: list[dict[str, Any]] = document["statements"]
+        return found
+
+    def spread(self, days: int = 9) -> None:
+        """Put the records by turns on so many days: what is said must hold on the last of them, too."""
+        now = datetime.now(UTC)
+        for path in self.records.glob("*.jsonl"):
+            read = enumerate(map(json.loads, path.read_bytes().splitlines()))
+            dated = ({**one, "ts": (now - timedelta(days=place % days)).isoformat()} for place, one in read)
+            write_log(path, list(dated))
 
     def promote(self, command: str, proposals: Iterable[dict[str, Any]]) -> list[int]:
         """Exit codes of ``promote --confirm``, one after the other."""
-        folder = "candidates" if command == "pattern" else "counterexamples"
-        (path,) = (self.project.root / "data" / "audit" / folder).glob("*.json")
         words = (
             "promote",
             "--candidate",
-            path,
+            self.file(command),
             "--confirm",
             "--allow-unverified",
             "--allow-unreached",
@@ -177,6 +207,25 @@ def collect(loop: Loop, question: str, axis: str, hostile: str, **more: Any) -> 
         audit.flush(900, skill_used=hostile)
 
 
+def collect_search(loop: Loop, question: str, hostile: str, number: int) -> None:
+    """One request whose arguments come from a result, with hostile text for values, and for a key."""
+    with AuditCollector(question, provider=hostile, data_dir=loop.project.root / "data") as audit:
+        found = {"rows": [{"code": f"{hostile} {number}"}], hostile: {"page": f"p. {number} {hostile}"}}
+        audit.observe_tool_call("search", {"query": question}, result=found)
+        audit.observe_tool_call("analysis", {"company": found["rows"][0]["code"], "axis": hostile}, result="")
+        audit.observe_tool_call(
+            "show", {"company": f"{hostile} {number}", "page": f"p. {number} {hostile}"}, result=hostile
+        )
+        audit.flush(900)
+
+
+def fail_beside(loop: Loop, *categories: str, count: int = 20) -> None:
+    """Requests of the same categories that fail, so that what succeeds says more than they do."""
+    now = datetime.now(UTC).isoformat()
+    failing = [rest(count, ts=now, category_hash=category) for category in categories]
+    write_log(loop.records / "rest.jsonl", chain.from_iterable(failing))
+
+
 def today(**changes: Any) -> dict[str, Any]:
     """A record as another program writes it, whom no collector stops."""
     return record(ts=datetime.now(UTC).isoformat(), **changes)
@@ -201,6 +250,7 @@ def test_there_are_enough_questions_and_each_has_a_canary() -> None:
 def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop) -> None:
     for number, question in enumerate(QUESTIONS):
         collect(loop, question, AXES[number % len(AXES)], QUESTIONS[-number])
+    fail_beside(loop, "FIN-profitability-KR", "UNSPECIFIED", count=400)
     found = loop.propose("pattern")
     asked = [text for one in found for text in one["example_questions"]]
     assert {one["axis"] for one in found} == set(AXES)
@@ -244,6 +294,7 @@ def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
     for index, text in enumerate(SHORT):
         for number in range(3):  # a category each, or their texts would be the same
             collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", text, "x", category=f"TEST-{index}")
+    fail_beside(loop, *(f"TEST-{index}" for index in range(len(SHORT))))
     found = loop.propose("pattern")
     assert sum(has_canary(one["axis"] or "") for one in found) > 60
     lines = docstring_lines(found)
@@ -268,9 +319,11 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
             for n in range(3)
         ),
     )
+    fail_beside(loop, "FIN-profitability-KR", count=2000)
     found = loop.propose("pattern")
     assert len(found) > len(names)
     assert docstring_lines(found) == []
+    assert [one["refused"] for one in found if (one["refused"] or "").startswith("weak")] == []
 
     codes = loop.promote("pattern", islice(found, 0, None, 20))
 
@@ -282,6 +335,7 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
 def test_hostile_labels_name_no_category(loop: Loop) -> None:
     for number, text in enumerate(QUESTIONS):
         collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", "배당", "x", category=text)
+    fail_beside(loop, "UNSPECIFIED")
     (collected,) = loop.propose("pattern")
     assert (collected["cat_hash"], collected["n_observed"]) == ("UNSPECIFIED", len(QUESTIONS))
     write_log(
@@ -301,9 +355,87 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
     assert loop.traces() == []
 
 
-@pytest.mark.slow
-def test_hostile_errors_become_classes(loop: Loop) -> None:
-    for text in QUESTIONS:
+def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
+    for number, question in enumerate(QUESTIONS):
+        collect_search(loop, question, QUESTIONS[-number - 1], number)
+    loop.spread()
+
+    found = loop.statements("pattern")
+
+    assert sum(has_canary(text) for one in found for text in one["example_questions"]) >= len(found)
+    assert {(one["tool"], one["line"]) for one in found} == {
+        ("analysis", "- company: from search().rows[].code"),
+        ("show", "- company: from search().rows[].code"),
+        ("show", "- page: from search().*.page"),
+    }
+    assert set(loop.promote("pattern", found)) == {0}
+    assert len(loop.github.pulls) == len(found)
+    assert loop.traces() == []
+
+
+def good_and_bad(loop: Loop, good: list[dict[str, Any]], bad: list[dict[str, Any]]) -> None:
+    """Requests with one or the other calls, by turns of two, so that every day has both."""
+    requests = (
+        today(question=f"질문 {unlike(n)} 회사{unlike(n)}", tool_calls=bad, error="ValueError: no")
+        if n % 2
+        else today(question=f"질문 {unlike(n)} 회사{unlike(n)}", tool_calls=good)
+        for n in range(180)
+    )
+    write_log(loop.records / "a.jsonl", requests)
+    loop.spread()
+
+
+ARGS = {"company": "company", "axis": "배당"}
+NO = "ValueError: no"
+NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begins with a Cyrillic letter
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("pattern", "First: {0}"),
+        ("pattern", "company: from {0}().code"),
+        ("refine", "Do not call right after {0}"),
+        ("refine", "Call after {0} (same company)"),
+        ("refine", "Leave out {0}"),
+        ("refine", "Always pass {0}"),
+    ],
+)
+def test_hostile_names_are_in_no_statement_that_goes_anywhere(
+    loop: Loop, command: str, line: str, name: str
+) -> None:
+    source = {"args_from": {"company": [f"{name}.code"]}}
+    right, wrong = call("analysis", ARGS), failed("analysis", ARGS, NO)
+    good, bad = {
+        "First: {0}": ([call(name), right], [wrong]),
+        "company: from {0}().code": ([call(name), {**right, **source}], [call(name), wrong]),
+        "Do not call right after {0}": ([right], [call(name), wrong]),
+        "Call after {0} (same company)": (
+            [call(name, {"company": "company"}), call("show"), right],
+            [call(name, {"company": "other"}), call("show"), wrong],
+        ),
+        "Leave out {0}": ([right], [failed("analysis", {**ARGS, name: name}, NO)]),
+        "Always pass {0}": ([call("analysis", {**ARGS, name: name})], [wrong]),
+    }[line]
+    good_and_bad(loop, good, bad)
+
+    found = loop.statements(command)
+
+    assert ("analysis", f"- {line.format(name)}") in {(one["tool"], one["line"]) for one in found}
+    hostile = [one for one in found if has_canary(one["line"])]
+    assert [one["line"] for one in hostile if one["suggested_append"] is not None] == []
+    assert [
+        one["refused"] for one in hostile if has_canary(one["refused"]) != ("defin" in one["refused"])
+    ] == []
+    assert set(loop.promote(command, hostile)) == {1}
+    assert list(loop.project.heads()) == ["main"]
+    assert loop.traces() == []
+
+
+def collect_failures(loop: Loop) -> None:
+    """Requests that fail wherever a value is hostile, and some that do not, of the same words."""
+    for number, text in enumerate(QUESTIONS):
         for question in ("첫째", "둘째"):
             with AuditCollector(question + text, data_dir=loop.project.root / "data", provider=text) as audit:
                 audit.observe_tool_call("show", {"company": text, text: 1}, error=f"ValueError: {text}")
@@ -312,17 +444,63 @@ def test_hostile_errors_become_classes(loop: Loop) -> None:
                 )
                 audit.observe_violation(text)
                 audit.flush(900, error=text)
+        with AuditCollector(text, data_dir=loop.project.root / "data", provider=text) as audit:
+            audit.observe_tool_call("analysis", {"axis": AXES[number % len(AXES)], "company": text})
+            audit.flush(900)
+
+
+@pytest.mark.slow
+def test_hostile_errors_and_values_become_a_statement_of_what_is_declared(loop: Loop) -> None:
+    collect_failures(loop)
+    loop.spread()
+
+    found = loop.statements("refine")
+
+    assert sum(has_canary(json.dumps(one, ensure_ascii=False)) for one in found) == len(found)
+    lines = docstring_lines(found)
+    assert f"- axis: one of {', '.join(sorted(AXES))}" in lines
+    assert [line for line in lines if has_canary(line)] == []
+    assert set(loop.promote("refine", (one for one in found if one["suggested_append"]))) == {0}
+    assert len(loop.github.pulls) == len(lines)
+    assert loop.traces() == []
+
+
+@pytest.mark.slow
+def test_hostile_errors_become_classes(loop: Loop) -> None:
+    collect_failures(loop)
     found = loop.propose("refine")
     assert sum(has_canary(json.dumps(one, ensure_ascii=False)) for one in found) > 100
-    lines = docstring_lines(found)
+    assert docstring_lines(found) == []
+    assert [one["refused"] for one in found if not one["refused"] or has_canary(one["refused"])] == []
+    assert set(loop.promote("refine", islice(found, 0, None, 25))) == {1}
+
+    older = write_older_caveats(loop)
+
+    lines = docstring_lines(older)
     assert len(lines) > 100
     assert [line for line in lines if has_canary(line)] == []
-
-    codes = loop.promote("refine", islice((one for one in found if one["suggested_append"]), 0, None, 25))
-
+    codes = loop.promote("refine", islice(older, 0, None, 25))
     assert set(codes) == {0}
     assert len(loop.project.heads()) == len(codes) + 1
     assert loop.traces() == []
+
+
+def write_older_caveats(loop: Loop) -> list[dict[str, Any]]:
+    """Give the failing calls, in their file, the two lines that versions before statements drafted."""
+    path, root = loop.file("refine"), loop.project.root
+    tools = resolve_tools(("analysis", "show"), root=root, configured={})
+    words = Vocabulary(tools, load_settings(root, environ={}))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    read = read_proposals(path)
+    assert isinstance(read, CounterexamplesFile)
+    for entry, one in zip(document["counterexamples"], read.counterexamples, strict=True):
+        steps, counts = tuple(map(words.call, one.steps)), failures(one)
+        fails = FailsSequence(steps, counts) if steps else FailsCall(words.call(one.call), counts)
+        text = words.append(one.tool, "Caveats", (str(fails), str(caveat_evidence(one))))
+        entry |= {"suggested_append": asdict(text), "refused": None}
+    path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    written: list[dict[str, Any]] = document["counterexamples"]
+    return written
 
 
 STEPS = [
@@ -344,6 +522,7 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
         loop.project.settle(json.dumps({**SETTINGS, "replay": {"url": agent.url, "timeout_s": 5}}))
         for number, question in enumerate(QUESTIONS[:6]):
             collect(loop, question, "배당", QUESTIONS[number], category="UNSPECIFIED")
+        fail_beside(loop, "UNSPECIFIED")
         assert loop.promote("pattern", loop.propose("pattern")) == [0]
     assert agent.asked
     assert len(loop.github.pulls) == 1
@@ -356,9 +535,16 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
     settings = {**SETTINGS, "axis_slugs": {word: word}, "categories": [{"label": "A", "any": [CANARIES[1]]}]}
     loop.project.settle(json.dumps(settings, ensure_ascii=False))
     clean = set(loop.published())
-    for number in range(3):
-        collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", word, "x", category="A")
-    assert loop.promote("pattern", loop.propose("pattern")) == [0]
+    for number in range(40):
+        collect(loop, f"{CANARIES[1]} {unlike(number)} 회사{unlike(number)}", word, "x", category="A")
+        with AuditCollector(f"질문 {unlike(number)}", data_dir=loop.project.root / "data") as audit:
+            audit.observe_tool_call("show", {"company": "company"})
+            audit.flush(900)
+    fail_beside(loop, "A")
+    loop.spread()
+    (sequence,) = (one for one in loop.propose("pattern") if one["axis"] == word)
+    (statement,) = (one for one in loop.statements("pattern") if has_canary(one["line"]))
+    assert loop.promote("pattern", [sequence]) == [0]
 
     traces = loop.traces()
 
@@ -366,7 +552,17 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
     assert {"refs", "bodies", "pull 1"} <= set(traces)
     (commit,) = (sha for sha in new if loop.published()[sha].startswith("tree "))
     assert commit not in traces  # a message names neither axis nor keyword
-    blobs = [
-        text for sha, text in loop.published().items() if sha in new & set(traces) and '"""Tools."""' in text
-    ]
-    assert [all(word in text for word in CANARIES) for text in blobs] == [True]
+    assert tools_with_canaries(loop, new & set(traces)) == [CANARIES]
+
+    assert loop.promote("pattern", [statement]) == [0]
+
+    newer = set(loop.published()) - clean - new
+    assert "pull 2" in loop.traces()
+    assert tools_with_canaries(loop, newer & set(loop.traces())) == [CANARIES[1:]]
+
+
+def tools_with_canaries(loop: Loop, places: set[str]) -> list[tuple[str, ...]]:
+    """The canaries in each version of the tools' file that is published in some places."""
+    published = loop.published()
+    texts = [published[place] for place in places if published[place].startswith('"""Tools."""')]
+    return [tuple(word for word in CANARIES if word in text) for text in texts]
