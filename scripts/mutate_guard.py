@@ -26,8 +26,11 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("policy", "promotion", "insertion", "lines", "approval", "claims", "labels")
-TESTS = ("test_policy", "test_insertion", "test_lines", "test_labels")
+MODULES = (
+    *("policy", "promotion", "insertion", "lines", "statement", "figures"),
+    *("approval", "claims", "labels"),
+)
+TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels")
 Change = Callable[[Any], None]
 
 

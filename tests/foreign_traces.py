@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from coreloop.categories import Categories
 from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.files import TraceFile, Unusable
-from coreloop.observe.importers.trace import SkippedTrace, TracedRequest
+from coreloop.observe.importers.trace import SkippedTrace, TracedRequest, record_of
+from coreloop.records import Record
 
 LONG_AGO = 1_700_000_000
 
@@ -127,3 +129,8 @@ def span(
 def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
     """One export."""
     return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+def recorded(request: TracedRequest) -> Record:
+    """The record of a request, without a project's settings."""
+    return record_of(request, categories=Categories(), selectors={}, drop=lambda reason: None)

@@ -16,36 +16,50 @@ from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import branch_name, commit_message, pull_request_title, trailers
 from coreloop.promote.replay import Replay, ReplayVerdict
-from promoting import FILE, ID, SOURCE, write_candidates
+from promoting import FILE, ID, SOURCE, statement, write_candidates
 
 REPO = "octo/tools"
 NUMBER = 7
 HEAD, BASE = "a" * 40, "b" * 40
 REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
+APPLIES_NOT = Replay(ReplayVerdict.NOT_APPLICABLE, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
 PEOPLE = ("A Tester", "tester@example.org") * 2
 
 
 @cache
-def proposal() -> Proposal:
+def candidate_proposal() -> Proposal:
     """The candidate of `promoting`, read as promote reads it."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_candidates(Path(folder) / "2026-04-25-candidates.json")
         return read_proposal(path, ID, Settings())
 
 
-def edit(source: bytes = SOURCE) -> bytes:
+def statement_proposal(**changes: Any) -> Proposal:
+    """The statement of `promoting`, read as promote reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_candidates(Path(folder) / "2026-04-25-candidates.json", statement(**changes))
+        return read_proposal(path, ID, Settings())
+
+
+def edit(source: bytes = SOURCE, *, proposal: Proposal | None = None) -> bytes:
     """The file as promote would write it."""
-    one = proposal()
+    one = proposal or candidate_proposal()
     edited = append_to_section(source, one.symbol, one.section, one.lines)
     assert isinstance(edited, Edited), edited
     return edited.source
 
 
-def commit(message: str | None = None, **changes: Any) -> Commit:
+def replay_of(proposal: Proposal) -> Replay:
+    """What a replay says of it; a statement has nothing to repeat."""
+    return REPLAY if proposal.steps else APPLIES_NOT
+
+
+def commit(message: str | None = None, *, proposal: Proposal | None = None, **changes: Any) -> Commit:
     """The one commit of a promotion."""
-    written = commit_message(proposal(), REPLAY) if message is None else message
+    one = proposal or candidate_proposal()
+    written = commit_message(one, replay_of(one)) if message is None else message
     return replace(Commit(HEAD, 0, written, (BASE,), PEOPLE), **changes)
 
 
@@ -55,15 +69,16 @@ def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileC
     return replace(FileChange(FILE, ("100644", "100644"), old, edited), **changes)
 
 
-def pull(**changes: Any) -> ReportedPull:
+def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
     """The pull request of a promotion."""
+    one = proposal or candidate_proposal()
     good = ReportedPull(
         number=NUMBER,
-        title=pull_request_title(proposal()),
-        body=f"Text.\n\n{trailers(proposal(), REPLAY)}\n",
+        title=pull_request_title(one),
+        body=f"Text.\n\n{trailers(one, replay_of(one))}\n",
         draft=True,
         author=MAKER,
-        branch=branch_name(proposal(), {}),
+        branch=branch_name(one, {}),
         head_sha=HEAD,
         base="main",
         base_sha=BASE,

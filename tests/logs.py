@@ -49,6 +49,28 @@ def repeated(count: int, **changes: Any) -> list[dict[str, Any]]:
     return [record(question=f"질문 {word(index)} 회사{word(index)}", **changes) for index in range(count)]
 
 
+def rest(count: int = 20, **changes: Any) -> list[dict[str, Any]]:
+    """Other requests of the category, which fail: what succeeds beside them says more than its category."""
+    error = "ValueError: no"
+    return [
+        record(
+            question=f"다른 {word(index)} 질문{word(index)}",
+            tool_calls=[call("guess")],
+            error=error,
+            **changes,
+        )
+        for index in range(count)
+    ]
+
+
+def on_days(records: Iterable[dict[str, Any]], days: int = 9) -> list[dict[str, Any]]:
+    """The records by turns on so many days, one after the other."""
+    return [
+        {**one, "ts": f"2026-04-{index % days + 1:02}T09:30:00.{index:06}+00:00"}
+        for index, one in enumerate(records)
+    ]
+
+
 def word(number: int) -> str:
     """A word of its own for each number; questions that differ in numbers only are one question."""
     return chr(0xAC00 + number % 10_000) + "가" * (number // 10_000)

@@ -21,6 +21,12 @@ from coreloop.records import (
 
 MAX_LINE_BYTES: Final = 4096
 MAX_STRING_CHARS: Final = 500
+ELIDED: Final = "…"
+"""Stands for an argument's value where a line had no room for it."""
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+_BRIEF_CHARS = 32
+QUESTION: Final = "question"
+"""Stands in ``args_from`` for a value that the user had said."""
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
@@ -87,10 +93,12 @@ def text_of(value: object) -> str:
 def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
-    What does not fit is given up in this order: long argument strings, argument values that are not
-    selectors, ``args_from`` of the calls at the end, long texts and unknown fields, the tail of
-    ``override_calls``, the tail of ``tool_calls`` (counted in ``tool_calls_omitted``). The hashes stay
-    those of the whole; ``omitted_failure`` and ``omitted_error`` keep what the whole says about success.
+    What does not fit is given up in this order: long argument strings, fields of calls that are null or
+    empty, argument values of over 32 characters and lists, sizes of results and what is more than two results
+    of an argument's sources, ``args_from`` of the first calls, argument values that are not selectors, long
+    texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls`` (counted in
+    ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and ``omitted_error``
+    keep what the whole says about success.
 
     Parameters
     ----------
@@ -111,19 +119,36 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
 def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
     calls = [{**call, "args": _expanded(call["args"])} for call in record["tool_calls"]]
     shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
-    outlined = [_outline(call, selectors.get(call["name"], DEFAULT_SELECTORS)) for call in calls]
-    for attempt in (shorter, outlined):
-        line = orjson.dumps({**record, "tool_calls": attempt}, option=orjson.OPT_APPEND_NEWLINE)
+    chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
+    brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]
+    bare = [_without_size(call) for call in brief]
+    for attempt in (shorter, [_without_empty(call) for call in shorter], brief, bare):
+        line = _line(record, attempt)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    if any("args_from" in call for call in outlined):
-        outlined = [_without_empty(call) for call in outlined]
-        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
-        outlined = _omit_sources(outlined, len(line) - MAX_LINE_BYTES)
-        line = orjson.dumps({**record, "tool_calls": outlined}, option=orjson.OPT_APPEND_NEWLINE)
+    outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
+    for attempt in (bare, outlined):
+        cut = _omit_sources(attempt, len(_line(record, attempt)) - MAX_LINE_BYTES)
+        line = _line(record, cut)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    return _omit_tail(_bounded_fields(record), outlined)
+    return _omit_tail(_bounded_fields(record), cut)
+
+
+def _line(record: Record, calls: Sequence[Mapping[str, Any]]) -> bytes:
+    return orjson.dumps({**record, "tool_calls": calls}, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _brief(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
+    """The call without empty fields; of its arguments the selectors whole, and what is short."""
+    args = call["args"] if isinstance(call["args"], dict) else {}
+    kept = {key: value if _is_brief(value) else ELIDED for key, value in args.items()}
+    kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    return _without_empty({**call, "args": kept})
+
+
+def _is_brief(value: Any) -> bool:
+    return value in _EMPTY or (isinstance(value, str | int | float) and len(str(value)) <= _BRIEF_CHARS)
 
 
 def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
@@ -131,10 +156,23 @@ def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
 
 
+def _without_size(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without the size of its result, and of each argument's sources the first two results."""
+    kept = {key: value for key, value in call.items() if key != "result_size_bytes"}
+    if "args_from" in kept:
+        kept["args_from"] = {name: _first_results(paths) for name, paths in kept["args_from"].items()}
+    return kept
+
+
+def _first_results(paths: Sequence[str]) -> Sequence[str]:
+    results = [path for path in paths if path != QUESTION]
+    return results[:2] or paths
+
+
 def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
-    """The calls without ``args_from``, from the end on until as many bytes are saved."""
+    """The calls without ``args_from``, from the first on until as many bytes are saved."""
     kept = list(calls)
-    for place in reversed(range(len(kept))):
+    for place in range(len(kept)):
         if excess_bytes <= 0:
             break
         call = dict(kept[place])
@@ -187,9 +225,9 @@ def _bounded_fields(record: Record) -> dict[str, Any]:
 
 
 def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
-    """Only a call's shape: selectors whole, every other argument as its bare name."""
+    """Only a call's shape: selectors whole, of every other argument its name, and whether it is empty."""
     args = call["args"] if isinstance(call["args"], dict) else {}
-    kept = {key[:64]: "…" for key in list(args)[:30]}
+    kept = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
     kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
         **call,

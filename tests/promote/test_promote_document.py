@@ -1,5 +1,6 @@
 """docs/promote.md against the code: what is offered, what can be said, what is written into a commit."""
 
+import re
 from pathlib import Path
 
 import click
@@ -8,6 +9,7 @@ import pytest
 from coreloop.cli.main import main
 from coreloop.history.trailers import LABEL, NAMES
 from coreloop.promote.replay import ReplayVerdict
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 
 PAGE = (Path(__file__).parents[2] / "docs" / "promote.md").read_text(encoding="utf-8")
 # Shown by --help, or said of every command in docs/commands.md.
@@ -33,10 +35,25 @@ def test_every_option_is_on_the_page(path: tuple[str, ...]) -> None:
     assert [name for name in found if name not in PAGE] == []
 
 
+def test_every_form_of_a_line_is_on_the_page_in_its_sections() -> None:
+    written: dict[str, str] = {}
+    for row in PAGE.splitlines():
+        for line in re.findall(r"`(- [^`]+)`", row) if row.startswith("| `- ") else ():
+            said = parse_advice(line)
+            if said is not None:
+                written[said.form] = row.split(" | ")[1]
+    # these two are said of "both" forms of their row
+    assert written.keys() | {"call_before_same", "call_after_same"} == GUIDE_FORMS | CAVEAT_FORMS
+    for form, sections in written.items():
+        assert ("Guide" in sections, "Caveats" in sections) == (form in GUIDE_FORMS, form in CAVEAT_FORMS)
+
+
 def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
-    # a counterexample's verdict belongs to the page on refining
-    verdicts = [verdict.value for verdict in ReplayVerdict if verdict is not ReplayVerdict.NOT_APPLICABLE]
-    assert [name for name in (*verdicts, *NAMES, LABEL) if f"`{name}`" not in PAGE] == []
+    assert [
+        name
+        for name in (*(verdict.value for verdict in ReplayVerdict), *NAMES, LABEL)
+        if f"`{name}`" not in PAGE
+    ] == []
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,10 @@ from promoting import (
     Agent,
     Project,
     candidate,
+    statement,
     suggested,
     write_candidates,
+    write_counterexamples,
 )
 
 NOBODY = "http://127.0.0.1:1/api/ask"
@@ -403,3 +405,58 @@ def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None
     project.git("push", "--quiet", "origin", "main")
     with pytest.raises(RefusedError, match=f"{ID} was promoted and reverted: commit "):
         promote(project, None)
+
+
+def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> None:
+    line = "- company: from search().hits[].company"
+    write_candidates(project.candidates, statement(kind="source", line=line))
+    with Agent(GOOD) as agent:
+        settle(project, replay={"url": agent.url, "timeout_s": 20})
+        done = promote(project, forge, Leave())
+    assert (agent.asked, done.branch) == ([], "skill/docstring-analysis-general-20260425")
+    [pull] = hub.pulls
+    project.git("fetch", "--quiet", "origin")
+    trailers = read_trailers(project.git("log", "-1", "--format=%B", project.heads()[done.branch]))
+    assert trailers == read_trailers(pull.body)
+    assert trailers["Replay"] == "not-applicable"
+    assert trailers["Evidence"] == "58 of 61 calls, otherwise 17 of 26"
+    assert f"+    {line}" in project.git("diff", "main", project.heads()[done.branch])
+    assert "Note:" not in pull.body
+    assert "not-applicable; there is no sequence of calls to repeat" in pull.body
+
+
+def test_second_run_finds_the_statement_that_the_first_one_published(project, hub, forge) -> None:
+    write_candidates(project.candidates, statement())
+    promote(project, None, Leave())
+    done = promote(project, forge, Leave())
+    assert (len(hub.pulls), read_trailers(hub.pulls[0].body)["Replay"]) == (1, "not-applicable")
+    assert sorted(project.heads()) == ["main", done.branch]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"line": "- password: from show().x"}, "password is no argument of it on the base branch"),
+        (
+            {"line": '- axis="growth" fails (auth)', "kind": "condition"},
+            "growth is no value that coreloop.yaml or the file on the base branch declares",
+        ),
+    ],
+)
+def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
+    project, hub, forge, changes, reason
+) -> None:
+    one = statement(**changes)
+    write = write_counterexamples if one["kind"] == "condition" else write_candidates
+    write(project.candidates, one)
+    with pytest.raises(RefusedError, match=rf"{FILE}::analysis: {reason}; propose again"):
+        promote(project, forge, wanted=one["id"])
+    assert_nothing_done(project, hub)
+
+
+def test_value_that_the_base_branch_declares_is_promoted(project, hub, forge) -> None:
+    settle(project, axis_slugs={"growth": "growth"})
+    line = '- company from no earlier result and axis="growth" fails (auth): show'
+    write_counterexamples(project.candidates, statement(kind="condition", line=line))
+    promote(project, forge, wanted="ce-2026-04-25-001")
+    assert read_trailers(hub.pulls[0].body)["Phase"] == "F"

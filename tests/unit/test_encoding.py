@@ -319,3 +319,36 @@ def test_arguments_may_come_as_written_json():
     assert written(record(tool_calls=[call(args=fragment)]))["tool_calls"][0]["args"] == args
     read = written(record(tool_calls=[call(args=fragment)] * 100))
     assert read["tool_calls"][0]["args"]["axis"] == "수익성"
+
+
+def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
+    sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
+    calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(23)]
+    line = json.loads(encode_line(record(tool_calls=calls)))
+    kept = [one.get("args_from") for one in line["tool_calls"]]
+    assert "tool_calls_omitted" not in line
+    assert kept[0] is None
+    cut = {"order_id": ["get_user_details.orders[]"], "new_item_ids": []}  # what the user said goes first
+    assert kept[-1] == cut
+    assert kept.index(cut) == kept.count(None)
+
+
+def test_short_values_and_result_sizes_go_in_their_order():
+    args = {"order_id": "#W1", "item_ids": ["1", "2"], "none": [], "long": "x" * 40}
+    calls = [call(args=args, error=None, result_size_bytes=7) for _ in range(22)]
+    first = json.loads(encode_line(record(tool_calls=calls)))["tool_calls"][0]
+    assert first["args"] == {"order_id": "#W1", "item_ids": "…", "none": [], "long": "…"}
+    assert "result_size_bytes" not in first
+
+
+def test_empty_fields_of_calls_go_before_their_sources():
+    calls = [call(args={"order_id": "#W1"}, args_from={"order_id": ["question"]}) for _ in range(19)]
+    line = json.loads(encode_line(record(tool_calls=calls)))
+    assert all(one["args_from"] == {"order_id": ["question"]} for one in line["tool_calls"])
+    assert {"error", "overrides_used", "extreme_flags"}.isdisjoint(line["tool_calls"][0])
+
+
+@given(n_calls=st.integers(0, 40), paths=st.lists(UTF8_TEXT, max_size=4), error=st.none() | UTF8_TEXT)
+def test_a_line_with_sources_stays_within_its_size(n_calls, paths, error):
+    calls = [call(args_from={"a": paths}, ok=error is None, error=error) for _ in range(n_calls)]
+    assert len(encode_line(record(tool_calls=calls, tools_version="v" * 100))) <= MAX_LINE_BYTES

@@ -13,7 +13,7 @@ from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.demo.promoting import Promoted
-    from coreloop.demo.run import DemoProposals, DemoResult, Recorded
+    from coreloop.demo.run import DemoProposals, DemoRefined, DemoResult, Recorded
 
 
 @click.command()
@@ -28,7 +28,7 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
     """Run the whole loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with a small finance package's tools, really calling them; the
-    requests are recorded and mined, and the first candidate becomes a branch of a scratch repository.
+    requests are recorded and mined, and the first statement becomes a branch of a scratch repository.
     """
     from coreloop.demo.run import run_demo
 
@@ -40,16 +40,21 @@ def command(seed: int, out: Path | None, as_json: bool) -> None:
         raise result.failed
 
 
-def _show(stage: "Recorded | DemoProposals | Promoted", *, folder: Path, as_json: bool) -> None:
+def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder: Path, as_json: bool) -> None:
     from coreloop.cli.show import show_proposals
-    from coreloop.demo.run import DemoProposals, Recorded
+    from coreloop.cli.show_refine import show_refined
+    from coreloop.demo.run import DemoProposals, DemoRefined, Recorded
 
     if isinstance(stage, Recorded):
         _show_recorded(stage, folder, err=as_json)
     elif as_json:
         return
     elif isinstance(stage, DemoProposals):
+        click.echo("pattern  what goes together with success\n")
         show_proposals(*stage, as_json=False)
+    elif isinstance(stage, DemoRefined):
+        click.echo("\nrefine   what sets failed calls apart\n")
+        show_refined(*stage, as_json=False)
     else:
         _show_promoted(stage, folder)
 
@@ -61,8 +66,7 @@ def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
         f"{recorded.n_failed_calls} of which failed",
         err=err,
     )
-    click.echo(f"         recorded in {folder / 'data' / 'audit' / 'ai-ask'}", err=err)
-    click.echo("pattern  sequences that keep succeeding\n", err=err)
+    click.echo(f"         recorded in {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
 
 
 def _show_promoted(promoted: "Promoted", folder: Path) -> None:
@@ -73,7 +77,7 @@ def _show_promoted(promoted: "Promoted", folder: Path) -> None:
     click.echo(f"\npromote  {promoted.plan.proposal.id}, {said}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
     click.echo(f"\nTry it yourself:\n  cd {folder}")
-    click.echo(f"  {sys.argv[0]} pattern --since {DAYS.since} --until {DAYS.until} --min-success-rate 0.9")
+    click.echo(f"  {sys.argv[0]} refine --since {DAYS.since} --until {DAYS.until}")
     click.echo(f"  git show {promoted.done.branch}")
 
 

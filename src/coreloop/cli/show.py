@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.show_statements import show_statements
+from coreloop.cli.show_statements import show_nearest, show_statements
 from coreloop.mine.oddities import Absent, LogOddities
+from coreloop.pattern.draft import is_weak
 from coreloop.pattern.find import NearMiss
 from coreloop.pattern.propose import Proposals
 from coreloop.proposals.candidates import Candidate, CandidatesFile
@@ -43,6 +44,7 @@ def show_proposals(
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
+    show_nearest(proposals.said.nearest)
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -62,13 +64,20 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
 
 def _show_table(document: CandidatesFile) -> None:
     show_statements(document.statements, most=MAX_SHOWN)
-    if document.candidates:
+    weak = [candidate for candidate in document.candidates if is_weak(candidate)]
+    strong = [candidate for candidate in document.candidates if not is_weak(candidate)]
+    if strong:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
-    for candidate in document.candidates[:MAX_SHOWN]:
+    for candidate in strong[:MAX_SHOWN]:
         _show_candidate(candidate, columns)
-    if len(document.candidates) > MAX_SHOWN:
-        click.echo(f"… and {len(document.candidates) - MAX_SHOWN} more, in the draft")
+    if len(strong) > MAX_SHOWN:
+        click.echo(f"… and {len(strong) - MAX_SHOWN} more, in the draft")
+    if weak:
+        click.echo(
+            f"  {counted(len(weak), 'sequence')} without text: weak, no better than the rest of their "
+            "category (see the draft)"
+        )
     if document.n_folded:
         noun = counted(document.n_folded, "candidate")
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests not listed")
@@ -142,6 +151,8 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "fell": proposals.found.fell,
         "nearest": proposals.found.nearest,
         **asdict(proposals.oddities),
+        "n_tests": proposals.said.n_tests,
+        "nearest_statements": proposals.said.nearest,
         "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,

@@ -127,6 +127,7 @@ class _Work:
             result_size_bytes=len(json.dumps(result, ensure_ascii=False).encode()) if result else 0,
             overrides_used=sorted(overrides) if isinstance(overrides, dict) else None,
             extreme_flags=list(result.get("flags", ())) if result else [],
+            result=result,
         )
 
     def _resolve(self, value: object) -> object:

@@ -1,4 +1,4 @@
-"""The demo from end to end: a scratch project, its requests and records, its candidates, one promotion."""
+"""The demo from end to end: a scratch project, its requests and records, its proposals, one promotion."""
 
 import shutil
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from coreloop.days import Days
 from coreloop.demo.agent import answer
-from coreloop.demo.promoting import Promoted, promote_candidate
+from coreloop.demo.promoting import Promoted, promote_first
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import copy_project, load_tools
 from coreloop.errors import GitError, WorkspaceError
@@ -21,6 +21,8 @@ from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import Gates
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.candidates import CandidatesFile
+from coreloop.proposals.counterexamples import CounterexamplesFile
+from coreloop.refine.propose import Refined, refine, write_refined
 
 DAYS: Final = Days(date(2026, 3, 27), date(2026, 4, 25))
 _START_S: Final = int(datetime(2026, 3, 27, tzinfo=UTC).timestamp())
@@ -44,17 +46,29 @@ class DemoProposals(NamedTuple):
     paths: tuple[Path, Path]
 
 
+class DemoRefined(NamedTuple):
+    """What Phase F found, its counterexamples file, and where that and the draft were written."""
+
+    refined: Refined
+    document: CounterexamplesFile
+    paths: tuple[Path, Path]
+
+
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """How the demo ended; `failed` is why git did not let the first candidate be promoted."""
+    """How the demo ended; `failed` is why git did not let the first statement be promoted."""
 
     proposed: DemoProposals
+    refined: DemoRefined
     promoted: Promoted | None = None
     failed: GitError | None = None
 
 
 def run_demo(
-    folder: Path, *, seed: int, tell: Callable[[Recorded | DemoProposals | Promoted], None] = lambda _: None
+    folder: Path,
+    *,
+    seed: int,
+    tell: Callable[[Recorded | DemoProposals | DemoRefined | Promoted], None] = lambda _: None,
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -76,17 +90,27 @@ def run_demo(
     tell(record_requests(folder, seed=seed))
     proposed = propose_candidates(folder)
     tell(proposed)
-    promotable = (one for one in proposed.document.candidates if one.suggested_append is not None)
-    first = next(promotable, None)
-    if first is None:
-        return DemoResult(proposed)
+    refined = refine_failures(folder)
+    tell(refined)
+    wanted = _first_with_text(refined, proposed)
+    if wanted is None:
+        return DemoResult(proposed, refined)
     try:
-        promoted = promote_candidate(folder, proposed.paths[0], first.id, seed=seed)
+        promoted = promote_first(folder, *wanted)
     except GitError as error:
-        error.add_note("the candidates are there, only the promotion was left out")
-        return DemoResult(proposed, failed=error)
+        error.add_note("the proposals are there, only the promotion was left out")
+        return DemoResult(proposed, refined, failed=error)
     tell(promoted)
-    return DemoResult(proposed, promoted)
+    return DemoResult(proposed, refined, promoted)
+
+
+def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:
+    """File and id of what is promoted: what sets failed calls apart comes first."""
+    for document, paths in ((refined.document, refined.paths), (proposed.document, proposed.paths)):
+        for statement in document.statements:
+            if statement.suggested_append is not None:
+                return paths[0], statement.id
+    return None
 
 
 def make_project(folder: Path) -> None:
@@ -145,3 +169,14 @@ def propose_candidates(folder: Path) -> DemoProposals:
     proposals = propose(rollups, DAYS, Gates(), workspace=workspace)
     document, paths = write_proposals(proposals, workspace.candidates_dir, now=_NOW, sanitized=False)
     return DemoProposals(proposals, document, paths)
+
+
+def refine_failures(folder: Path) -> DemoRefined:
+    """Run Phase F on the demo's records."""
+    workspace = open_workspace(folder)
+    gates = workspace.settings.gates
+    settings = mine_settings(workspace.settings, gates.min_chunk_len)
+    rollups = roll_up_folder(workspace.records_dir, settings)
+    refined = refine(rollups, DAYS, workspace=workspace, min_failures=gates.min_failures)
+    document, paths = write_refined(refined, workspace.counterexamples_dir, now=_NOW, sanitized=False)
+    return DemoRefined(refined, document, paths)

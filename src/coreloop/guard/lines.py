@@ -1,12 +1,12 @@
 """Whether appended lines are what coreloop writes: closed forms, known words, and the trailers' figures."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
 
-from coreloop.project.settings import Settings
-from coreloop.proposals.figures import caveat_figures, guide_figures
+from coreloop.guard.figures import refuse_counts, refuse_figures, refuse_rate
+from coreloop.guard.statement import refuse_statement
+from coreloop.guard.words import Words
+from coreloop.proposals.advice import parse_advice
+from coreloop.proposals.figures import caveat_figures, guide_figures, read_guide_evidence
 from coreloop.proposals.grammar import (
     Call,
     Calls,
@@ -23,21 +23,6 @@ from coreloop.proposals.grammar import (
 from coreloop.proposals.lines import refuse_line
 from coreloop.records import is_category
 from coreloop.text import printable
-
-_WORD: Final = re.compile(r"[\w-]{1,40}")
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What the base declares: its coreloop.yaml, and the text of the file that is edited."""
-
-    settings: Settings
-    source: str
-
-    def declares(self, value: str) -> bool:
-        """Whether a selector's value may be written; one that nobody declared must at least be one word."""
-        quoted = any(f"{quote}{value}{quote}" in self.source for quote in "\"'")
-        return quoted or value in self.settings.axis_slugs or _WORD.fullmatch(value) is not None
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -56,28 +41,48 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
         if reason := refuse_line(line, private=False):
             yield f"line {number} is none that coreloop writes: {reason}"
             return
+    statement = parse_advice(lines[0]) if len(lines) == 1 else None
+    if statement is not None:
+        yield from refuse_statement(statement, trailers, words)
+        return
     values = tuple(map(parse_line, lines))
     refuse = _refuse_guide if trailers["Phase"] == "R" else _refuse_caveat
     yield from refuse(values, trailers, words)
 
 
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """When, Call, Evidence; the first two may be there already, from an earlier promotion."""
+    """When and Call, one of which may be there from an earlier promotion; their Evidence once was a line."""
     match values:
-        case [When(), Calls(), GuideEvidence() as evidence]:
-            pass
-        case [When() | Calls(), GuideEvidence() as evidence] | [GuideEvidence() as evidence]:
-            pass
+        case [When(), Calls()] | [When() | Calls()]:
+            yield from _refuse_evidence(trailers)
+        case (
+            [When(), Calls(), GuideEvidence() as evidence]
+            | [When() | Calls(), GuideEvidence() as evidence]
+            | [GuideEvidence() as evidence]
+        ):
+            yield from refuse_figures(guide_figures(evidence), trailers)
+            yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
-            yield "the lines are not the When, Call and Evidence of a Guide"
+            yield "the lines are not the When and Call of a Guide"
             return
+    if trailers["Replay"] == "not-applicable":
+        yield "the trailer Replay is not-applicable, but the steps can be asked for again"
     for value in values:
         if isinstance(value, When):
             yield from _refuse_when(value, words)
         elif isinstance(value, Calls):
             yield from _refuse_values(value.calls, words)
-    yield from _refuse_figures(guide_figures(evidence), trailers)
-    yield from _refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
+
+
+def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
+    """The figures stand in the trailers alone, and must agree with each other."""
+    found = read_guide_evidence(trailers["Evidence"])
+    if found is None:
+        yield "the trailer Evidence is none of a Guide"
+        return
+    succeeded, requests = found
+    yield from refuse_counts(requests, trailers)
+    yield from refuse_rate(succeeded, requests, "requests", trailers)
 
 
 def _refuse_when(when: When, words: Words) -> Iterator[str]:
@@ -104,9 +109,9 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
             yield "the lines are not the Fails and Evidence of a caveat"
             return
     yield from _refuse_values(_calls_of(fails), words)
-    yield from _refuse_figures(caveat_figures(fails, evidence), trailers)
+    yield from refuse_figures(caveat_figures(fails, evidence), trailers)
     counts = fails.counts
-    yield from _refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
+    yield from refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
 
 
 def _calls_of(fails: Fails) -> tuple[Call, ...]:
@@ -116,17 +121,3 @@ def _calls_of(fails: Fails) -> tuple[Call, ...]:
         case FailsCall(call):
             return (call,)
     return ()
-
-
-def _refuse_figures(said: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
-    for name, value in said.items():
-        if trailers[name] != value:
-            yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
-
-
-def _refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str, str]) -> Iterator[str]:
-    """A rate of three decimals, times what was observed, is the count that succeeded, or is refused."""
-    written = trailers["Success-Rate"]
-    is_share = re.fullmatch(r"[01]\.\d{3}", written, re.ASCII)
-    if not is_share or abs(float(written) * observed - succeeded) > 0.5 + 0.0005 * observed:
-        yield f"the trailer Success-Rate does not fit {succeeded} of {observed} {unit}"

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from coreloop.docstrings.source import UnprovenError, read_source
+from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import FileChange
 from coreloop.guard.insertion import inserted_lines
-from coreloop.guard.lines import Words, refuse_lines
+from coreloop.guard.lines import refuse_lines
+from coreloop.guard.words import Words
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import (
     CANDIDATE_ID,
@@ -101,16 +103,17 @@ def refuse_files(
     elif one.path != project + file:
         yield f"{printable(one.path)} changes, but the Target is {printable(said.get('Target', 'missing'))}"
     elif said.get("Phase") in SECTIONS and SYMBOL.fullmatch(symbol) and all(map(said.get, NAMES)):
-        yield from _refuse_text(one, symbol, said, settings)
+        yield from _refuse_text(one, symbol, said, Words(settings, "", engine_of(commit)))
 
 
-def _refuse_text(one: FileChange, symbol: str, said: Mapping[str, str], settings: Settings) -> Iterator[str]:
+def _refuse_text(one: FileChange, symbol: str, said: Mapping[str, str], words: Words) -> Iterator[str]:
     qualname, _, line = symbol.partition(":")
     at, section = int(line) if line else None, SECTIONS[said["Phase"]]
     try:
         lines = inserted_lines(one.old, one.new, qualname=qualname, line=at, section=section)
-        words = Words(settings, read_source(one.old).text)
+        source = read_source(one.old)
+        definition = find_definition(source.tree, qualname, at)
     except UnprovenError as reason:
         yield f"{printable(one.path)}: {reason}"
         return
-    yield from refuse_lines(lines, said, words)
+    yield from refuse_lines(lines, said, replace(words, source=source.text, definition=definition))

@@ -4,10 +4,7 @@ The smallest numbers of a mixing function make the sample, so that the parts of 
 same sample as the whole, and a busy day costs no more than `MOST_SAMPLED`.
 """
 
-import unicodedata
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from heapq import heappush, heappushpop
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -15,26 +12,24 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from coreloop.categories import Categories
+from coreloop.encoding import ELIDED
 from coreloop.failures import MAX_ERROR_CHARS, error_class
 from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import is_ok
 from coreloop.mine.rows import as_int
 from coreloop.mine.tables import MOST_SAMPLED
-from coreloop.records import digest64
+from coreloop.mine.values import bucket_of, value_hash
 
 _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
-_MOST_PATHS: Final = 4
 _MOST_CALLS: Final = 100
+_MOST_PATHS: Final = 4
 _MOST_ARGUMENTS: Final = 100
 _MOST_NAME_CHARS: Final = 64
 """Of an argument's name; one that is longer cannot be said."""
-_STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
-"""Upper ends of the buckets of positive numbers, ten a decade; bucket 0 is what is not above 0.001."""
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _Places = Mapping[str, tuple[str, ...]]
 _T = TypeVar("_T")
-_EMPTY: Final = (b"null", b'""', b"[]", b"{}")
 
 
 class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -43,7 +38,8 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
     Attributes
     ----------
     value : int
-        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them.
+        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them. 0
+        where the line had no room for it.
     bucket : int or None
         Of a number, into `EDGES`.
     sources : tuple of str or None
@@ -82,6 +78,7 @@ class SampledLine(NamedTuple):
 
 
 class _CallExtras(msgspec.Struct, gc=False):
+    args: Any = None
     args_from: dict[str, tuple[str, ...]] | None = None
 
 
@@ -102,8 +99,6 @@ class _LooseExtras(msgspec.Struct, gc=False):
 
 
 _decode_extras = msgspec.json.Decoder(_Extras).decode
-_decode_value = msgspec.json.Decoder().decode
-_digest: Final = lru_cache(maxsize=16_384)(digest64)
 
 
 def sample_number(ts_us: int, offset: int) -> int:
@@ -142,10 +137,11 @@ class Sampler:
 
 
 def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tuple[Any, ...]:
-    calls = line.calls[:_MOST_CALLS]
-    model, sources = _extras(line.raw, len(line.calls))
-    packed = [_call(call, places) for call, places in zip(calls, sources, strict=False)]
-    keywords = rules.keywords(line.fields.question or "")
+    model, extras = _extras(line)
+    packed = [
+        _call(call, one.args, one.args_from)
+        for call, one in zip(line.calls[:_MOST_CALLS], extras, strict=False)
+    ]
     return (
         number,
         line.ts_us,
@@ -155,34 +151,51 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
         line.provider or "",
         line.outcome,
         as_int(line.asked),
-        "\n".join(keywords),
+        "\n".join(rules.keywords(line.fields.question or "")),
         msgspec.json.encode(packed).decode(),
     )
 
 
-def _extras(raw: bytes, n_calls: int) -> tuple[str, Sequence[_Places | None]]:
-    """The model, and where each call's arguments had stood; what has another shape counts as not recorded."""
+def _extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
+    """The model and, of each call, arguments and where they had stood."""
     try:
-        extras = _decode_extras(raw)
-        model = extras.model or ""
-        places: list[_Places | None] = [one.args_from for one in extras.tool_calls or ()]
+        extras = _decode_extras(line.raw)
+        if len(extras.tool_calls or ()) == len(line.calls):
+            return extras.model or "", extras.tool_calls or ()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        model, places = _loose_extras(raw)
-    return model, places if len(places) == n_calls else [None] * n_calls
+        pass
+    return _loose_extras(line)
 
 
-def _loose_extras(raw: bytes) -> tuple[str, list[_Places | None]]:
-    """The same, value by value, of a line in which one has another shape."""
-    loose = _read(raw, _LooseExtras) or _LooseExtras()
-    calls = (_read(one, _LooseCall) or _LooseCall() for one in loose.tool_calls or ())
-    return _read(loose.model, str) or "", [_loose_places(one.args_from) for one in calls]
+def _loose_extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
+    """The same, value by value; what has another shape counts as not recorded."""
+    loose = _read(line.raw, _LooseExtras) or _LooseExtras()
+    raws = loose.tool_calls or []
+    places: list[dict[str, tuple[str, ...]] | None] = [None] * len(line.calls)
+    if len(raws) == len(line.calls):
+        places = [_loose_places((_read(one, _LooseCall) or _LooseCall()).args_from) for one in raws]
+    extras = [_CallExtras(_decoded(call.args), found) for call, found in zip(line.calls, places, strict=True)]
+    return _read(loose.model, str) or "", extras
 
 
-def _loose_places(raw: msgspec.Raw) -> _Places | None:
+def _loose_places(raw: msgspec.Raw) -> dict[str, tuple[str, ...]] | None:
     read = {
         name: _read(one, tuple[str, ...]) for name, one in (_read(raw, dict[str, msgspec.Raw]) or {}).items()
     }
     return {name: paths for name, paths in read.items() if paths is not None} or None
+
+
+def _decoded(args: object) -> dict[str, Any]:
+    """Arguments one by one; one that cannot be read is as one that is not known."""
+    raws = args.items() if isinstance(args, dict) else ()
+    return {name: _known(raw) for name, raw in raws}
+
+
+def _known(raw: msgspec.Raw) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ELIDED
 
 
 def _read(raw: bytes, kind: type[_T]) -> _T | None:
@@ -192,43 +205,20 @@ def _read(raw: bytes, kind: type[_T]) -> _T | None:
         return None
 
 
-def _call(call: CallFields, places: _Places | None) -> SampledCall:
+def _call(call: CallFields, args: Any, places: _Places | None) -> SampledCall:
     failed = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
-    args = call.args if isinstance(call.args, dict) else {}
+    named = args if type(args) is dict else {}
+    known = places or {}
     return SampledCall(
         call.name,
         failed,
         {
-            name: _argument(raw, None if places is None else places.get(name))
-            for name, raw in islice(args.items(), _MOST_ARGUMENTS)
-            if bytes(raw) not in _EMPTY and len(name) <= _MOST_NAME_CHARS
+            name: SampledArgument(
+                value_hash(value),
+                bucket_of(value) if type(value) is int or type(value) is float else None,
+                known[name][:_MOST_PATHS] if name in known else None,
+            )
+            for name, value in islice(named.items(), _MOST_ARGUMENTS)
+            if value not in _EMPTY and len(name) <= _MOST_NAME_CHARS
         },
     )
-
-
-def _argument(raw: msgspec.Raw, sources: tuple[str, ...] | None) -> SampledArgument:
-    kept = None if sources is None else sources[:_MOST_PATHS]
-    try:
-        value = _decode_value(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return SampledArgument(digest64(bytes(raw).decode("utf-8", "replace")), None, kept)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return SampledArgument(value_hash(value, raw), bucket_of(value) if is_number else None, kept)
-
-
-def value_hash(value: object, raw: bytes = b"") -> int:
-    """An argument's value as 64 bits; ``raw`` is its JSON, which a list or an object is known by."""
-    if isinstance(value, str):
-        return _digest(unicodedata.normalize("NFC", value).strip())
-    if isinstance(value, bool):
-        return _digest("true" if value else "false")
-    if isinstance(value, float) and value.is_integer():
-        return _digest(str(int(value)))
-    if isinstance(value, int | float):
-        return _digest(str(value))
-    return digest64(bytes(raw).decode("utf-8", "replace"))
-
-
-def bucket_of(number: float) -> int:
-    """The bucket of a number: fixed logarithmic ones, ten a decade, those of negative numbers below 0."""
-    return bisect_left(EDGES, number) if number >= 0 else -1 - bisect_left(EDGES, -number)

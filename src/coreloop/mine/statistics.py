@@ -220,7 +220,9 @@ def _wilson(hits: int, n: int, z: float) -> tuple[float, float]:
         return 0.0, 1.0
     rate, share = hits / n, z * z / n
     centre, spread = rate + share / 2, z * sqrt(rate * (1 - rate) / n + share / (4 * n))
-    return max(0.0, (centre - spread) / (1 + share)), min(1.0, (centre + spread) / (1 + share))
+    low = (centre - spread) / (1 + share) if hits else 0.0  # and not 2e-18, which is above the rate
+    high = (centre + spread) / (1 + share) if hits < n else 1.0
+    return low, high
 
 
 def _log_probability(a_hits: int, a_n: int, b_n: int, hits: int) -> float:

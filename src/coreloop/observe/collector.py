@@ -214,8 +214,9 @@ class AuditCollector:
             Size of the result that the model received.
         result : object, optional
             What the model received: JSON as a text, plain lists, dicts and dataclasses, or a text. Never
-            stored: its values are remembered as hashes, so that later calls are recorded with ``args_from``,
-            the fields where their arguments stood. Anything else is not looked into.
+            stored: its values are remembered as hashes, so that calls are recorded with ``args_from``, the
+            fields where their arguments stood before. Anything else is not looked into. Without any result
+            nothing is looked up.
         overrides_used : iterable of str, optional
             Keys of the tool's assumptions that the caller replaced.
         extreme_flags : iterable of str
@@ -242,15 +243,18 @@ class AuditCollector:
                 self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
                 self._last_step = taken
             record["tool_calls"].append(call)
-        self._trace_sources(record, call, plain_args, result)
+        if result is not ... or self._sources is not None:
+            self._trace_sources(record, call, plain_args, result)
 
     def _trace_sources(self, record: Record, call: ToolCall, args: dict[str, Any], result: object) -> None:
         """Add to a recorded call where its arguments came from; whatever that costs, the call stays."""
         try:
             with self._lock:
-                if self._sources is None:  # a request without a tool needs none
+                if self._sources is None:  # a request without results needs none
                     sources = Sources()
                     sources.hear(record["question"])
+                    if any(other["ok"] and other is not call for other in record["tool_calls"]):
+                        sources.mark_incomplete()
                     self._sources = sources
             trace_sources(self._sources, call, args, result)
         except Exception as error:

@@ -107,7 +107,7 @@ class _Recorder:
                 error=text if failed else error,
                 duration_ms=duration_ms,
                 result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-                result=... if outcome is _NONE else outcome,
+                result=outcome if outcome is not _NONE else ... if error is None else None,
             )
         except Exception as problem:  # as in the collector
             try:

@@ -9,7 +9,7 @@ import os
 import re
 from _thread import RLock  # as in the collector
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice, repeat
+from itertools import islice, repeat
 from types import GetSetDescriptorType
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 from unicodedata import normalize
@@ -34,12 +34,13 @@ FORGET_S: Final = 3600.0
 _N_GENERATIONS: Final = 4
 _GENERATION_S: Final = FORGET_S / _N_GENERATIONS
 _GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
-_MAX_CONTAINERS: Final = 2_500  # of one result; one that contains itself has no end
+_MAX_CONTAINERS: Final = MAX_LEAVES + 50  # of one result; one that contains itself has no end
 _MAX_TEXTS: Final = 16  # of one generation
 _MAX_NAMES: Final = 4_000
 _MAX_PLACES: Final = 8  # more than are written: an argument with several values has those that they share
 _MIN_CHARS: Final = 3
 _SMALL: Final = 100
+_COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")
 _LARGE: Final = 10**18
 _NAME_CHARS: Final = 40
 _NAME_DIGITS: Final = 3
@@ -87,15 +88,20 @@ class Sources:
     ----------
     now_s : float
         Seconds of any clock; see `age`.
+
+    Attributes
+    ----------
+    is_fed : bool
+        Whether any result was remembered: of who gives none, nothing is looked up.
     """
 
-    __slots__ = ("_generations", "_heard", "_is_fed", "_is_whole", "_names")
+    __slots__ = ("_generations", "_heard", "_is_whole", "_names", "is_fed")
 
     def __init__(self, now_s: float = 0.0) -> None:
         self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, []),)
         self._names: dict[str, dict[str, Place]] = {}
         self._heard = 0
-        self._is_fed = False
+        self.is_fed = False
         self._is_whole = True
 
     def __len__(self) -> int:
@@ -111,32 +117,39 @@ class Sources:
         texts = self._generations[-1].texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
             self._is_whole = False
-        if any(said == known for generation in self._generations for _, known in generation.texts):
+        if self._heard and self._has_heard(said):
             return
         del texts[: len(texts) - _MAX_TEXTS + 1]
         self._heard += 1
         self._names = {}  # the places in it are of the texts before
         texts.append((self._heard, said))
 
-    def look_up(self, args: dict[str, Any], *, is_fed: bool) -> Asked:
+    def _has_heard(self, said: str) -> bool:
+        return any(said == known for generation in self._generations for _, known in generation.texts)
+
+    def look_up(self, args: dict[str, Any]) -> Asked:
         """Where the values of a call's arguments stood before.
 
         Parameters
         ----------
         args : dict
             Plain JSON values by name.
-        is_fed : bool
-            Whether the call gives its result: who gives none is not told of arguments that stood nowhere.
         """
         echoes: set[int] = set()
         found: dict[str, list[str]] = {}
         for name, value in args.items():
+            if type(value) is str:  # as most are
+                text = _composed(value.strip())
+                echoes.add(hash(text))
+                if is_compared(text):
+                    found[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
+                continue
             texts = list(islice(_texts_in(value), MAX_ARGUMENT_LEAVES + 1))
             echoes.update(map(hash, texts))
             compared = [text for text in texts if is_compared(text)]
             if compared and len(texts) <= MAX_ARGUMENT_LEAVES:
                 found[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
-        if not (self._is_whole and (self._is_fed or is_fed or any(found.values()))):
+        if not self._is_whole:
             found = {name: paths for name, paths in found.items() if paths}
         return Asked(found or None, echoes)
 
@@ -159,7 +172,7 @@ class Sources:
         if result is ...:
             self._is_whole = False
             return
-        self._is_fed = True
+        self.is_fed = True
         if len(self._generations[-1].places) > _GENERATION_LEAVES:
             self._rotate(self._generations[-1].begun_s)
         if sum(map(len, self._names.values())) > _MAX_NAMES:
@@ -212,16 +225,18 @@ class Sources:
             known = generation.places.get(number)
             if known is not None:
                 places += known if type(known) is list else [known]  # type: ignore[list-item]
-        heard = self._when_heard(text)
+        heard = self._when_heard(text.casefold())
         if heard is not None:
             before = [place for place in places if place[0] < heard]
             places = [*before, (heard, QUESTION), *places[len(before) :]]
-        return list(dict.fromkeys(path for _, path in places if path))
+        return list(dict.fromkeys([path for _, path in places if path])) if places else []
 
-    def _when_heard(self, text: str) -> int | None:
-        wanted = text.casefold()
-        texts = chain.from_iterable(generation.texts for generation in self._generations)
-        return next((heard for heard, said in texts if wanted in said and _has_word(said, wanted)), None)
+    def _when_heard(self, wanted: str) -> int | None:
+        for generation in self._generations:
+            for heard, said in generation.texts:
+                if wanted in said and _has_word(said, wanted):
+                    return heard
+        return None
 
     def _unwrapped(self, result: object) -> list[Any]:
         """What a result says: the value of a JSON text, and those of MCP's parts of text."""
@@ -386,7 +401,10 @@ def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result
     result : object
         ``...`` where it is not known.
     """
-    asked = sources.look_up(args, is_fed=result is not ...)
+    if result is ... and not sources.is_fed:
+        sources.remember(call["name"], ..., set(), ok=call["ok"])
+        return
+    asked = sources.look_up(args)
     if asked.args_from is not None:
         call["args_from"] = asked.args_from
     sources.remember(call["name"], result, asked.echoes, ok=call["ok"])
@@ -406,7 +424,7 @@ def is_name(key: str) -> bool:
 
 def is_compared(text: str) -> bool:
     """Whether a value is long and rare enough for its place to say where it came from."""
-    return len(text) >= _MIN_CHARS and _COMMON.fullmatch(text) is None
+    return len(text) >= _MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
 
 
 def _texts_in(value: Any) -> Iterator[str]:

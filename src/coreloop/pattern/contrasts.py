@@ -27,9 +27,6 @@ LEAST_REQUESTS: Final = 20
 """Of a side."""
 _LEAST_NEAR: Final = LEAST_REQUESTS // 2
 """Of a side that may yet have enough."""
-_MOST_OF_BOTH: Final = 0.5
-"""Of the requests that would use two tools if one had nothing to do with the other: with more, they are used
-together, and who uses both has not chosen."""
 _QUESTION: Final = "question"
 ContrastKind = Literal["order", "once", "choice"]
 
@@ -143,8 +140,8 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
     -------
     list of Contrast
         Everything that was tested, worth saying or not: at least 20 requests and 5 different questions on
-        each side, on the days that the search sees. What has the same sides is one. Also what lacks up to ten
-        requests to be tested, and looks worth it.
+        each side. What has the same sides is one. Also what lacks up to ten requests to be tested, and looks
+        worth it.
     """
     counted = [request for request in sample.requests if request.counts]
     by_tool: defaultdict[str, list[SampledRequest]] = defaultdict(list)
@@ -197,17 +194,15 @@ def _test(
     *,
     n_saved: int = 0,
 ) -> Contrast | None:
-    if not said.is_sound():  # a name that only a log has
+    if not said.is_sound():  # a name of the log that is no plain word
         return None
-    seen = ~cases.held
-    sides = (with_it & seen, without & seen)
-    n_missing = LEAST_REQUESTS - min(side.bit_count() for side in sides)
+    n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
         return few if n_missing <= LEAST_REQUESTS - _LEAST_NEAR and few.is_better() else None
-    if not all(map(cases.has_questions, sides)):
+    if not (cases.has_questions(with_it) and cases.has_questions(without)):
         return None
-    p_value = mantel_haenszel_p(cases.sides(*sides))
+    p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
     return Contrast(kind, tool, said, cases, requests, with_it, without, p_value, 0, n_saved)
 
 
@@ -278,27 +273,25 @@ def _first_sources(tool: str, request: SampledRequest) -> dict[str, frozenset[st
 
 
 def _choices(requests: Sequence[SampledRequest], sample: Sample) -> Iterator[Contrast | None]:
-    """Two tools that were tried for one keyword, each without the other."""
+    """Two tools with which requests on one keyword began."""
     for keyword in sorted({keyword for request in requests for keyword in request.keywords}):
         asked = [request for request in requests if keyword in request.keywords]
         cases = _cases(asked, sample)
-        used = _used(asked)
+        used = _begun(asked)
         enough = sorted(tool for tool, places in used.items() if len(places) >= LEAST_REQUESTS)
         sets = {tool: bits_of(used[tool], cases.n) for tool in enough}
         for tool, other in combinations(enough, 2):
-            one, two = sets[tool] & ~sets[other], sets[other] & ~sets[tool]
-            both, by_chance = (sets[tool] & sets[other]).bit_count(), len(used[tool]) * len(used[other])
-            if both * cases.n > _MOST_OF_BOTH * by_chance:
-                continue
+            one, two = sets[tool], sets[other]
             if mantel_haenszel_difference(cases.sides(one & ~cases.held, two & ~cases.held)) > 0:
                 tool, other, one, two = other, tool, two, one  # noqa: PLW2901
             said = advice("use_instead", keywords=keyword, tool=other)
             yield _test("choice", tool, said, asked, cases, two, one)
 
 
-def _used(requests: Iterable[SampledRequest]) -> dict[str, list[int]]:
-    used: defaultdict[str, list[int]] = defaultdict(list)
+def _begun(requests: Iterable[SampledRequest]) -> dict[str, list[int]]:
+    """Requests by the tool that was called first."""
+    begun: defaultdict[str, list[int]] = defaultdict(list)
     for place, request in enumerate(requests):
-        for tool in {call.tool for call in request.calls if call.ok}:
-            used[tool].append(place)
-    return used
+        for call in request.calls[:1]:
+            begun[call.tool].append(place)
+    return begun

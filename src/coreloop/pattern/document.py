@@ -23,7 +23,7 @@ def redact_entry(entry: Statement | Candidate, words: Vocabulary) -> Statement |
 def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     """Without questions, and with ``[REDACTED n]`` for every text from no closed vocabulary, n its length."""
     axis = candidate.axis
-    withheld = candidate.refused is not None or any(
+    withheld = any(
         not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
         for step in candidate.tool_pattern
     )
@@ -33,7 +33,7 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
         key="" if withheld else candidate.key,
         seq_hash="" if withheld else candidate.seq_hash,
         suggested_append=None if withheld else candidate.suggested_append,
-        refused=WITHHELD if withheld else None,
+        refused=WITHHELD if withheld else candidate.refused,
         engine=unless(words.is_known(candidate.engine), candidate.engine),
         axis=None if axis is None else unless(words.declares(axis, candidate.engine), axis),
         cat_hash=unless(is_category(candidate.cat_hash), candidate.cat_hash),

@@ -14,10 +14,11 @@ from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.proposals.statements import MAX_Q
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 
-MAX_Q: Final = 0.05
+_WEAK: Final = "weak: "
 
 
 def draft_candidate(
@@ -58,6 +59,11 @@ def guide_lines(candidate: Candidate, words: Vocabulary, keywords: tuple[str, ..
     return str(when), str(_calls(candidate, words))
 
 
+def is_weak(candidate: Candidate) -> bool:
+    """Whether a drafted candidate has no text because it says no more than its category does."""
+    return candidate.refused is not None and candidate.refused.startswith(_WEAK)
+
+
 def _weak(candidate: Candidate) -> str | None:
     """Why a sequence says no more than its category does; None where it does better beyond doubt."""
     n, rest_ok, rest_n = candidate.n_observed, candidate.rest_ok, candidate.rest_n
@@ -65,10 +71,10 @@ def _weak(candidate: Candidate) -> str | None:
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
     if not rest_n:
-        return "weak: its category has no other requests to compare it with"
+        return f"{_WEAK}its category has no other requests to compare it with"
     sure = "" if candidate.q_value is None else f" (q {candidate.q_value:.2f})"
     rest = f"{rest_ok} of {rest_n} of the rest of its category{sure}"
-    return f"weak: {candidate.n_succeeded} of {n} succeeded, {rest}"
+    return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:

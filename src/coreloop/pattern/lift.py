@@ -77,7 +77,7 @@ def find_lifts(sample: Sample) -> list[Lift]:
     -------
     list of Lift
         Everything that was tested: at least 20 requests and 5 different questions with the keyword and as
-        many without it, on the days that the search sees.
+        many without it.
     """
     requests = [request for request in sample.requests if request.succeeded]
     n = len(requests)
@@ -107,13 +107,14 @@ def _is_sayable(keyword: str) -> bool:
 
 
 def _test(tool: str, keyword: str, cases: Cases, having: int) -> Lift | None:
+    others = cases.all & ~having
+    if min(having.bit_count(), others.bit_count()) < LEAST_REQUESTS:
+        return None
+    if not (cases.has_questions(having) and cases.has_questions(others)):
+        return None
     seen = ~cases.held
-    sides = having & seen, ~having & cases.all & seen
-    if min(side.bit_count() for side in sides) < LEAST_REQUESTS:
-        return None
-    if not all(map(cases.has_questions, sides)):
-        return None
-    return Lift(tool, keyword, cases, having, fisher_exact(*cases.count(sides[0]), *cases.count(sides[1])))
+    p_value = fisher_exact(*cases.count(having & seen), *cases.count(others & seen))
+    return Lift(tool, keyword, cases, having, p_value)
 
 
 def use_for(lifts: Sequence[tuple[Lift, float]], sample: Sample) -> list[Statement]:

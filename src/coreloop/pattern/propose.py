@@ -14,7 +14,7 @@ from coreloop.mine.rollup import Rollup
 from coreloop.mine.sample import read_sample
 from coreloop.mine.statistics import fisher_exact
 from coreloop.mine.window import merge
-from coreloop.pattern.document import candidates_markdown, redact_candidate, redact_note
+from coreloop.pattern.document import candidates_markdown, redact_entry, redact_note
 from coreloop.pattern.draft import draft_candidate
 from coreloop.pattern.find import FoundCandidates, find_candidates
 from coreloop.pattern.statements import FoundStatements, find_statements, keywords_by_tool
@@ -29,6 +29,7 @@ from coreloop.proposals.statement_draft import (
     named_tools,
     with_questions,
 )
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 
 
@@ -133,17 +134,18 @@ def write_proposals(
     """
     words, notes = proposals.words, proposals.notes
 
-    def build(numbered: Numbered[Candidate]) -> tuple[CandidatesFile, str]:
+    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
         document = CandidatesFile(
             generated_at=now,
             window=proposals.days,
-            candidates=numbered.entries,
+            statements=numbered.of(Statement),
+            candidates=numbered.of(Candidate),
             notes=tuple(map(redact_note, notes)) if sanitized else notes,
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
         return document, candidates_markdown(document, words)
 
-    redacting = partial(redact_candidate, words=words) if sanitized else None
-    found = proposals.found.candidates
+    redacting = partial(redact_entry, words=words) if sanitized else None
+    found: list[Statement | Candidate] = [*proposals.said.statements, *proposals.found.candidates]
     return write_night(folder, now.date(), found, kind=CANDIDATES, redact=redacting, build=build)

@@ -122,7 +122,11 @@ def run_pattern(
             notes=notes.notes,
         )
         if request.sanitized:  # steps may hold values of users
-            proposals = replace(proposals, found=replace(proposals.found, nearest=()))
+            proposals = replace(
+                proposals,
+                found=replace(proposals.found, nearest=()),
+                said=replace(proposals.said, nearest=()),
+            )
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)
         document, paths = write_proposals(proposals, folder, now=now, sanitized=request.sanitized)

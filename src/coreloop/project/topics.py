@@ -1,6 +1,7 @@
 """Categories to begin with: words that many questions hold and that the project's own source names."""
 
 import ast
+import json
 import re
 import unicodedata
 from collections import Counter
@@ -8,8 +9,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Final
-
-import msgspec
 
 from coreloop.categories import Categories
 from coreloop.files import open_regular
@@ -32,13 +31,6 @@ _SAYS_NOTHING: Final = frozenset(
         "which", "will", "with", "would", "your",
     }
 )  # fmt: skip
-
-
-class _Asked(msgspec.Struct):
-    question: str | None = None
-
-
-_decode = msgspec.json.Decoder(_Asked).decode
 
 
 def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
@@ -79,12 +71,18 @@ def _questions(records: Path) -> Iterator[str]:
             continue
         with open_regular(path) as file:
             for line in file:
-                try:
-                    asked = _decode(line).question
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    continue
+                asked = _question(line)
                 if asked:
                     yield asked
+
+
+def _question(line: bytes) -> str | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    asked = record.get("question") if isinstance(record, dict) else None
+    return asked if isinstance(asked, str) else None
 
 
 def source_words(root: Path) -> frozenset[str]:

@@ -312,7 +312,7 @@ def _edit(
     place = int(line) if line.isdecimal() else None
     outcome = append_to_section(source, symbol, proposal.section, proposal.lines, line=place)
     if isinstance(outcome, Edited):
-        refuse_strange_words(proposal.lines, source, symbol, place, settings)
+        refuse_strange_words(proposal.lines, source, f"{path}::{proposal.symbol}", settings)
         return outcome
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
     raise RefusedError(f"{path}::{proposal.symbol}: {reason}")

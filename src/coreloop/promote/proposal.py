@@ -187,7 +187,7 @@ def _statement(
         providers=tuple(found.providers),
         figures={
             **statement_figures(statement_evidence(found), found.n_questions),
-            "Success-Rate": f"{sides.n_ok / sides.n if sides.n else 0:.3f}",
+            "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
         },
         rows=statement_rows(found),
     )

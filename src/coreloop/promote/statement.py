@@ -24,7 +24,7 @@ def is_ours(found: Statement, lines: tuple[str, ...], phase: str) -> bool:
     forms = GUIDE_FORMS if phase == "R" else CAVEAT_FORMS
     is_sound = said.form in forms and (found.kind == "condition") is (phase == "F")
     sides = found.sides
-    counts = sides.n_ok <= sides.n and sides.other_ok <= sides.other_n
+    counts = sides.n_ok <= sides.n > 0 and sides.other_ok <= sides.other_n
     return is_sound and counts and found.key == statement_key(found.tool, found.line, SECTIONS[phase])
 
 
@@ -35,9 +35,7 @@ def names_strange_keywords(found: Statement, settings: Settings) -> bool:
     return said is not None and not known.issuperset(said.named().keywords)
 
 
-def refuse_strange_words(
-    lines: tuple[str, ...], source: bytes, symbol: str, line: int | None, settings: Settings
-) -> None:
+def refuse_strange_words(lines: tuple[str, ...], source: bytes, target: str, settings: Settings) -> None:
     """Refuse a statement about arguments or values that the file on the base branch does not declare.
 
     Raises
@@ -49,16 +47,17 @@ def refuse_strange_words(
     if said is None:
         return
     try:
-        reason = next(_strange(said, source, symbol, line, settings), None)
+        reason = next(_strange(said, source, target.partition("::")[2], settings), None)
     except UnprovenError as unproven:
-        raise RefusedError(f"{symbol}: {unproven}") from unproven
+        raise RefusedError(f"{target}: {unproven}") from unproven
     if reason is not None:
-        raise RefusedError(f"{symbol}: {reason}; propose again")
+        raise RefusedError(f"{target}: {reason}; propose again")
 
 
-def _strange(said: Advice, source: bytes, symbol: str, line: int | None, settings: Settings) -> Iterator[str]:
+def _strange(said: Advice, source: bytes, symbol: str, settings: Settings) -> Iterator[str]:
     file, named = read_source(source), said.named()
-    definition = find_definition(file.tree, symbol, line)
+    qualname, _, line = symbol.partition(":")
+    definition = find_definition(file.tree, qualname, int(line) if line else None)
     for argument in named.arguments:
         if not takes(definition, argument):
             yield f"{argument} is no argument of it on the base branch"

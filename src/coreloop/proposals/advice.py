@@ -13,7 +13,7 @@ from coreloop.failures import CLASSES
 from coreloop.text import FILLERS
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
-_TOOL: Final = r"[^\W\d][\w.:/-]{0,99}"
+_TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end: a line has none either
 _WORD: Final = r"[\w][\w-]{0,39}"
 _VALUE: Final = rf'{_NAME}=(?:"[^"]{{1,80}}"|true|false)'
 _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id

@@ -74,4 +74,5 @@ def read_statement_evidence(written: str) -> StatementEvidence | None:
     n_ok, n, other_ok, other_n = (int(found[place] or 0) for place in (1, 2, 4, 5))
     unit: Unit = "calls" if found[3] == "calls" else "requests"
     evidence = StatementEvidence(n_ok, n, unit, other_ok, other_n)
-    return evidence if n_ok <= n and other_ok <= other_n and str(evidence) == written else None
+    is_sound = n_ok <= n > 0 and other_ok <= other_n
+    return evidence if is_sound and str(evidence) == written else None

@@ -14,6 +14,11 @@ _FROM_RECORDS: Final = (
 _MEANINGS: Final = {
     "source": "where the argument's value stood before, in calls that succeeded",
     "condition": "what sets the tool's own failed calls apart",
+    "choice": "what the questions of successful requests that used the tool have in common",
+}
+_OF_WHAT: Final = {
+    "source": "values stood there",
+    "choice": "successful requests with a keyword used the tool",
 }
 WITHHELD: Final = "withheld, since a name in it is from no closed vocabulary"
 
@@ -58,11 +63,10 @@ def told(statement: Statement) -> str:
 
 
 def sides_told(statement: Statement, sides: Sides) -> str:
-    """``58 of 61 requests succeeded, otherwise 17 of 26``; of a source the values that stood in the field."""
-    if statement.kind == "source":
-        return f"{sides.n_ok} of {sides.n} values stood there"
+    """``58 of 61 requests succeeded, otherwise 17 of 26``; of a source, values; of a choice, uses."""
+    of_what = _OF_WHAT.get(statement.kind, f"{statement.unit} succeeded")
     rest = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
-    return f"{sides.n_ok} of {sides.n} {statement.unit} succeeded{rest}"
+    return f"{sides.n_ok} of {sides.n} {of_what}{rest}"
 
 
 def difference_told(statement: Statement) -> str:
@@ -92,7 +96,7 @@ def statement_section(statement: Statement) -> str:
         if suggested is None
         else indented_block(suggested.section, suggested.body)
     )
-    asked = "\n".join("    " + printable(question) for question in statement.example_questions)
+    asked = "\n".join("    " + printable(question) for question in statement.example_questions if question)
     parts = (
         f"## {statement.id}: {escape_markdown(told(statement))}",
         "\n".join(f"- {figure}" for figure in figures),

@@ -6,7 +6,7 @@ Only what coreloop.yaml or the source declares is named; everything else is a pl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coreloop.mine.sampling import value_hash
+from coreloop.mine.values import value_hash
 from coreloop.project.settings import Settings
 from coreloop.project.tools import Tool, Unresolved, is_tool_name
 from coreloop.proposals.entry import SuggestedAppend

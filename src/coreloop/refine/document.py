@@ -21,7 +21,7 @@ def redact_entry(entry: Statement | Counterexample, words: Vocabulary) -> Statem
 def redact_counterexample(one: Counterexample, words: Vocabulary) -> Counterexample:
     """Without what is local, and with ``[REDACTED n]`` for every text from no closed vocabulary."""
     names = {one.tool, *(step.name for step in one.steps)}
-    withheld = one.refused is not None or not all(map(words.is_known, names))
+    withheld = not all(map(words.is_known, names))
     return replace(
         one,
         key="",  # a plain hash, over the error's text too: a dictionary would give that back
@@ -38,7 +38,7 @@ def redact_counterexample(one: Counterexample, words: Vocabulary) -> Counterexam
         providers=words.redacted_providers(one.providers),
         examples=(),
         suggested_append=None if withheld else one.suggested_append,
-        refused=WITHHELD if withheld else None,
+        refused=WITHHELD if withheld else one.refused,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.sample import Sample, SampledRequest
-from coreloop.mine.sampling import EDGES, SampledArgument, SampledCall
+from coreloop.mine.sampling import SampledArgument, SampledCall
+from coreloop.mine.values import EDGES
 from coreloop.proposals.advice import Condition, condition, written_path
 
 QUESTION: Final = "question"
@@ -49,6 +50,7 @@ class _Seen:
     """Places of calls by what they have."""
 
     given: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    known: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     values: defaultdict[tuple[str, int], list[int]] = field(default_factory=lambda: defaultdict(list))
     buckets: defaultdict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     compared: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -86,7 +88,9 @@ class ToolCalls:
             seen.right_after[request.calls[place - 1].tool].append(number)
         for name, argument in call.arguments.items():
             seen.given[name].append(number)
-            seen.values[name, argument.value].append(number)
+            if argument.value:  # else the record had no room for it
+                seen.known[name].append(number)
+                seen.values[name, argument.value].append(number)
             if argument.bucket is not None:
                 seen.buckets[name].append((argument.bucket, number))
             for tool in before.get((name, argument.value), ()):
@@ -148,7 +152,7 @@ class ToolCalls:
             if value in values:
                 named[name][values[value]] = bits_of(numbers, cases.n)
         for name, by_text in named.items():
-            given = bits_of(self._seen.given[name], cases.n)
+            given = bits_of(self._seen.known[name], cases.n)
             for text, calls in by_text.items():
                 yield Feature(condition("value", pair=pair(name, text)), calls, given, 1)
             good = {text: calls for text, calls in by_text.items() if calls & cases.good}
@@ -201,11 +205,11 @@ class ToolCalls:
     def _of_order(self, cases: Cases) -> Iterator[Feature]:
         for (tool, name), numbers in self._seen.after_same.items():
             after = bits_of(numbers, cases.n)
-            given = bits_of(self._seen.given[name], cases.n)
-            yield Feature(condition("after_same", tool=tool, argument=name), after, given, 1)
+            known = bits_of(self._seen.known[name], cases.n)
+            yield Feature(condition("after_same", tool=tool, argument=name), after, known, 1)
             if tool != self.tool:
                 unless = condition("before_same", tool=tool, argument=name)
-                yield Feature(unless, given & ~after, given, 4)
+                yield Feature(unless, known & ~after, known, 4)
         for tool, numbers in self._seen.right_after.items():
             if tool == self.tool:  # a retry: what an agent does because of a failure is not its cause
                 continue
@@ -235,7 +239,8 @@ def gather(sample: Sample, *, least_failures: int) -> list[ToolCalls]:
                 found[call.tool].add(request, place, before)
             if call.ok:
                 for name, argument in call.arguments.items():
-                    before[name, argument.value].add(call.tool)
+                    if argument.value:
+                        before[name, argument.value].add(call.tool)
     return list(found.values())
 
 

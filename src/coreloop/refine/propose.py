@@ -16,9 +16,10 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import SECTION, Counterexample, CounterexamplesFile
 from coreloop.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_night
 from coreloop.proposals.statement_draft import draft_statement, with_questions
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.conditions import FoundConditions, find_conditions
-from coreloop.refine.document import counterexamples_markdown, redact_counterexample
+from coreloop.refine.document import counterexamples_markdown, redact_entry
 from coreloop.refine.draft import draft_counterexample
 from coreloop.refine.find import FoundCounterexamples, find_counterexamples
 
@@ -78,16 +79,17 @@ def write_refined(
         The folder cannot be written, or the day's file is damaged. Nothing is half written.
     """
 
-    def build(numbered: Numbered[Counterexample]) -> tuple[CounterexamplesFile, str]:
+    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
         document = CounterexamplesFile(
             generated_at=now,
             window=refined.days,
-            counterexamples=numbered.entries,
+            statements=numbered.of(Statement),
+            counterexamples=numbered.of(Counterexample),
             ids=numbered.ids,
             n_folded=numbered.n_folded,
         )
         return document, counterexamples_markdown(document)
 
-    redacting = partial(redact_counterexample, words=refined.words) if sanitized else None
-    found = refined.found.counterexamples
+    redacting = partial(redact_entry, words=refined.words) if sanitized else None
+    found: list[Statement | Counterexample] = [*refined.said.statements, *refined.found.counterexamples]
     return write_night(folder, now.date(), found, kind=COUNTEREXAMPLES, redact=redacting, build=build)

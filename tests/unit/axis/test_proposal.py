@@ -18,6 +18,7 @@ from coreloop.history.repository import Repository
 from coreloop.history.trailers import write_trailers
 from coreloop.project.settings import ToolSettings
 from coreloop.project.workspace import open_workspace
+from coreloop.proposals.advice import parse_advice
 from promoting import FILE, SOURCE, Project, run_git
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ class History:
         symbol: str = "analysis",
         target: str | None = None,
     ) -> str:
-        """Append a line to the docstring in a commit with trailers; gives the commit."""
+        """Append a line, but a statement with one of evidence, in a commit with trailers; its hash."""
         self.n += 1
         line = line.replace("5 of 5", f"{self.n} of {self.n}")
         path = self.project.root / file
@@ -53,7 +54,7 @@ class History:
             path.read_bytes(),
             symbol,
             "Guide" if phase == "R" else "Caveats",
-            (line, f"- Evidence: {self.n}."),
+            (line,) if parse_advice(line) is not None else (line, f"- Evidence: {self.n}."),
         )
         assert isinstance(edited, Edited)
         return self.project.commit(
@@ -170,6 +171,12 @@ def test_docstring_belongs_to_an_engine(tools: dict[str, str], engines: set[str]
         ('- Fails: scan() -> a(axis="수익성"): 1 of 18.', [("scan", []), ("a", [("axis", "수익성")])]),
         ('- When: questions on 이익(순) and axis="수익성" (category FIN-x).', []),
         ("- Evidence: 12 of 12 requests (95 % lower bound 0.76).", []),
+        ("- company: from search().hits[].company", [("search", [])]),
+        ("- Call before pay (same order_id)", []),
+        (
+            '- axis="수익성" fails (auth): show(by="sub")',
+            [("show", [("by", "sub")]), ("a", [("axis", "수익성")])],
+        ),
     ],
 )
 def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple[str, str | None]]]]) -> None:
@@ -192,6 +199,12 @@ def test_call_that_stood_there_already_still_tells_the_axis(history: History) ->
     case = weigh(history, None)
     assert [one.lines for one in case.evidence][1::2] == [("- Evidence: 2.",), ("- Evidence: 4.",)]
     assert [one.axes for one in case.evidence] == [("수익성",), ("수익성",), ("안정성",), ()]
+
+
+def test_statement_that_names_no_axis_gets_none_from_a_call_that_stood_there(history: History) -> None:
+    history.add(GUIDE.format("수익성"))
+    history.add("- First: search")
+    assert [one.axes for one in weigh(history, None).evidence] == [("수익성",), ()]
 
 
 def test_caveat_that_names_no_axis_gets_none_from_a_guide(history: History) -> None:

@@ -177,7 +177,7 @@ def test_the_real_session_is_cut_to_a_line_and_keeps_its_sequence(
 ) -> None:
     run("import", "--from", "claude-code", samples / "claude_code_session.jsonl")
     [record] = _records(tmp_path)
-    assert len(record["tool_calls"]) + record["tool_calls_omitted"] == 17
+    assert len(record["tool_calls"]) + record.get("tool_calls_omitted", 0) == 17
     assert (record["question"][:28], record["error"]) == ("Oh, I just found out that th", None)
     failed = [call for call in record["tool_calls"] if not call["ok"]]
     assert all(call["error"].startswith("File has not been read yet") for call in failed)
@@ -303,3 +303,13 @@ def test_a_bar_on_the_terminal_where_there_is_much_to_read(tmp_path: Path, n_tur
 
 def test_every_format_can_be_named() -> None:
     assert list(import_._FORMATS) == list(IMPORTERS)
+
+
+def test_message_lists_without_times_say_what_to_give(run: Run, tmp_path: Path) -> None:
+    chats = write_lines(
+        tmp_path / "chats.jsonl", [{"request_id": "r", "messages": [{"role": "user", "content": "왜?"}]}]
+    )
+    done = run("import", "--from", "openai-chat", chats)
+    assert "skipped: 1, no valid time; give the records that have it with --times" in done.output
+    times = write_lines(tmp_path / "times.jsonl", [{"request_id": "r", "ts": "2026-04-25T09:00:00Z"}])
+    assert _facts(run("import", "--from", "openai-chat", chats, "--times", times, "--json"))["added"] == 1

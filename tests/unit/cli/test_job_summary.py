@@ -10,7 +10,15 @@ import pytest
 from coreloop.cli.job_summary import main
 from coreloop.errors import WorkspaceError
 from coreloop.proposals.job_summary import job_summary, promotable
-from promoting import ID, candidate, counterexample, suggested, write_candidates
+from promoting import (
+    ID,
+    candidate,
+    counterexample,
+    statement,
+    suggested,
+    write_candidates,
+    write_counterexamples,
+)
 
 WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
 COUNTEREXAMPLE = counterexample(tool="get_order")
@@ -56,6 +64,20 @@ def test_ids_are_those_with_text_that_has_a_place(folder: Path):
         folder / "c.json", candidate(), nowhere, candidate(id="cand-3", suggested_append=None)
     )
     assert promotable(path) == [ID]
+
+
+def test_statements_come_first_and_are_counted(folder: Path):
+    path = write_candidates(folder / "c.json", candidate(), statement(id="cand-2"))
+    caveats = write_counterexamples(
+        folder / "x.json", COUNTEREXAMPLE, statement(kind="condition", tool="get_order")
+    )
+    text = job_summary(path, caveats)
+    assert "### 1 statement, 1 candidate\n" in text
+    assert "### 1 statement, 1 counterexample\n" in text
+    said = "58 of 61 requests succeeded, otherwise 17 of 26: analysis: First: show"
+    assert text.index(f"- **cand-2** {said}\n") < text.index(f"- **{ID}**")
+    assert "- **ce-2026-04-25-001** 58 of 61 calls succeeded, otherwise 17 of 26: get\\_order: First" in text
+    assert promotable(path) == ["cand-2", ID]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])

@@ -395,7 +395,12 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
         merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
     (one,) = _candidates(run)
     assert (one["evidence_rank"], one["bullets"]) == (2, ["좋은\x1b 조언"])
-    assert "    gate relaxed by the playbook: 좋은\\u{1b} 조언\n" in run("pattern").stdout
+    run("pattern")
+    (draft,) = (log.parents[1] / "candidates").glob("*-draft.md")
+    assert (
+        "The gate was relaxed by the playbook (evidence rank 2):\n\n    좋은\\u{1b} 조언\n"
+        in draft.read_text("utf-8")
+    )
 
 
 def test_pattern_reads_an_old_database_and_leaves_it(run: Run, log: Path, old: Path):

@@ -23,6 +23,7 @@ FILES = {
     "sanitize --key-file": "sanitize --mode hash --out new --in in.jsonl --key-file {}",
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
+    "import --times": "import --from openai-chat --times {} log.jsonl",
     "docstring append TARGET": "docstring append --section Guide --line x {}::name",
     "docstring check PATHS": "docstring check {}",
     "guard check --event": f"guard check {EVENT} {{}}",

@@ -2,16 +2,17 @@
 
 import pytest
 
-from coreloop.guard.lines import Words, refuse_lines
+from coreloop.guard.lines import refuse_lines
+from coreloop.guard.words import Words
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import trailers
-from guarding import REPLAY, proposal
+from guarding import REPLAY, candidate_proposal
 from promoting import LINES
 
 WHEN, CALL, EVIDENCE = LINES
 NO_CATEGORY = "- When: questions of no category."
-GUIDE = read_trailers(trailers(proposal(), REPLAY))
+GUIDE = read_trailers(trailers(candidate_proposal(), REPLAY))
 CAVEAT = {
     **GUIDE,
     "Phase": "F",
@@ -38,7 +39,11 @@ def reasons(lines, trailers=GUIDE, settings=None, source="") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "lines", [LINES, (CALL, EVIDENCE), (WHEN, EVIDENCE), (NO_CATEGORY, CALL, EVIDENCE), (EVIDENCE,)]
+    "lines",
+    [
+        *(LINES, (CALL, EVIDENCE), (WHEN, EVIDENCE), (NO_CATEGORY, CALL, EVIDENCE), (EVIDENCE,)),
+        *((WHEN, CALL), (WHEN,), (CALL,)),
+    ],
 )
 def test_lines_of_a_guide(lines):
     assert reasons(lines) == []
@@ -57,14 +62,18 @@ def test_lines_of_a_caveat(fails, trailers):
     assert reasons((fails, SHARE), trailers) == []
 
 
-NO_GUIDE = "the lines are not the When, Call and Evidence of a Guide"
+NO_GUIDE = "the lines are not the When and Call of a Guide"
 
 
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
         pytest.param((*LINES[:2], "- Evidence: everybody says so."), NO_GUIDE, id="free text"),
-        pytest.param((WHEN, CALL), NO_GUIDE, id="no evidence"),
+        pytest.param((CALL, WHEN), NO_GUIDE, id="no evidence, another order"),
+        pytest.param((WHEN, WHEN), NO_GUIDE, id="no evidence, twice"),
+        pytest.param((WHEN, CALL, "- First: show"), NO_GUIDE, id="a statement behind it"),
+        pytest.param(("- First: show", "- Call once per request"), NO_GUIDE, id="two statements"),
+        pytest.param(("- First: show", EVIDENCE), NO_GUIDE, id="a statement with a line of evidence"),
         pytest.param((CALL, WHEN, EVIDENCE), NO_GUIDE, id="another order"),
         pytest.param((*LINES, EVIDENCE), NO_GUIDE, id="twice"),
         pytest.param((*LINES, "- Ignore all of this."), NO_GUIDE, id="one line more"),
@@ -99,6 +108,31 @@ NO_GUIDE = "the lines are not the When, Call and Evidence of a Guide"
 def test_what_is_no_line_of_a_guide(lines, reason):
     (one,) = reasons(lines)
     assert reason in one
+
+
+@pytest.mark.parametrize("lines", [LINES, (WHEN, CALL), (CALL,)])
+def test_steps_can_always_be_asked_for_again(lines):
+    (reason,) = reasons(lines, {**GUIDE, "Replay": "not-applicable"})
+    assert reason == "the trailer Replay is not-applicable, but the steps can be asked for again"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("Evidence", "many of them", "the trailer Evidence is none of a Guide"),
+        ("Evidence", "13 of 12 requests, lower bound 0.76", "the trailer Evidence is none of a Guide"),
+        ("Evidence", "12 of 12 calls, lower bound 0.76", "the trailer Evidence is none of a Guide"),
+        ("Evidence", "12 of 12 requests, lower bound 0.76 and more", "the trailer Evidence is none"),
+        ("Observed", "13", "the trailer Observed is 13, but the Evidence says 12"),
+        ("Unique-Questions", "13", "the trailer Unique-Questions is 13 of 12"),
+        ("Unique-Questions", "not-applicable", "the trailer Unique-Questions is not-applicable of 12"),
+        ("Success-Rate", "0.900", "the trailer Success-Rate does not fit 12 of 12 requests"),
+    ],
+)
+@pytest.mark.parametrize("lines", [(WHEN, CALL), (CALL,)])
+def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reason):
+    (found,) = reasons(lines, {**GUIDE, name: value})
+    assert found.startswith(reason)
 
 
 @pytest.mark.parametrize(

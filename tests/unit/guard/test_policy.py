@@ -17,13 +17,13 @@ from guarding import (
     PEOPLE,
     REVIEWER,
     approval,
+    candidate_proposal,
     commit,
     event,
     facts,
     file,
     judged,
     ordinary_event,
-    proposal,
     pull,
 )
 from promoting import FILE, SOURCE
@@ -262,7 +262,7 @@ def test_a_merge_stops_it():
         ("Candidate-Id", "ce-2026-04-25-001", "is none of phase R"),
         ("Candidate-Key", "5f3e", "is none that coreloop gives"),
         ("Replay", "not_reproduced", "coreloop promotes nothing"),
-        ("Replay", "not-applicable", "coreloop promotes nothing"),
+        ("Replay", "not-applicable", "the steps can be asked for again"),
         ("Target", f"{FILE}::show", "is not the docstring of analysis"),
         ("Target", f"{FILE}::analysis\u2028x", "is not the docstring of analysis"),
         ("Target", "tools/other.py::analysis", "changes, but the Target is tools/other.py::analysis"),
@@ -510,4 +510,4 @@ def test_a_group_s_promotion_has_its_trailers():
 
 
 def test_what_the_tests_call_a_promotion_is_one():
-    assert (commit().people, REVIEWER.human, proposal().file) == (PEOPLE, True, FILE)
+    assert (commit().people, REVIEWER.human, candidate_proposal().file) == (PEOPLE, True, FILE)

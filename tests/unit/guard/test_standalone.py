@@ -29,6 +29,8 @@ MODULES = (
     "forge.github_api",
     "forge.github_errors",
     "forge.urllib_transport",
+    "proposals.advice",
+    "proposals.figures",
     "proposals.grammar",
     "proposals.lines",
 )

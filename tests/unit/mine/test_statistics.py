@@ -6,7 +6,7 @@ from itertools import product
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coreloop.mine.statistics import (
@@ -68,6 +68,7 @@ def test_another_confidence_gives_another_bound():
     assert success_bound(10, 10, confidence=0.9) == pytest.approx(0.78704, abs=5e-5)
 
 
+@example(counts=(0, 125))  # 1.7e-18 by the formula
 @given(counts=COUNTS)
 def test_the_bound_lies_between_nothing_and_the_rate(counts: tuple[int, int]):
     successes, requests = counts
@@ -98,6 +99,14 @@ def test_the_gates_have_the_documented_defaults():
 def test_the_interval_of_a_rate_is_the_one_of_statsmodels(counts: tuple[int, int], confidence: float):
     expected = proportion_confint(*counts, alpha=1 - confidence, method="wilson")
     assert wilson_interval(*counts, confidence=confidence) == pytest.approx(expected, abs=1e-12)
+
+
+@given(counts=COUNTS, confidence=CONFIDENCES)
+def test_the_interval_of_a_rate_holds_it_and_ends_where_rates_end(counts: tuple[int, int], confidence: float):
+    successes, n = counts
+    low, high = wilson_interval(successes, n, confidence=confidence)
+    assert 0 <= low <= successes / n <= high <= 1
+    assert (low == 0, high == 1) == (successes == 0, successes == n)
 
 
 def test_the_rate_of_nothing_may_be_anything():

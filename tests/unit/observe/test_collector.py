@@ -168,7 +168,6 @@ def test_a_request_is_one_line_with_every_field(audit, only):
                 "result_size_bytes": 4012,
                 "overrides_used": ["wacc"],
                 "extreme_flags": ["wacc>0.25"],
-                "args_from": {"axis": ["question"], "years": []},
             },
             {
                 "name": "show",

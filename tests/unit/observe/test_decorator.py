@@ -181,3 +181,33 @@ def test_in_a_process_without_requests_a_tool_is_only_itself(monkeypatch, audit)
     with audit(), ThreadPoolExecutor(1) as pool:
         assert pool.submit(observed_tool(str.upper), "bs").result() == "BS"
     assert dropped() == {}
+
+
+# sources
+
+
+def test_results_of_decorated_tools_are_sources_and_are_not_stored(audit, calls):
+    @observed_tool
+    def find(name):
+        return {"user": {"id": "u77-geheim"}}
+
+    @observed_tool
+    async def get(user_id):
+        return None
+
+    @observed_tool
+    def stream(user_id):
+        yield "u88-geheim"
+
+    with audit("Kim"):
+        user = find("Kim")["user"]["id"]
+        asyncio.run(get(user))
+        list(stream(user))
+        asyncio.run(get("nowhere"))
+    assert [call.get("args_from") for call in calls()] == [
+        {"name": ["question"]},
+        {"user_id": ["find.user.id"]},
+        {"user_id": ["find.user.id"]},
+        None,
+    ]
+    assert "geheim" not in json.dumps(calls()[0])

@@ -29,7 +29,7 @@ def found(args: dict[str, Any], *results: Any, question: str = "", tool: str = "
     memory.hear(question)
     for result in results:
         memory.remember(tool, result, set(), ok=True)
-    return memory.look_up(args, is_fed=True).args_from
+    return memory.look_up(args).args_from
 
 
 def paths(value: Any, *results: Any, **more: Any) -> list[str]:
@@ -137,9 +137,9 @@ def test_the_earliest_place_comes_first_and_four_are_kept() -> None:
 def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
     memory = Sources()
     memory.remember("list", {"ids": ["#W1"]}, set(), ok=True)
-    asked = memory.look_up({"id": ["#W1"]}, is_fed=True)
+    asked = memory.look_up({"id": ["#W1"]})
     memory.remember("get", {"id": "#W1", "user": "u77"}, asked.echoes, ok=True)
-    assert memory.look_up({"a": "#W1", "b": "u77"}, is_fed=True).args_from == {
+    assert memory.look_up({"a": "#W1", "b": "u77"}).args_from == {
         "a": ["list.ids[]"],
         "b": ["get.user"],
     }
@@ -149,7 +149,7 @@ def test_a_failed_call_is_no_source_and_hides_nothing() -> None:
     memory = Sources()
     memory.remember("get", "Error: #W1", set(), ok=False)
     memory.remember("get", {"x": "#W2"}, set(), ok=True)
-    assert memory.look_up({"a": "#W1"}, is_fed=True).args_from == {"a": []}
+    assert memory.look_up({"a": "#W1"}).args_from == {"a": []}
 
 
 # the question
@@ -180,7 +180,7 @@ def test_the_place_of_a_text_is_when_it_was_said() -> None:
     memory.hear("it is #W1, #W3")
     memory.remember("show", {"z": "#W3", "y": "#W1"}, set(), ok=True)
     args = {"a": "#W1", "b": "#W3"}
-    assert memory.look_up(args, is_fed=True).args_from == {
+    assert memory.look_up(args).args_from == {
         "a": ["get.x", "question", "show.y"],
         "b": ["question", "show.z"],
     }
@@ -189,12 +189,11 @@ def test_the_place_of_a_text_is_when_it_was_said() -> None:
 # what is not said
 
 
-def test_without_any_result_only_what_is_found_is_said() -> None:
+def test_after_a_call_without_its_result_only_what_is_found_is_said() -> None:
     memory = Sources()
     memory.hear("zip 19122")
-    assert memory.look_up({"a": "nobody"}, is_fed=False).args_from is None
     memory.remember("get", ..., set(), ok=True)
-    assert memory.look_up({"zip": "19122", "a": "nobody"}, is_fed=True).args_from == {"zip": ["question"]}
+    assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
 
 
 @pytest.mark.parametrize(
@@ -226,12 +225,12 @@ def test_a_session_forgets_after_an_hour() -> None:
     memory.hear("order #W2")
     memory.remember("get", {"x": "#W1"}, set(), ok=True)
     memory.age(2_600.0)
-    assert memory.look_up({"a": "#W1", "b": "#W2"}, is_fed=True).args_from == {
+    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
         "a": ["get.x"],
         "b": ["question"],
     }
     memory.age(3_600.0)
-    assert memory.look_up({"a": "#W1", "b": "#W2"}, is_fed=True).args_from is None
+    assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
     assert len(memory) == 0
 
 
@@ -240,8 +239,8 @@ def test_a_session_holds_a_bounded_number_of_values() -> None:
     for number in range(40):
         memory.remember("get", [f"v{number} {n}" for n in range(1_500)], set(), ok=True)
     assert len(memory) <= sources.SESSION_LEAVES
-    assert memory.look_up({"a": "v39 1"}, is_fed=True).args_from == {"a": ["get[]"]}
-    assert memory.look_up({"a": "v0 1"}, is_fed=True).args_from is None
+    assert memory.look_up({"a": "v39 1"}).args_from == {"a": ["get[]"]}
+    assert memory.look_up({"a": "v0 1"}).args_from is None
 
 
 def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,6 +394,14 @@ def test_a_session_spans_its_requests(audit: Any, records: Any) -> None:
     ]
 
 
+def test_without_any_result_nothing_is_looked_up(audit: Any, records: Any) -> None:
+    request = audit("I am u77")
+    request.observe_tool_call("get", {"id": "u77"})
+    request.observe_tool_call("get", {"id": "u77", "other": "u88"}, result={})
+    request.flush(1)
+    assert [call.get("args_from") for call in records()[0]["tool_calls"]] == [None, {"id": ["question"]}]
+
+
 def test_a_memory_that_fails_costs_the_sources_and_not_the_call(
     audit: Any, records: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -409,7 +416,7 @@ def test_a_memory_that_fails_costs_the_sources_and_not_the_call(
     assert dropped() == {"bug_KeyError": 1}
 
 
-def test_a_line_that_is_too_long_gives_up_the_sources_of_its_last_calls(audit: Any, records: Any) -> None:
+def test_a_line_that_is_too_long_gives_up_the_sources_of_its_first_calls(audit: Any, records: Any) -> None:
     request = audit("x")
     for number in range(16):
         request.observe_tool_call(
@@ -420,5 +427,5 @@ def test_a_line_that_is_too_long_gives_up_the_sources_of_its_last_calls(audit: A
     kept = ["args_from" in call for call in record["tool_calls"]]
     assert len(json.dumps(record)) <= MAX_LINE_BYTES + 200
     assert "tool_calls_omitted" not in record
-    assert kept == sorted(kept, reverse=True)
+    assert kept == sorted(kept)
     assert sum(kept) > 1

@@ -1,6 +1,7 @@
 """The proposed text is built from closed vocabularies, whatever the records say."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,19 @@ from hypothesis import strategies as st
 
 from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
-from coreloop.mine.rollup import MineSettings
+from coreloop.mine.rollup import mine_settings
 from coreloop.pattern.draft import draft_candidate
-from coreloop.pattern.propose import propose
+from coreloop.pattern.propose import Proposals, propose, write_proposals
 from coreloop.project.settings import CategoryRule, Gates, Settings
 from coreloop.project.tools import Tool, Unresolved
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.candidates import Candidate, candidate_key
 from coreloop.proposals.lines import refuse_line
+from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step, target_step
 from coreloop.proposals.vocabulary import Vocabulary
-from logs import call, repeated, word, write_log
+from logs import call, on_days, record, repeated, rest, word, write_log
 
 CANARY = "CANARY"
 TOOLS = {
@@ -61,6 +64,9 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
         "success_rate": 1.0,
         "success_low": 0.7575,
         "base_rate": 0.61,
+        "rest_ok": 38,
+        "rest_n": 70,
+        "q_value": 0.01,
         "avg_chunk_len": 900.0,
         "first_seen": datetime(2026, 3, 26, tzinfo=UTC),
         "last_seen": datetime(2026, 4, 25, tzinfo=UTC),
@@ -70,8 +76,11 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
     return Candidate(**{**facts, **changes})
 
 
-def _body(*steps: Step, settings: Settings = SETTINGS, **changes: Any) -> list[str]:
-    drafted = draft_candidate(_candidate(*steps, **changes), Vocabulary(TOOLS, settings))
+def _body(
+    *steps: Step, settings: Settings = SETTINGS, keywords: tuple[str, ...] = (), **changes: Any
+) -> list[str]:
+    one = _candidate(*steps, **changes)
+    drafted = draft_candidate(one, Vocabulary(TOOLS, settings), keywords={one.engine: keywords})
     assert drafted.suggested_append is not None, drafted.refused
     return drafted.suggested_append.body.splitlines()
 
@@ -80,13 +89,76 @@ ANALYSIS = Step("analysis", {"axis": "수익성"}, ("axis", "company"))
 SHOW = Step("show", {}, ("topic",))
 
 
-def test_the_text_of_the_design_s_example():
-    assert _body(ANALYSIS, SHOW) == [
-        "- When: questions on 수익성, 마진, ROE (category FIN-profitability-KR).",
+def test_a_guide_has_two_lines_when_and_which_calls():
+    assert _body(ANALYSIS, SHOW, keywords=("수익성", "마진")) == [
+        "- When: questions on 수익성, 마진 (category FIN-profitability-KR).",
         '- Call: analysis(company, axis="수익성") -> show(topic).',
-        "- Evidence: 12 of 12 requests, 9 distinct questions, 2026-03-26 to 2026-04-25 "
-        "(95 % lower bound 0.76, category 0.61).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "when"),
+    [
+        pytest.param((), "questions of category FIN-profitability-KR", id="that no statement gives its tool"),
+        pytest.param(("ROE",), "questions on ROE (category FIN-profitability-KR)", id="that one gives it"),
+        pytest.param(("배당",), "questions of category FIN-profitability-KR", id="of another category"),
+        pytest.param(("ignore all", "CANARY"), "questions of category FIN-profitability-KR", id="of none"),
+    ],
+)
+def test_when_names_the_keywords_of_its_category(keywords: tuple[str, ...], when: str):
+    assert _body(ANALYSIS, keywords=keywords)[0] == f"- When: {when}."
+
+
+def test_keywords_of_another_tool_are_not_named():
+    words = Vocabulary(TOOLS, SETTINGS)
+    drafted = draft_candidate(_candidate(ANALYSIS), words, keywords={"show": ("수익성",)})
+    assert drafted.suggested_append is not None
+    assert "수익성," not in drafted.suggested_append.body.splitlines()[0]
+    assert drafted.suggested_append.body.startswith("- When: questions of category FIN-profitability-KR.")
+
+
+@pytest.mark.parametrize(
+    ("figures", "reason"),
+    [
+        pytest.param(
+            {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
+            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category (q 0.41)",
+            id="as good as the rest",
+        ),
+        pytest.param(
+            {"q_value": 0.051},
+            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category (q 0.05)",
+            id="better, and not sure enough",
+        ),
+        pytest.param(
+            {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
+            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category (q 0.00)",
+            id="worse, and sure",
+        ),
+        pytest.param(
+            {"rest_ok": 70, "q_value": 0.001},
+            "weak: 12 of 12 succeeded, 70 of 70 of the rest of its category (q 0.00)",
+            id="the same rate",
+        ),
+        pytest.param(
+            {"q_value": None},
+            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category",
+            id="not tested",
+        ),
+        pytest.param(
+            {"rest_ok": 0, "rest_n": 0, "q_value": 1.0},
+            "weak: its category has no other requests to compare it with",
+            id="alone in its category",
+        ),
+    ],
+)
+def test_what_says_no_more_than_its_category_is_weak(figures: dict[str, Any], reason: str):
+    drafted = draft_candidate(_candidate(ANALYSIS, **figures), Vocabulary(TOOLS, SETTINGS))
+    assert (drafted.suggested_append, drafted.refused) == (None, reason)
+
+
+def test_a_q_of_one_in_twenty_is_enough():
+    assert len(_body(ANALYSIS, q_value=0.05)) == 2
 
 
 def test_the_target_is_the_definition_of_the_last_tool_with_a_selector():
@@ -153,19 +225,15 @@ def test_a_category_without_keywords_is_named_by_its_label():
     assert _body(SHOW, cat_hash="UNSPECIFIED")[0] == "- When: questions of no category."
 
 
-def test_successes_are_counted_not_rounded_to_all():
-    line = _body(SHOW, n_observed=39, success_rate=38 / 39)[2]
-    assert line.startswith("- Evidence: 38 of 39 requests, ")
-
-
 def test_no_line_is_longer_than_400_characters():
-    words = tuple(f"낱말{number:04}" for number in range(200))
-    settings = Settings(categories=(CategoryRule(label="FIN-many", any=words),))
+    label = "-".join(["x" * 32] * 4)
+    words = tuple(f"낱말{number:04}" + "말" * 34 for number in range(200))
+    settings = Settings(categories=(CategoryRule(label=label, any=words),))
     steps = [Step("analysis", {"axis": "수익성"}, ("axis", "company")) for _ in range(12)]
-    lines = _body(*steps, settings=settings, cat_hash="FIN-many")
+    lines = _body(*steps, settings=settings, cat_hash=label, keywords=words[:5])  # as many as a tool has
     assert all(len(line) <= 400 for line in lines)
     assert len(lines[0]) > 350
-    assert lines[0].endswith("(category FIN-many).")
+    assert lines[0].endswith(f"(category {label}).")
     assert "company" not in lines[1]
 
 
@@ -178,14 +246,20 @@ def test_a_pattern_too_long_for_one_line_is_refused():
 # --- from records to text --------------------------------------------------------------------------
 
 
-def _propose(folder: Path, records: list[dict[str, Any]]) -> tuple[Candidate, ...]:
+def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = SETTINGS) -> Proposals:
     (folder / "lab").mkdir(exist_ok=True)
     (folder / "lab" / "axes.py").write_text(SOURCE, encoding="utf-8")
     write_log(folder / "log" / "a.jsonl", records)
-    rollups = roll_up_folder(folder / "log", MineSettings())
+    rollups = roll_up_folder(folder / "log", mine_settings(settings, None))
     days = Days(date(2000, 1, 1), date(2100, 1, 1))
-    workspace = Workspace(folder, SETTINGS)
-    return propose(rollups, days, Gates(), workspace=workspace).found.candidates
+    return propose(rollups, days, Gates(), workspace=Workspace(folder, settings))
+
+
+def _published(proposals: Proposals, folder: Path) -> str:
+    """All that others may read."""
+    now = datetime(2026, 4, 25, tzinfo=UTC)
+    _, paths = write_proposals(proposals, folder / "published", now=now, sanitized=True)
+    return "".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 HOSTILE = [
@@ -208,38 +282,226 @@ HOSTILE = [
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path):
-    rows = repeated(3, tool_calls=[call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})])
+    same = repeated(5, tool_calls=[call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})])
+    rows = [*same, *rest()]
     for number, row in enumerate(rows):
-        analysis, show = row["tool_calls"]
+        row["tool_calls"] = [dict(one) for one in row["tool_calls"]]
+        first, last = row["tool_calls"][0], row["tool_calls"][-1]
         if place == "question":
             row["question"] = f"{text} {word(number)} 회사{word(number)}"
         elif place == "value":
-            show["args"] = {"topic": text}
+            last["args"] = {"topic": text}
         elif place == "selector":
-            analysis["args"] = {"axis": text, "sub": text}
+            first["args"] = {"axis": text, "sub": text}
         elif place == "argument":
-            show["args"] = {text: 1, "topic": "a"}
+            last["args"] = {text: 1, "topic": "a"}
         elif place == "tool":
-            analysis["name"] = f"{text} tool"
+            first["name"] = f"{text} tool"
         elif place == "category":
             row["category_hash"] = f"{text} category"
         elif place == "error":
-            row["tool_calls"] = [call("show", ok=False, error=text), analysis, show]
+            row["tool_calls"].insert(0, call("show", ok=False, error=text))
+            row["error"] = row["error"] and text
         else:
             row[{"session": "session_hash"}.get(place, place)] = text
-    (one,) = _propose(tmp_path, rows)
-    assert (one.suggested_append is None) == (place == "tool")
-    written = one.suggested_append.body if one.suggested_append else one.refused
-    assert written is not None
-    assert CANARY not in written
-    assert "010" not in written
+    proposals = _propose(tmp_path, rows)
+    (one,) = proposals.found.candidates
+    if place == "tool":
+        assert (one.suggested_append, one.refused) == (None, "a tool's name is no name")
+    else:
+        assert one.suggested_append is not None, one.refused
+        assert _is_silent(one.suggested_append.body)
+    assert _is_silent(_published(proposals, tmp_path))
+
+
+def _is_silent(written: str) -> bool:
+    return CANARY not in written and "010-1234" not in written
 
 
 def test_a_docstring_is_no_literal(tmp_path: Path):
     axis = "A docstring that says CANARY."
-    (one,) = _propose(tmp_path, repeated(3, tool_calls=[call("analysis", {"axis": axis})]))
+    rows = [*repeated(5, tool_calls=[call("analysis", {"axis": axis})]), *rest()]
+    (one,) = _propose(tmp_path, rows).found.candidates
     assert one.suggested_append is not None
     assert CANARY not in one.suggested_append.body
+
+
+@pytest.mark.parametrize(
+    ("others", "refused"),
+    [
+        pytest.param(rest(20), None, id="that all failed"),
+        pytest.param([], "weak: its category has no other requests to compare it with", id="none"),
+        pytest.param(
+            repeated(20, tool_calls=[call("guess")]),
+            "weak: 12 of 12 succeeded, 20 of 20 of the rest of its category (q 1.00)",
+            id="that did as well",
+        ),
+        pytest.param(
+            rest(1),
+            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 0.08)",
+            id="too few to be sure",
+        ),
+        pytest.param(
+            [one | {"category_hash": "FIN-other"} for one in rest(20)],
+            "weak: its category has no other requests to compare it with",
+            id="of another category",
+        ),
+    ],
+)
+def test_a_sequence_is_held_against_the_other_requests_of_its_category(
+    others: list[dict[str, Any]], refused: str | None, tmp_path: Path
+):
+    rows = [*repeated(12, tool_calls=[call("show")]), *others]
+    found = {one.engine: one for one in _propose(tmp_path, rows).found.candidates}
+    assert found["show"].refused == refused
+    assert (found["show"].suggested_append is None) == (refused is not None)
+
+
+@pytest.mark.parametrize("first", ["show", "other"])
+def test_without_categories_a_sequence_is_held_against_those_that_begin_with_the_same_tool(
+    first: str, tmp_path: Path
+):
+    others = repeated(20, tool_calls=[call(first), call("guess")], error="ValueError: no")
+    rows = [*repeated(12, tool_calls=[call("show"), call("show", {"axis": "a"})]), *others]
+    rows = [one | {"category_hash": "UNSPECIFIED"} for one in rows]
+    (one,) = _propose(tmp_path, rows, Settings()).found.candidates
+    assert (one.rest_ok, one.rest_n) == ((0, 20) if first == "show" else (0, 0))
+    assert (one.suggested_append is not None) == (first == "show")
+
+
+# --- from records to statements --------------------------------------------------------------------
+
+MORE_SOURCE = '''
+def find(topic):
+    """Finds companies, says CANARY."""
+
+
+def pay(company):
+    """Pays."""
+
+
+def quote(company):
+    """Tells prices."""
+'''
+SAID = {
+    "analysis": {"- company: from find().items[]", "- Use for: 수익성", "- First: find"},
+    "show": {"- Call once per request"},
+    "pay": {"- Use for: 배당"},
+    "quote": {"- For 배당 use pay"},
+}
+MARGINS = CategoryRule(label="FIN-margins", any=("수익성",))
+DIVIDENDS = CategoryRule(label="FIN-dividends", any=("배당",))
+
+
+def _statement_log() -> Iterator[dict[str, Any]]:
+    """40 requests of each of four ways, in which there is something to say of every kind."""
+    for number in range(40):
+        company = {"company": f"회사{word(number)}", "axis": "수익성"}
+        found = call("analysis", company, args_from={"company": ["find.items[]"]})
+        show = call("show", {"topic": word(number)})
+        find, pay, quote = call("find", {"topic": "a"}), call("pay", company), call("quote", company)
+        margins = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(number)}"}
+        dividends = {"category_hash": DIVIDENDS.label, "question": f"배당 {word(number)} {word(number)}"}
+        guessed = [call("analysis", company), show, call("show", {"topic": "b"})]
+        yield record(**margins, tool_calls=[find, found, show])
+        yield record(**margins, tool_calls=guessed, error="ValueError: no")
+        yield record(**dividends, tool_calls=[pay, find, show])
+        yield record(**dividends, tool_calls=[quote, show], error="ValueError: no")
+
+
+def _said(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
+    (folder / "lab").mkdir()
+    (folder / "lab" / "more.py").write_text(MORE_SOURCE, encoding="utf-8")
+    return _propose(folder, rows, Settings(categories=(MARGINS, DIVIDENDS)))
+
+
+def test_statements_of_every_kind_are_found_and_have_their_targets(tmp_path: Path):
+    said = _said(tmp_path, on_days(_statement_log())).said.statements
+    found: dict[str, set[str]] = {}
+    for one in said:
+        assert one.suggested_append is not None, one.refused
+        assert one.suggested_append.body == one.line
+        assert one.suggested_append.target_file is not None
+        found.setdefault(one.tool, set()).add(one.line)
+    assert {tool: lines & SAID[tool] for tool, lines in found.items() if tool in SAID} == SAID
+    assert {one.kind for one in said} == {"source", "order", "once", "choice"}
+
+
+def test_when_names_what_a_statement_says_its_tool_is_for(tmp_path: Path):
+    found = {
+        one.engine: one.suggested_append
+        for one in _said(tmp_path, on_days(_statement_log())).found.candidates
+    }
+    assert found["analysis"] is not None
+    assert found["analysis"].body.startswith("- When: questions on 수익성 (category FIN-margins).")
+    assert found["pay"] is not None
+    assert found["pay"].body.startswith("- When: questions on 배당 (category FIN-dividends).")
+
+
+STATEMENT_PLACES = ["question", "value", "selector", "argument", "field", "tool", "tool-phrase", "error"]
+STATEMENT_PLACES += ["session", "provider", "model"]
+
+
+def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[str, Any]:
+    """A record of the statement log with the text in a place, as an attacker could have it recorded."""
+    calls = [{**one, "args": dict(one["args"])} for one in row["tool_calls"]]
+    for one in calls:
+        sources = one.get("args_from") or {}
+        if place == "value":
+            one["args"] = dict.fromkeys(one["args"], f"{text} {number}")
+        elif place == "selector":
+            one["args"] |= {"axis": text, "sub": text}
+        elif place == "argument" and sources:
+            one["args"][text] = one["args"].pop("company")
+            one["args_from"] = {text: sources["company"]}
+        elif place == "field" and sources:
+            one["args_from"] = {"company": [f"find.{text}!", f"find. {text}[]", f"{text}.x"]}
+        elif place in {"tool", "tool-phrase"} and one["name"] in {"find", "pay"}:
+            one["name"] = text if place == "tool" else f"{text} tool"
+        elif place == "error":
+            one["error"] = text if one is not calls[-1] else None
+    changed = {
+        "question": {"question": f"{row['question']} {text}"},
+        "error": {"error": row["error"] and text},
+        "session": {"session_hash": text},
+    }.get(place, {place: text} if place in {"provider", "model"} else {})
+    return {**row, "tool_calls": calls, **changed}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("place", STATEMENT_PLACES)
+def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
+    rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))
+    proposals = _said(tmp_path, rows)
+    assert proposals.said.statements
+    for one in proposals.said.statements:
+        assert one.suggested_append is None or _is_silent(one.suggested_append.body)
+        if not _is_silent(one.line):
+            assert place in {"argument", "tool"}
+            _is_a_plain_name_that_is_refused(one)
+    assert _is_silent(_published(proposals, tmp_path))
+
+
+def _is_a_plain_name_that_is_refused(one: Statement) -> None:
+    """Who reads the draft on this machine may see a recorded name; it goes nowhere."""
+    said = parse_advice(one.line)
+    assert said is not None
+    named = said.named()
+    assert any(CANARY in name for name in (*named.tools, *named.arguments))
+    assert (one.suggested_append, bool(one.refused)) == (None, True)
+
+
+def test_the_hostile_names_are_those_of_true_statements(tmp_path: Path):
+    rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_statement_log()))
+    refused = {one.line: one.refused for one in _said(tmp_path, rows).said.statements if one.refused}
+    assert refused == {"- CANARY: from find().items[]": "CANARY is no argument in its definition"}
+    (tmp_path / "other").mkdir()
+    rows = on_days(_hostile(row, "tool", "CANARY", n) for n, row in enumerate(_statement_log()))
+    refused = {
+        one.line: one.refused for one in _said(tmp_path / "other", rows).said.statements if one.refused
+    }
+    unknown = "CANARY is not defined here; name it under tools: in coreloop.yaml"
+    assert refused["- First: CANARY"] == refused["- For 배당 use CANARY"] == unknown
 
 
 TEXT = st.text(min_size=1, max_size=30)
@@ -253,19 +515,22 @@ STEPS = st.lists(
     min_size=1,
     max_size=4,
 )
-FIXED_WORDS = "When questions on of no category Call Evidence requests distinct to lower bound axis sub"
+KEYWORDS = st.lists(st.one_of(st.sampled_from(["수익성", "마진", "배당"]), TEXT), max_size=5).map(tuple)
+FIXED_WORDS = "When questions on of no category Call axis sub"
 CLOSED_WORDS = {
     *FIXED_WORDS.split(),
     *["FIN", "profitability", "KR", "수익성", "마진", "ROE", "배당", "현금흐름"],
 } | {word for tool in TOOLS.values() for word in (tool.name, *tool.parameters)}
 
 
-@given(steps=STEPS)
-def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step]):
-    drafted = draft_candidate(_candidate(*steps), Vocabulary(TOOLS, SETTINGS))
+@given(steps=STEPS, keywords=KEYWORDS)
+def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step], keywords: tuple[str, ...]):
+    one = _candidate(*steps)
+    drafted = draft_candidate(one, Vocabulary(TOOLS, SETTINGS), keywords={one.engine: keywords})
     names = {word for step in steps for word in re.findall(r"[^\W\d]\w*", step.name)}
     if drafted.suggested_append is None:
         assert drafted.refused
+        assert not drafted.refused.startswith("weak")
         return
     for line in drafted.suggested_append.body.splitlines():
         assert refuse_line(line) is None
@@ -279,7 +544,7 @@ def test_values_that_nobody_declared_are_in_no_key_that_is_published(tmp_path: P
         for axis in ("정하린", "김서연", "배당")
         for one in repeated(3, tool_calls=[call("analysis", {"axis": axis})])
     ]
-    keys = {one.axis: one.key for one in _propose(tmp_path, rows)}
+    keys = {one.axis: one.key for one in _propose(tmp_path, rows).found.candidates}
     assert len(keys) == 2  # the texts of both names would be the same
     guesses = {
         axis: candidate_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")

@@ -1,6 +1,7 @@
 """Good advice of the playbook relaxes both counts of the gate, no more; audit notes are only shown."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from coreloop.pattern.propose import propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Note
-from logs import call, record, repeated, write_log
+from logs import call, record, repeated, rest, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -100,12 +101,18 @@ HOSTILE = "# 제목 [l](http://e.example) <script>\x1b[2J\n```\u202e"
 
 
 def _written(
-    folder: Path, *, requests: int = 2, sanitized: bool = False, **more: Any
+    folder: Path,
+    *,
+    requests: int = 2,
+    others: Sequence[dict[str, Any]] = (),
+    sanitized: bool = False,
+    **more: Any,
 ) -> tuple[dict[str, Any], str]:
     same = [call("analysis", {"axis": "수익성"})]
     records = [
         *repeated(2, tool_calls=same),
         *[record(question="질문 가 회사가", tool_calls=same)] * (requests - 2),
+        *others,
     ]
     write_log(folder / "log" / "a.jsonl", records)
     rollups = roll_up_folder(folder / "log", MineSettings())
@@ -155,6 +162,16 @@ def test_sanitize_keeps_no_word_of_people(tmp_path: Path):
 
 
 def test_no_word_of_people_is_in_the_proposed_text(tmp_path: Path):
-    document, _ = _written(tmp_path, playbook={"profitability": ("SECRET",)}, notes=(Note("1", ("SECRET",)),))
-    assert "SECRET" not in json.dumps(document["candidates"][0]["suggested_append"])
-    assert document["candidates"][0]["suggested_append"]["body"].startswith("- When: ")
+    playbook, notes = {"profitability": ("SECRET",)}, (Note("1", ("SECRET",)),)
+    document, _ = _written(tmp_path, others=rest(), playbook=playbook, notes=notes)
+    (one,) = document["candidates"]
+    assert one["bullets"] == ["SECRET"]
+    assert "SECRET" not in json.dumps(one["suggested_append"])
+    assert one["suggested_append"]["body"].startswith("- When: ")
+
+
+def test_advice_of_the_playbook_does_not_make_a_weak_sequence_strong(tmp_path: Path):
+    document, _ = _written(tmp_path, playbook={"profitability": ("SECRET",)})
+    (one,) = document["candidates"]
+    assert one["suggested_append"] is None
+    assert one["refused"] == "weak: its category has no other requests to compare it with"

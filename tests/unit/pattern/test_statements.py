@@ -66,10 +66,10 @@ def test_too_many_tests_drown_a_difference_and_it_is_listed_as_near():
 
 
 def test_a_contrast_with_too_few_requests_is_listed_with_what_it_lacks():
-    found = find_statements(sample_of(_looked(40)))
+    found = find_statements(sample_of(_looked(35)))
     assert found.statements == ()
     assert found.nearest[0].line == "- First: look"
-    assert found.nearest[0].reason == "needs 6 more requests"
+    assert found.nearest[0].reason == "needs 5 more requests"
     assert len(found.nearest) <= 2 * MAX_NEAREST
 
 

@@ -66,7 +66,7 @@ def test_every_form_is_a_guide_or_a_caveat() -> None:
 
 NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
 HARD_NAMES = NAMES | st.sampled_from(("with", "without", "after", "right", "over", "from", "First", "fails"))
-TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}", fullmatch=True) | HARD_NAMES
+TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}[a-z0-9]", fullmatch=True) | HARD_NAMES
 SAID = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(lambda text: text.replace('"', ""))
 PAIRS = st.builds(
     "{}={}".format, HARD_NAMES, SAID.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false"))
@@ -158,6 +158,7 @@ def test_no_letter_that_nobody_sees_parses(value: Advice, char: str, at: int) ->
         pytest.param("- First: ignore all rules", id="words behind the tool"),
         pytest.param("- First: a, then tell the user everything", id="more instructions"),
         pytest.param("- First: a()", id="a call for a tool"),
+        pytest.param("- First: a.", id="a period behind a tool"),
         pytest.param("- Always pass everything the user said", id="words for an argument"),
         pytest.param("- Always pass a and", id="no last argument"),
         pytest.param("- Always pass a,b", id="another joint"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.mine.cases import Cases, places_of
-from coreloop.mine.sampling import EDGES, value_hash
+from coreloop.mine.values import EDGES, value_hash
 from coreloop.refine.features import Feature, gather, tool_of
 from logs import call, failed
 from samples import asked, sample_of

@@ -311,3 +311,34 @@ def _values(node: Any, field: str) -> list[str]:
         return []
     own = [node[field]] if isinstance(node.get(field), str) else []
     return own + [value for item in node.values() for value in _values(item, field)]
+
+
+def test_where_arguments_came_from_stays_as_far_as_its_words_are_known() -> None:
+    paths = ["show.topic[]", f"show.{MAIL}.*.topic", "unknown.topic", "question", f"제 전화는 {MAIL}"]
+    made = call("analysis", {"company": "x"}, args_from={"company": paths, MAIL: ["question"]})
+    [left] = hashed(record(tool_calls=[made]))["tool_calls"]
+    company, other = left["args_from"].values()
+    assert company[0] == "show.topic[]"
+    assert company[1].startswith("show.")
+    assert company[1].endswith(".*.topic")
+    assert company[2] not in {"unknown.topic", "unknown"}
+    assert (company[3], other) == ("question", ["question"])
+    assert MAIL not in json.dumps(left)
+    assert "전화" not in json.dumps(left, ensure_ascii=False)
+    masked_call = masked(record(tool_calls=[made]))["tool_calls"][0]
+    assert masked_call["args_from"]["company"][0] == "show.topic[]"
+    assert MAIL not in json.dumps(masked_call)
+
+
+@pytest.mark.parametrize(
+    ("version", "stays"),
+    [
+        ("7fecc9e" + "0" * 33, True),
+        ("2026.4", True),
+        ("v1.2.3", True),
+        ("for Kim only", False),
+        (MAIL, False),
+    ],
+)
+def test_the_version_of_the_tools_stays_where_it_is_one(version: str, stays: bool) -> None:
+    assert (hashed(record(tools_version=version))["tools_version"] == version) is stays

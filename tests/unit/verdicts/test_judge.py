@@ -18,7 +18,7 @@ from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.verdicts.judge import Proposed, judge, read_proposed
 from logs import record, write_log
-from promoting import KEY, counterexample, write_candidates
+from promoting import KEY, counterexample, statement, write_candidates
 from promoting import candidate as a_candidate
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -110,6 +110,19 @@ def test_what_was_written_is_read_again(wanted: str, key: str | None, workspace:
     one = give(workspace, wanted, "C", cause="  ")
     assert (one.key, one.cause) == (key, None)
     assert read_judgments(workspace.judgments_dir).given == (one,)
+
+
+@pytest.mark.parametrize("wanted", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
+def test_a_statement_is_judged_by_its_id_and_told_by_its_line(wanted: str, workspace: Workspace):
+    guide = statement(id="cand-2026-04-25-009")
+    caveat = statement(id="ce-2026-04-25-009", kind="condition", line="- Always pass axis")
+    write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", guide)
+    write_counterexamples(workspace, statements=[caveat])
+    one = {entry["id"]: entry for entry in (guide, caveat)}[wanted]
+    assert give(workspace, wanted, "V").key == one["key"]
+    assert read_judgments(workspace.judgments_dir).rejected() == {one["key"]}
+    texts = {proposed.id: proposed.text for proposed in read_proposed(workspace)}
+    assert texts[wanted] == f"analysis: {one['line'].removeprefix('- ')}"
 
 
 def test_text_that_utf_8_cannot_hold_is_replaced(workspace: Workspace):

@@ -20,6 +20,7 @@ NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
 NO_TIME: Final = SkippedTrace("no valid time; give the records that have it with --times")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
+_LEAST_REWARD: Final = -1e9
 _MAX_ERROR_FIELDS: Final = 3
 _TIMES: Final = ("ts", "timestamp", "created_at", "created")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id")
@@ -122,7 +123,7 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
     reward, success = chat.get("reward"), chat.get("success")
     violation = None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
-        violation = None if reward >= 1 else f"reward={float(reward)}"
+        violation = None if reward >= 1 else f"reward={float(max(reward, _LEAST_REWARD))}"
     elif isinstance(success, bool):
         violation = None if success else "success=false"
     if violation is None:
@@ -141,7 +142,7 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
             chat.answer = body_text(message.get("content")) or chat.answer
             for call in _asked_for(message):
                 _add_call(chat, call, number)
-        elif role in {"tool", "function"}:
+        elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             _add_result(chat, message, number)
     return chat
 

@@ -162,6 +162,9 @@ def _recorded(
 def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: Sources) -> None:
     """Write into each call where its arguments came from, of the results that had been received by then."""
     sources.hear(request.question)
+    if not sources.is_fed and all(call.result is ... for call in request.calls):
+        sources.mark_incomplete()
+        return
     under_way: list[tuple[TracedCall, TakenCall, Asked]] = []
     for call, one in zip(request.calls, taken, strict=True):
         for text in call.heard:
@@ -169,7 +172,7 @@ def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: 
         done = [other for other in under_way if not _runs_beside(other[0], call)]
         _remember(sources, done)
         under_way = [other for other in under_way if _runs_beside(other[0], call)]
-        asked = sources.look_up(one.args, is_fed=call.result is not ...)
+        asked = sources.look_up(one.args)
         if asked.args_from is not None:
             one.call["args_from"] = asked.args_from
         under_way.append((call, one, asked))

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.observe.importers import IMPORTERS
 from coreloop.observe.importers.files import Unusable
+from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
-from foreign_traces import Session, read, requests, skips, write_lines
+from coreloop.project.settings import Settings
+from foreign_traces import Session, read, requests, skips, trace_file, write_lines
 
 
 @pytest.fixture
@@ -225,3 +228,24 @@ def test_a_turn_without_a_time_is_skipped(file: Path) -> None:
 def test_a_file_of_something_else_is_named(file: Path, content: str, reason: str) -> None:
     file.write_text(content)
     assert [one.reason for one in read("claude-code", file) if isinstance(one, Unusable)] == [reason]
+
+
+def test_results_are_sources_of_later_calls_and_of_later_turns(tmp_path: Path) -> None:
+    session = (
+        Session()
+        .user("where is Kim?")
+        .calls("find", {"q": "Kim"})
+        .result([{"type": "text", "text": '["u77"]'}])
+    )
+    session.calls("get", {"id": "u77"}, id="t-2").result("fine", id="t-2").says("there")
+    session.user("again").calls("get", {"id": "u77"}, id="t-3").result("fine", id="t-3").says("there")
+    path = write_lines(tmp_path / "s.jsonl", session.lines)
+    report = land(IMPORTERS["claude-code"].read([trace_file(path)]), tmp_path / "out", Settings())
+    [day] = (tmp_path / "out").glob("*.jsonl")
+    records = [json.loads(line) for line in day.read_bytes().splitlines()]
+    assert report.added == 2
+    assert [call.get("args_from") for record in records for call in record["tool_calls"]] == [
+        {"q": ["question"]},
+        {"id": ["find[]"]},
+        {"id": ["find[]"]},
+    ]

@@ -41,6 +41,24 @@ SOUND: dict[str, Any] = {
             ],
         }
     ],
+    "openai-chat": [
+        {
+            "request_id": "r",
+            "created": 1777109400,
+            "reward": 0,
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "왜?"}]},
+                {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "a", "function": {"name": "show", "arguments": '{"a": "b"}'}}],
+                },
+                {"role": "tool", "tool_call_id": "a", "content": '{"error": "no"}'},
+                {"role": "assistant", "function_call": {"name": "show", "arguments": "{}"}},
+                {"role": "function", "name": "show", "content": "fine"},
+                {"role": "assistant", "content": "so"},
+            ],
+        }
+    ],
     "inspect": [
         {
             "eval": {"model": "openai/m", "eval_id": "e"},

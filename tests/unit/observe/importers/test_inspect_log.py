@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.observe.importers.files import Unusable
 from coreloop.observe.importers.trace import TracedRequest
-from foreign_traces import read, requests, skips, write_document
+from foreign_traces import read, recorded, requests, skips, write_document
 
 TASK = {"eval_id": "e-1", "model": "openai/gpt-x", "created": "2026-04-25T09:00:00+09:00"}
 
@@ -200,3 +200,13 @@ def test_odd_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
 
 def test_odd_samples_are_skipped(tmp_path: Path) -> None:
     assert skips("inspect", _write(tmp_path, 5, _sample())) == ["not of this format"]
+
+
+def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
+    later = {"timestamp": "2026-04-25T09:00:03+00:00", "completed": "2026-04-25T09:00:04+00:00"}
+    events = [
+        _tool(function="find", arguments={"q": "Kim"}, result='{"id": "u77"}'),
+        _tool(function="get", arguments={"id": "u77"}, **later),
+    ]
+    record = recorded(_only(tmp_path, events=events))
+    assert [call.get("args_from") for call in record["tool_calls"]] == [{"q": []}, {"id": ["find.id"]}]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.trace import TracedRequest
-from foreign_traces import requests, skips, write_document, write_lines
+from foreign_traces import recorded, requests, skips, write_document, write_lines
 
 
 def _observation(id: str, *, at: int = 0, **more: Any) -> dict[str, Any]:
@@ -183,3 +183,15 @@ def test_what_is_no_observation_is_skipped_with_the_reason(tmp_path: Path, value
 )
 def test_odd_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     assert _only(tmp_path, _observation("a"), _observation("b", **more)).calls[0].name == "show"
+
+
+def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
+    found = _observation("a", at=1, name="find", input={"q": "Kim"}, output='{"user": "u77"}')
+    used = _observation("b", at=3, name="get", input={"id": "u77"})
+    beside = _observation("c", at=1, name="get", input={"id": "u77"})
+    record = recorded(_only(tmp_path, found, used, beside))
+    assert [call.get("args_from") for call in record["tool_calls"]] == [
+        {"q": []},
+        {"id": []},
+        {"id": ["find.user"]},
+    ]

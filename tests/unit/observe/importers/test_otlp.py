@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.trace import TracedRequest
-from foreign_traces import otlp, read, requests, skips, span, write_document, write_lines
+from foreign_traces import otlp, read, recorded, requests, skips, span, write_document, write_lines
 
 CITY = {"city": "서울"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "show"}
@@ -343,3 +343,25 @@ def test_odd_spans_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(otlp(span("a", TOOL), span("b", TOOL, trace="t2") | more)))
     assert requests("otlp", path)[0].calls[0].name == "show"
+
+
+def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
+    given = {
+        "tool_arguments": {"q": "Kim"},
+        "tool_response": '{"users": [{"id": "u77"}]}',
+        "gen_ai.tool.name": "find",
+    }
+    used = {"openinference.span.kind": "TOOL", "tool.name": "get", "input.value": '{"id": "u77"}'}
+    [request] = requests(
+        "otlp", write_lines(tmp_path / "a.jsonl", [otlp(span("a", given), span("b", used, at=2))])
+    )
+    assert [call.get("args_from") for call in recorded(request)["tool_calls"]] == [
+        {"q": []},
+        {"id": ["find.users[].id"]},
+    ]
+
+
+def test_a_result_of_over_64_kb_is_not_kept(tmp_path: Path) -> None:
+    given = {"tool_arguments": {"q": "Kim"}, "tool_response": "x" * 70_000, "gen_ai.tool.name": "find"}
+    [request] = requests("otlp", write_lines(tmp_path / "a.jsonl", [otlp(span("a", given))]))
+    assert (request.calls[0].result, request.calls[0].result_size_bytes) == (..., 70_000)

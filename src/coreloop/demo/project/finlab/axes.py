@@ -23,8 +23,7 @@ def analysis(company: str, axis: str, overrides: Mapping[str, object] | None = N
     company : str
         Full Korean name, or six-digit code.
     axis : str
-        One of ``수익성`` (profitability), ``성장성`` (growth), ``안정성`` (stability), ``현금흐름`` (cash
-        flow), ``배당`` (dividends).
+        What to look at, in Korean.
     overrides : Mapping[str, object], optional
         ``exclude_one_off`` (bool) takes one-off gains and losses out of net income; ``base_year`` (int)
         analyses as of that year and forgets later ones.

@@ -1,0 +1,70 @@
+"""Whether one line about one tool is what coreloop writes: its form, its words, and the trailers' figures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from coreloop.guard.figures import refuse_counts, refuse_rate
+from coreloop.guard.words import Words
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice
+from coreloop.proposals.figures import read_statement_evidence
+from coreloop.text import printable
+
+_FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
+
+
+def refuse_statement(said: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+    """Why a line of a closed form is not the one of the promotion that the trailers tell of.
+
+    Parameters
+    ----------
+    said : Advice
+        The line.
+    trailers : mapping of str to str
+        Of the commit, complete.
+    words : Words
+        What the base declares.
+    """
+    if said.form not in _FORMS[trailers["Phase"]]:
+        yield f"the line is none of phase {trailers['Phase']}"
+    if trailers["Replay"] != "not-applicable":
+        yield f"the trailer Replay is {printable(trailers['Replay'])}, but the line has nothing to repeat"
+    yield from _refuse_words(said, words)
+    yield from _refuse_evidence(trailers)
+
+
+def _refuse_words(said: Advice, words: Words) -> Iterator[str]:
+    named = said.named()
+    for argument in named.arguments:
+        if not words.takes(argument):
+            yield f"{printable(argument)} is no argument of {printable(words.tool)}"
+    for value in named.values:
+        if not words.declares_here(value):
+            yield _undeclared(value)
+    for _, _, value in named.given:
+        if value and not words.declares(value):
+            yield _undeclared(value)
+    for keyword in named.keywords:
+        if not words.has_keyword(keyword):
+            yield f"{printable(keyword)} is no keyword in coreloop.yaml"
+    for tool in named.tools:
+        if not words.knows_tool(tool):
+            yield f"{printable(tool)} is no tool of coreloop.yaml or of the file, and no plain word"
+    if said.sends_to(words.tool):
+        yield f"the line sends {printable(words.tool)} to itself"
+
+
+def _undeclared(value: str) -> str:
+    return f"{printable(value)} is no value that coreloop.yaml or the source declares"
+
+
+def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
+    """The figures stand in the trailers alone, and must agree with each other."""
+    evidence = read_statement_evidence(trailers["Evidence"])
+    if evidence is None:
+        yield "the trailer Evidence is none of a statement"
+        return
+    observed = evidence.n + evidence.other_n
+    if trailers["Phase"] == "F" and evidence.unit != "calls":
+        yield "the trailer Evidence of a caveat counts requests, not calls"
+    yield from refuse_counts(observed, trailers)
+    yield from refuse_rate(evidence.n_ok, evidence.n, evidence.unit, trailers)

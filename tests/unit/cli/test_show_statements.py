@@ -1,0 +1,83 @@
+"""Statements on the screen: before what else was found, with both sides."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coreloop.cli.show import show_proposals
+from coreloop.cli.show_refine import show_refined
+from coreloop.days import Days
+from coreloop.pattern.propose import propose
+from coreloop.project.settings import Gates, Settings
+from coreloop.project.workspace import Workspace
+from coreloop.proposals.candidates import CandidatesFile
+from coreloop.proposals.counterexamples import CounterexamplesFile
+from coreloop.proposals.statements import Statement
+from coreloop.refine.propose import refine
+from promoting import statement
+
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+AT = {"generated_at": datetime(2026, 4, 25, tzinfo=UTC), "window": ALWAYS}
+
+
+def one(**changes: Any) -> Statement:
+    return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
+
+
+def shown(folder: Path, kind: str, *found: Statement, as_json: bool = False) -> None:
+    workspace = Workspace(folder, Settings())
+    if kind == "pattern":
+        guides = CandidatesFile(candidates=(), statements=found, **AT)
+        show_proposals(
+            propose([], ALWAYS, Gates(), workspace=workspace), guides, (folder, folder), as_json=as_json
+        )
+        return
+    caveats = CounterexamplesFile(counterexamples=(), statements=found, **AT)
+    refined = refine([], ALWAYS, workspace=workspace, min_failures=2)
+    show_refined(refined, caveats, (folder, folder), as_json=as_json)
+
+
+@pytest.mark.parametrize("kind", ["pattern", "refine"])
+def test_each_statement_is_two_lines(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    alone = one(id="cand-2", line="- company: from show().x", kind="source", sides={"n_ok": 70, "n": 80})
+    shown(tmp_path, kind, one(), alone)
+    out = capsys.readouterr().out
+    assert ", 2 statements, 0 c" in out.splitlines()[0]
+    assert (
+        "id                          ok otherwise  avoided  tool\n"
+        "cand-2026-04-25-001      58/61     17/26     12.3  analysis\n"
+        "    First: show\n"
+        "cand-2                   70/80         -     12.3  analysis\n"
+        "    company: from show().x\n"
+    ) in out
+
+
+@pytest.mark.parametrize("kind", ["pattern", "refine"])
+def test_json_has_all_of_them(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown(tmp_path, kind, one(), as_json=True)
+    (found,) = json.loads(capsys.readouterr().out)["statements"]
+    assert msgspec.convert(found, Statement) == one()
+
+
+@pytest.mark.parametrize("kind", ["pattern", "refine"])
+def test_without_any_nothing_is_said_of_them(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown(tmp_path, kind)
+    assert "statement" not in capsys.readouterr().out
+
+
+def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = replace(one(tool="x\x1b[2J"), refused="a tool's name is no name", suggested_append=None)
+    homeless = {**statement()["suggested_append"], "target_file": None}
+    shown(tmp_path, "pattern", refused, one(suggested_append=homeless), *[one()] * 10)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "    no text: a tool's name is no name\n" in out
+    assert "… and 2 statements more, in the draft\n" in out
+    assert "1 without a known definition: name the tools in coreloop.yaml" in out

@@ -1,0 +1,198 @@
+"""One line about one tool: its form, the words of the base, and trailers that agree with each other."""
+
+import pytest
+
+from coreloop.docstrings.source import find_definition, read_source
+from coreloop.guard.lines import refuse_lines
+from coreloop.guard.words import Words
+from coreloop.history.trailers import read_trailers
+from coreloop.project.settings import Settings
+from coreloop.promote.pull_request import trailers
+from guarding import APPLIES_NOT, HEAD, commit, edit, event, file, judged, statement_proposal
+from promoting import SOURCE
+
+GUIDE = read_trailers(trailers(statement_proposal(), APPLIES_NOT))
+CAVEAT = {
+    **GUIDE,
+    "Phase": "F",
+    "Evidence": "0 of 13 calls, otherwise 100 of 101",
+    "Observed": "114",
+    "Success-Rate": "0.000",
+}
+FILE = b"""AXES = ("margin", 'cash flow')
+
+def analysis(company: str, /, axis: str, *, amount: int = 0): "Ratios; see find.all too."
+def anything(**given): "Takes all."
+class Tool: "No function."
+class Shop:
+    def pay(self, order_id): "A method."
+"""
+
+
+def words(settings: Settings | None = None, symbol: str = "analysis", tool: str = "analysis") -> Words:
+    source = read_source(FILE)
+    return Words(settings or Settings(), source.text, tool, find_definition(source.tree, symbol))
+
+
+def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
+    return list(refuse_lines((line,), trailers, words(settings, **more)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- First: show",
+        "- Call once per request",
+        "- company: from search().hits[].company",
+        "- axis: from find.all().*.axis or analysis().next",
+    ],
+)
+def test_statements_of_a_guide(line):
+    assert reasons(line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- company: from search().hits[].company",
+        "- Always pass company and axis",
+        "- Leave out amount",
+        "- Call before show (same company)",
+        "- Do not call right after analysis",
+        "- axis: one of margin, margin",
+        "- company: only from an earlier result",
+        '- amount over 150 and axis="cash flow" fails (auth): escalate(team="billing", now=true)',
+        "- after analysis (same company) fails (not_found)",
+    ],
+)
+def test_statements_of_a_caveat(line):
+    assert reasons(line, CAVEAT) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["- Always pass company", "- axis: one of margin", "- amount over 5 fails (auth)", "- Call before show"],
+)
+def test_a_caveat_is_no_guide(line):
+    assert reasons(line) == ["the line is none of phase R"]
+
+
+@pytest.mark.parametrize("line", ["- First: show", "- Call once per request"])
+def test_a_guide_is_no_caveat(line):
+    assert reasons(line, CAVEAT) == ["the line is none of phase F"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("- password: from show().x", "password is no argument of analysis"),
+        ("- self: from show().x", "self is no argument of analysis"),
+        ("- First: ignore.all/rules", "ignore.all/rules is no tool of coreloop.yaml or of the file"),
+        ("- First: " + "x" * 65, "is no tool of coreloop.yaml or of the file"),
+        ("- company: from ignore.all().x", "ignore.all is no tool"),
+        ("- First: analysis", "the line sends analysis to itself"),
+        ("- Use for: secrets", "secrets is no keyword in coreloop.yaml"),
+        ("- For secrets use show", "secrets is no keyword in coreloop.yaml"),
+    ],
+)
+def test_words_of_a_guide_are_those_of_the_base(line, reason):
+    (found,) = reasons(line)
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("- Always pass company and password", "password is no argument of analysis"),
+        ("- password over 5 fails (auth)", "password is no argument of analysis"),
+        ("- Call before show (same password)", "password is no argument of analysis"),
+        ('- password="margin" fails (auth)', "password is no argument of analysis"),
+        ("- deep=true fails (auth)", "deep is no argument of analysis"),
+        ("- axis: one of margin, growth", "growth is no value"),
+        ('- axis="growth" fails (auth)', "growth is no value that coreloop.yaml or the source declares"),
+        ('- axis="margin" fails (auth): show(say="tell them all")', "tell them all is no value"),
+        ("- axis from no earlier result fails (auth): ignore.all", "ignore.all is no tool"),
+        ("- Call after analysis (same axis)", "the line sends analysis to itself"),
+    ],
+)
+def test_words_of_a_caveat_are_those_of_the_base(line, reason):
+    (found,) = reasons(line, CAVEAT)
+    assert reason in found
+
+
+def test_what_coreloop_yaml_declares_may_be_written(settings_of):
+    declared = settings_of(
+        "categories: [{label: FIN-x, any: [마진, roe]}]\naxis_slugs: {growth: g}\ntools: {ignore.all: {}}"
+    )
+    assert reasons("- Use for: roe, 마진", settings=declared) == []
+    assert reasons("- axis: one of growth", CAVEAT, declared) == []
+    assert reasons("- First: ignore.all", settings=declared) == []
+
+
+@pytest.mark.parametrize(
+    ("symbol", "argument", "fits"),
+    [
+        ("anything", "whatever", True),
+        ("Shop.pay", "order_id", True),
+        ("Shop.pay", "self", False),
+        ("Tool", "order_id", False),
+        ("", "order_id", False),
+    ],
+)
+def test_arguments_are_those_of_the_definition(symbol, argument, fits):
+    assert (reasons(f"- {argument}: from show().x", symbol=symbol) == []) is fits
+
+
+def test_nothing_is_an_argument_where_the_definition_is_not_known():
+    line = ("- company: from show().x",)
+    assert list(refuse_lines(line, GUIDE, Words(Settings(), ""))) == ["company is no argument of "]
+
+
+@pytest.mark.parametrize("verdict", ["reproduced", "unavailable", "inconclusive"])
+def test_a_statement_has_nothing_to_repeat(verdict):
+    (reason,) = reasons("- First: show", {**GUIDE, "Replay": verdict})
+    assert reason == f"the trailer Replay is {verdict}, but the line has nothing to repeat"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"Evidence": "12 of 12 requests, lower bound 0.76"}, "the trailer Evidence is none of a statement"),
+        ({"Evidence": "62 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is none"),
+        ({"Evidence": "58 of 61 requests, otherwise 27 of 26"}, "the trailer Evidence is none"),
+        ({"Evidence": "58 of 61 requests, otherwise 0 of 0"}, "the trailer Evidence is none"),
+        ({"Evidence": "058 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is none"),
+        ({"Evidence": "0 of 0 requests", "Observed": "0"}, "the trailer Evidence is none"),
+        ({"Evidence": "58 of 61 requests"}, "the trailer Observed is 87, but the Evidence says 61"),
+        ({"Observed": "61"}, "the trailer Observed is 61, but the Evidence says 87"),
+        ({"Unique-Questions": "88"}, "the trailer Unique-Questions is 88 of 87"),
+        ({"Unique-Questions": "not-applicable"}, "the trailer Unique-Questions is not-applicable of 87"),
+        ({"Success-Rate": "0.900"}, "the trailer Success-Rate does not fit 58 of 61 requests"),
+    ],
+)
+def test_trailers_agree_with_each_other(changes, reason):
+    (found,) = reasons("- First: show", {**GUIDE, **changes})
+    assert found.startswith(reason)
+
+
+def test_a_caveat_counts_calls():
+    said = {**CAVEAT, "Evidence": "0 of 13 requests, otherwise 100 of 101"}
+    assert reasons("- Always pass axis", said) == [
+        "the trailer Evidence of a caveat counts requests, not calls"
+    ]
+
+
+def test_a_statement_as_promote_makes_it_goes_on():
+    one = statement_proposal()
+    made = commit(proposal=one)
+    happened = event(proposal=one)
+    change = file(new=edit(proposal=one))
+    assert judged(happened, commits=(made,), files={HEAD: (change,)}).reasons == ()
+
+
+def test_a_statement_of_another_tools_argument_stops_the_pull_request():
+    one = statement_proposal(line="- axis: from show().axis", kind="source")
+    made, happened = commit(proposal=one), event(proposal=one)
+    old = SOURCE.replace(b"axis: str)", b"other: str)").replace(b'"axis": axis', b'"axis": other')
+    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=one)),)})
+    assert stopped.reasons == ("axis is no argument of analysis",)

@@ -1,0 +1,261 @@
+"""Message lists of OpenAI's chat API: made-up ones of every form, and 690 real episodes."""
+
+import json
+import lzma
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.categories import Categories
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.observe.importers.run import ImportRequest, run_import
+from coreloop.observe.importers.trace import TracedCall, TracedRequest, record_of
+from coreloop.project.settings import Settings
+from foreign_traces import LONG_AGO, requests, skips, write_document, write_lines
+
+Episodes = list[tuple[dict[str, Any], dict[str, Any]]]
+TS = "2026-04-25T09:30:00Z"
+
+
+def call(id: str, name: str = "show", args: Any = '{"topic": "배당"}') -> dict[str, Any]:
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": args}}
+
+
+def asks(*calls: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": list(calls)}
+
+
+def gives(id: str, content: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def says(text: Any, role: str = "user") -> dict[str, Any]:
+    return {"role": role, "content": text}
+
+
+def only(path: Path, *messages: dict[str, Any], **more: Any) -> TracedRequest:
+    chat = {"messages": list(messages), "ts": TS, **more}
+    [request] = requests("openai-chat", write_lines(path / "chats.jsonl", [chat]))
+    return request
+
+
+def calls_of(request: TracedRequest) -> list[dict[str, Any]]:
+    dropped: list[str] = []
+    record = record_of(request, categories=Categories(), selectors={}, drop=dropped.append)
+    return [dict(call) for call in record["tool_calls"]]
+
+
+def test_a_message_list_is_one_request(tmp_path: Path) -> None:
+    request = only(
+        tmp_path,
+        says("be kind", "system"),
+        says("배당은?"),
+        asks(call("a")),
+        gives("a", "100원"),
+        says([{"type": "text", "text": "배당은 100원"}], "assistant"),
+        says("thanks"),
+        request_id="r-1",
+        model="gpt-x",
+        session_id="s-1",
+    )
+    assert (request.question, request.answer_chars, request.rounds) == ("배당은?", 8, 2)
+    assert (request.ids, request.model, request.session_id) == (("r-1",), "gpt-x", "s-1")
+    [made] = request.calls
+    assert (made.name, made.args, made.error) == ("show", {"topic": "배당"}, None)
+    assert (made.result, made.result_size_bytes) == ("100원", 6)
+
+
+def test_results_of_parallel_calls_are_known_by_their_ids(tmp_path: Path) -> None:
+    request = only(
+        tmp_path,
+        says("?"),
+        asks(call("a", "first"), call("b", "second")),
+        gives("b", "two"),
+        gives("a", "one"),
+    )
+    assert [(made.name, made.result) for made in request.calls] == [("first", "one"), ("second", "two")]
+
+
+def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
+    request = only(
+        tmp_path,
+        says("?"),
+        asks(call("a", "find", {"who": "Kim"}), call("b", "get", {"id": "u77"})),
+        gives("a", '{"user": "u77"}'),
+        gives("b", "{}"),
+        asks(call("c", "get", {"id": "u77"})),
+        gives("c", "{}"),
+    )
+    assert [made.get("args_from") for made in calls_of(request)] == [
+        {"who": []},
+        {"id": []},
+        {"id": ["find.user"]},
+    ]
+
+
+def test_later_messages_of_the_user_are_heard(tmp_path: Path) -> None:
+    asked = asks(call("a", "get", {"id": "u77"}))
+    request = only(tmp_path, says("hello"), says("I am u77"), asked, gives("a", "fine"))
+    assert calls_of(request)[0]["args_from"] == {"id": ["question"]}
+
+
+def test_the_older_form_has_no_ids(tmp_path: Path) -> None:
+    asked = {"role": "assistant", "function_call": {"name": "show", "arguments": "{}"}}
+    request = only(tmp_path, says("?"), asked, {"role": "function", "name": "show", "content": "fine"})
+    assert [(made.name, made.result) for made in request.calls] == [("show", "fine")]
+
+
+@pytest.mark.parametrize(
+    ("content", "is_error"),
+    [
+        ("Error: user not found", True),
+        ('{"error": "no such id"}', True),
+        ('{"error": null, "id": 5}', False),
+        ('{"errors": 0}', False),
+        ("fine", False),
+        ([{"type": "text", "text": "Error: no"}], True),
+    ],
+)
+def test_errors_are_told_by_the_result(tmp_path: Path, content: Any, is_error: bool) -> None:
+    [made] = only(tmp_path, says("?"), asks(call("a")), gives("a", content)).calls
+    assert (made.error is not None) is is_error
+
+
+def test_a_call_without_a_result_failed(tmp_path: Path) -> None:
+    [made] = only(tmp_path, says("?"), asks(call("a"))).calls
+    assert made.error == "the trace has no result"
+
+
+@pytest.mark.parametrize(
+    ("more", "outcome"),
+    [
+        ({}, (None, None)),
+        ({"reward": 1.0}, (None, None)),
+        ({"reward": 0}, ("task_failed", "reward=0.0")),
+        ({"reward": 0.5}, ("task_failed", "reward=0.5")),
+        ({"success": True}, (None, None)),
+        ({"success": False}, ("task_failed", "success=false")),
+        ({"reward": "high"}, (None, None)),
+    ],
+)
+def test_the_outcome_is_what_somebody_judged(tmp_path: Path, more: dict[str, Any], outcome: Any) -> None:
+    request = only(tmp_path, says("?"), **more)
+    assert (request.error, request.violation) == outcome
+
+
+@pytest.mark.parametrize("at", [TS, 1777109400, 1777109400000, "1777109400", 1777109400.0])
+def test_times_of_many_forms(tmp_path: Path, at: Any) -> None:
+    assert only(tmp_path, says("?"), ts=None, created=at).ended.isoformat() == "2026-04-25T09:30:00+00:00"
+
+
+def test_a_list_of_lists_is_read_and_so_is_a_lone_one(tmp_path: Path) -> None:
+    chats = [{"messages": [says(name)], "ts": TS, "id": name} for name in "ab"]
+    assert len(requests("openai-chat", write_document(tmp_path / "many.json", chats))) == 2
+    assert len(requests("openai-chat", write_document(tmp_path / "one.json", chats[0]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"messages": [], "ts": TS}, "list without a message"),
+        ({"messages": [says("?")]}, "no valid time; give the records that have it with --times"),
+        ({"messages": "?"}, "not of this format"),
+        ("{torn", "torn or not JSON"),
+    ],
+)
+def test_what_is_no_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
+    path = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "ts": TS}, value])
+    assert skips("openai-chat", path) == [reason]
+
+
+def test_times_come_from_records_by_the_request_id(tmp_path: Path) -> None:
+    chats = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "request_id": "r"}])
+    times = write_lines(tmp_path / "times.jsonl", [{"request_id": "r", "ts": TS}, {"ts": TS}, "{torn"])
+    request = ImportRequest(source="openai-chat", paths=(chats,), folder=tmp_path / "out", times=times)
+    report = run_import(request, Settings(), now_s=LONG_AGO)
+    assert (report.added, report.first_day) == (1, "2026-04-25")
+
+
+def test_times_are_refused_where_they_say_nothing(tmp_path: Path) -> None:
+    chats = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "request_id": "r"}])
+    for source, problem in (("openai-chat", WorkspaceError), ("langfuse", UsageError)):
+        request = ImportRequest(source=source, paths=(chats,), folder=tmp_path / "out", times=chats)
+        with pytest.raises(problem, match=r"has no line with a request_id and a ts|--times is for"):
+            run_import(request, Settings(), now_s=LONG_AGO)
+
+
+# the real episodes
+
+
+@pytest.fixture(scope="module")
+def trajectories(shared_data: Path) -> Path:
+    path = shared_data / "tau_retail_trajectories.jsonl.xz"
+    if not path.is_file():
+        pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
+    return path
+
+
+@pytest.fixture(scope="module")
+def episodes(trajectories: Path, tau_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Episodes:
+    """The records of the import, each with the one that somebody else made of the same episode."""
+    folder = tmp_path_factory.mktemp("imported")
+    request = ImportRequest(source="openai-chat", paths=(trajectories,), folder=folder, times=tau_log)
+    report = run_import(request, Settings(), now_s=LONG_AGO)
+    assert (report.added, report.skipped, report.dropped) == (690, Counter(), Counter())
+    theirs = {one["ts"][:19]: one for one in map(json.loads, tau_log.read_text("utf-8").splitlines())}
+    lines = [line for day in folder.glob("*.jsonl") for line in day.read_bytes().splitlines(keepends=True)]
+    assert max(map(len, lines)) <= 4096
+    return [(ours, theirs[ours["ts"][:19]]) for ours in map(json.loads, lines)]
+
+
+def test_real_episodes_come_out_as_in_their_records(
+    episodes: Episodes,
+) -> None:
+    for ours, theirs in episodes:
+        for key in ("question", "model", "rounds", "chunk_len", "error", "violation"):
+            assert ours[key] == theirs[key]
+        assert len(ours["tool_calls"]) + ours.get("tool_calls_omitted", 0) == len(theirs["tool_calls"])
+        for our, their in zip(ours["tool_calls"], theirs["tool_calls"], strict=False):
+            assert (our["name"], our["ok"], our["args_hash"]) == (
+                their["name"],
+                their["ok"],
+                their["args_hash"],
+            )
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "path", "share"),
+    [
+        ("get_order_details", "order_id", "get_user_details.orders[]", 0.85),
+        ("get_user_details", "user_id", "find_user_id_by_name_zip", 0.7),
+        ("find_user_id_by_name_zip", "zip", "question", 0.95),
+        ("exchange_delivered_order_items", "new_item_ids", "get_product_details.variants.*.item_id", 0.85),
+        ("get_product_details", "product_id", "get_order_details.items[].product_id", 0.85),
+    ],
+)
+def test_sources_in_real_episodes(
+    episodes: Episodes, tool: str, argument: str, path: str, share: float
+) -> None:
+    calls = [
+        made for ours, _ in episodes for made in ours["tool_calls"] if made["name"] == tool and made["ok"]
+    ]
+    known = [made["args_from"][argument] for made in calls if argument in made.get("args_from", {})]
+    assert len(known) >= 0.6 * len(calls)  # long records give up the sources of their first calls
+    assert sum(path in paths for paths in known) >= share * len(known) > 50
+
+
+def test_no_value_of_a_real_result_is_in_a_path(episodes: Episodes, trajectories: Path) -> None:
+    paths = {path for ours, _ in episodes for made in ours["tool_calls"]
+             for paths in made.get("args_from", {}).values() for path in paths}  # fmt: skip
+    words = {word for path in paths for word in path.replace("[]", "").split(".")}
+    assert not any(sum(map(str.isdigit, word)) > 2 for word in words)
+    with lzma.open(trajectories, "rt") as lines:
+        tools = {made["function"]["name"] for line in lines for message in json.loads(line)["messages"]
+                 for made in message.get("tool_calls") or ()}  # fmt: skip
+    assert {path.replace("[]", "").split(".")[0] for path in paths} <= tools | {"question"}
+
+
+def test_a_call_knows_whether_the_trace_has_its_result() -> None:
+    assert TracedCall(name="show", args={}).result is ...

@@ -1,0 +1,237 @@
+"""A statement in drafts and files: both sides for people here, closed vocabularies for others."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coreloop.days import Days
+from coreloop.pattern import document as pattern_document
+from coreloop.project.settings import CategoryRule, Settings, ToolSettings
+from coreloop.project.tools import Tool
+from coreloop.proposals.candidates import Candidate, CandidatesFile
+from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
+from coreloop.proposals.night import CANDIDATES, COUNTEREXAMPLES, Numbered, new_keys, write_night
+from coreloop.proposals.statement_document import redact_statement, sides_told, statement_section, told
+from coreloop.proposals.statements import Statement
+from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.refine import document as refine_document
+from promoting import FILE, candidate, counterexample, statement
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+DAYS = Days(datetime(2026, 3, 26, tzinfo=UTC).date(), NOW.date())
+REFUND = CategoryRule(label="ORD-refund", any=("exchange", "환불"))
+WORDS = Vocabulary(
+    {
+        "analysis": Tool("analysis", FILE, "analysis", ("company", "axis"), frozenset({"margin"})),
+        "escalate": Tool("escalate", FILE, "escalate", ("team",), frozenset({"billing"})),
+    },
+    Settings(categories=(REFUND,), tools={"show": ToolSettings()}, axis_slugs={"growth": "g"}),
+)
+
+
+def one(**changes: Any) -> Statement:
+    return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
+
+
+def test_section_tells_both_sides_and_what_they_cannot_tell() -> None:
+    assert statement_section(one(key="0123456789abcdef")) == (
+        "\n## cand-2026-04-25-001: analysis: First: show\n\n"
+        "- what went together with requests that succeeded; records alone cannot tell this from cause\n"
+        "- order, key `0123456789abcdef`\n"
+        "- 58 of 61 requests succeeded, otherwise 17 of 26\n"
+        "- the last 30 % of the days: 12 of 14 requests succeeded, otherwise 10 of 21\n"
+        "- difference 0.30 (0.12 to 0.49), q 0.003 (95 %)\n"
+        "- per 1,000 requests: 12.3 failures avoided, 4.0 calls saved\n"
+        "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
+        f"- target: {FILE}::analysis\n\n"
+        "    Guide\n    -----\n    - First: show\n\n"
+        "Asked, for example:\n\n    첫째 질문?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "meaning", "figures"),
+    [
+        ("source", "where the argument's value stood before", "58 of 61 values stood there"),
+        ("condition", "what sets the tool's own failed calls apart", "58 of 61 calls succeeded, otherwise"),
+        ("once", "records alone cannot tell this from cause", "58 of 61 requests succeeded, otherwise"),
+        ("choice", "have in common", "58 of 61 successful requests with a keyword used the tool, otherwise"),
+    ],
+)
+def test_each_kind_says_what_it_is(kind: str, meaning: str, figures: str) -> None:
+    section = statement_section(one(kind=kind))
+    assert meaning in section
+    assert figures in section
+
+
+def test_other_side_is_left_out_where_there_is_none() -> None:
+    alone = one(sides={"n_ok": 3, "n": 4})
+    assert sides_told(alone, alone.sides) == "3 of 4 requests succeeded"
+
+
+def test_refused_statement_says_why_and_has_no_target() -> None:
+    section = statement_section(one(suggested_append=None, refused="show is not defined here"))
+    assert "- target: none" in section
+    assert "Refused: show is not defined here." in section
+
+
+def test_text_without_a_place_says_what_to_do() -> None:
+    nowhere = {**statement()["suggested_append"], "target_file": None}
+    assert "- target: not known; name the tool under tools:" in statement_section(
+        one(suggested_append=nowhere)
+    )
+
+
+def test_recorded_text_is_no_markup() -> None:
+    hostile = one(tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""])
+    section = statement_section(hostile)
+    assert r"\<img\>: a: from b().c\[\](x)\\u\{a\}\# z" in section
+    assert "    # q\\u{a}\\u{1b}[2J\n" in section
+    assert section.endswith("2J\n")
+    assert "(no text recorded)" in statement_section(one(example_questions=[]))
+
+
+@pytest.mark.parametrize("kind", ["pattern", "refine"])
+def test_drafts_list_statements_first(kind: str) -> None:
+    statements, at = (one(), one(id="x-2")), {"generated_at": NOW, "window": DAYS}
+    if kind == "pattern":
+        entries = (msgspec.convert(candidate(id="x-3"), Candidate),)
+        guides = CandidatesFile(candidates=entries, statements=statements, **at)
+        page, ids = pattern_document.candidates_markdown(guides, WORDS), [e.id for e in guides.entries]
+    else:
+        failing = (msgspec.convert(counterexample(id="x-3"), Counterexample),)
+        caveats = CounterexamplesFile(counterexamples=failing, statements=statements, **at)
+        page, ids = refine_document.counterexamples_markdown(caveats), [e.id for e in caveats.entries]
+    assert ids == ["cand-2026-04-25-001", "x-2", "x-3"]
+    assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
+
+
+def test_a_statement_alone_is_not_nothing() -> None:
+    found = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(one(),))
+    assert "Nothing passed the gates" not in pattern_document.candidates_markdown(found, WORDS)
+
+
+SHOWN = [
+    "- First: show",
+    "- company: from show().orders[].company",
+    "- Use for: exchange, 환불",
+    "- axis: one of margin, growth",
+    "- Always pass company and axis",
+    '- axis="growth" fails (auth): escalate(team="billing")',
+    "- axis=true fails (auth): show",
+]
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
+    local = one(line=line)
+    shown = redact_statement(local, WORDS)
+    assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
+    assert shown.suggested_append == local.suggested_append
+    assert (shown.example_questions, shown.providers) == ((), {"[REDACTED]": 87})
+
+
+WITHHELD = [
+    "- First: canary",
+    "- company: from canary().x",
+    "- canary: from show().x",
+    "- Use for: canary",
+    "- For exchange use canary",
+    "- axis: one of margin, canary",
+    '- axis="canary" fails (auth)',
+    '- axis="margin" fails (auth): canary',
+    '- axis="margin" fails (auth): escalate(canary="billing")',
+    '- axis="margin" fails (auth): escalate(team="canary")',
+    '- axis="margin" fails (auth): escalate(team="margin")',
+    "- what the canary said",
+]
+
+
+@pytest.mark.parametrize("line", WITHHELD)
+def test_statement_of_any_other_word_is_withheld(line: str) -> None:
+    shown = redact_statement(one(line=line), WORDS)
+    assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
+    assert shown.refused == "withheld, since a name in it is from no closed vocabulary"
+    assert "canary" not in repr(shown)
+
+
+def test_statement_of_a_strange_tool_or_without_text_is_withheld() -> None:
+    strange = redact_statement(one(tool="canary"), WORDS)
+    assert (strange.tool, strange.key, strange.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
+    refused = redact_statement(one(refused="a canary", suggested_append=None), WORDS)
+    assert "canary" not in repr(refused)
+
+
+def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> CandidatesFile:
+    def build(numbered: Numbered[Statement | Candidate]) -> tuple[CandidatesFile, str]:
+        document = CandidatesFile(
+            generated_at=NOW,
+            window=DAYS,
+            candidates=numbered.of(Candidate),
+            statements=numbered.of(Statement),
+            ids=numbered.ids,
+            n_folded=numbered.n_folded,
+        )
+        return document, "draft"
+
+    redact = (lambda entry: pattern_document.redact_entry(entry, WORDS)) if sanitized else None
+    return write_night(folder, NOW.date(), entries, kind=CANDIDATES, redact=redact, build=build)[0]
+
+
+def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
+    first, second = one(), one(line="- Call once per request")
+    sequence = msgspec.convert(candidate(), Candidate)
+    found = night(tmp_path, [first, sequence])
+    assert [(type(entry).__name__, entry.id) for entry in found.entries] == [
+        ("Statement", "cand-2026-04-25-001"),
+        ("Candidate", "cand-2026-04-25-002"),
+    ]
+    again = night(tmp_path, [second, first, sequence])
+    assert [entry.id[-3:] for entry in again.entries] == ["003", "001", "002"]
+
+
+def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Path) -> None:
+    def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
+        failing, said = numbered.of(Counterexample), numbered.of(Statement)
+        document = CounterexamplesFile(
+            generated_at=NOW, window=DAYS, counterexamples=failing, statements=said
+        )
+        return document, ""
+
+    entries = [one(kind="condition"), msgspec.convert(counterexample(), Counterexample)]
+    found, _ = write_night(
+        tmp_path,
+        NOW.date(),
+        entries,
+        kind=COUNTEREXAMPLES,
+        redact=lambda entry: refine_document.redact_entry(entry, WORDS),
+        build=build,
+    )
+    assert [entry.id for entry in found.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
+
+
+def test_statement_with_few_on_either_side_is_counted_not_listed_for_others(tmp_path: Path) -> None:
+    few = one(line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
+    alone = one(line="- company: from show().x", kind="source", sides={"n_ok": 5, "n": 5})
+    found = night(tmp_path, [few, one(), alone], sanitized=True)
+    assert ([entry.line for entry in found.statements], found.n_folded) == (
+        ["- First: show", "- company: from show().x"],
+        1,
+    )
+    assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
+
+
+def test_same_statement_twice_is_one() -> None:
+    kept, fell = new_keys([one(), one(id="x"), one(line="- Call once per request")], {one(tool="b").key})
+    assert ([entry.line for entry in kept], fell) == (
+        ["- First: show", "- Call once per request"],
+        {"same_text": 1},
+    )
+
+
+def test_a_line_is_told_with_its_tool() -> None:
+    assert told(one()) == "analysis: First: show"
