@@ -22,8 +22,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a run is small, and the runs take all cores
-
 from coreloop.categories import Categories
 from coreloop.days import Days
 from coreloop.mine.rollup import MineSettings, roll_up
@@ -210,7 +208,8 @@ def order(rng: Random, has: bool) -> Calls:
 
 
 def once(rng: Random, has: bool) -> Calls:
-    return [*(made_call("pay") for _ in range(1 if has else rng.choice((2, 3)))), *small_talk(rng)]
+    times = 1 if has else rng.choice((2, 3))
+    return [*(made_call("pay") for _ in range(times)), *small_talk(rng), made_call("finish")]
 
 
 def choice(rng: Random, has: bool) -> Calls:
@@ -364,6 +363,7 @@ def run(task: tuple[int, int]) -> Said:
 def simulate(n_runs: int, jobs: int) -> list[list[Said]]:
     """What each run of each scenario said."""
     tasks = [(place, number) for place in range(len(SCENARIOS)) for number in range(n_runs)]
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a run is small, and the runs take all cores
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(run, tasks, chunksize=5))
     return [found[start : start + n_runs] for start in range(0, len(found), n_runs)]

@@ -25,6 +25,8 @@ ELIDED: Final = "…"
 """Stands for an argument's value where a line had no room for it."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
+QUESTION: Final = "question"
+"""Stands in ``args_from`` for a value that the user had said."""
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
@@ -92,10 +94,11 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
     What does not fit is given up in this order: long argument strings, fields of calls that are null or
-    empty, argument values of over 32 characters and lists, ``args_from`` of the first calls, argument
-    values that are not selectors, long texts and unknown fields, the tail of ``override_calls``, the
-    tail of ``tool_calls`` (counted in ``tool_calls_omitted``). The hashes stay those of the whole;
-    ``omitted_failure`` and ``omitted_error`` keep what the whole says about success.
+    empty, argument values of over 32 characters and lists, sizes of results and what is more than two results
+    of an argument's sources, ``args_from`` of the first calls, argument values that are not selectors, long
+    texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls`` (counted in
+    ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and ``omitted_error``
+    keep what the whole says about success.
 
     Parameters
     ----------
@@ -118,12 +121,13 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
     shorter = [{**call, "args": shorten(call["args"], limit=80)} for call in calls]
     chosen = [selectors.get(call["name"], DEFAULT_SELECTORS) for call in calls]
     brief = [_brief(call, names) for call, names in zip(calls, chosen, strict=True)]
-    for attempt in (shorter, [_without_empty(call) for call in shorter], brief):
+    bare = [_without_size(call) for call in brief]
+    for attempt in (shorter, [_without_empty(call) for call in shorter], brief, bare):
         line = _line(record, attempt)
         if len(line) <= MAX_LINE_BYTES:
             return line
     outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
-    for attempt in (brief, outlined):
+    for attempt in (bare, outlined):
         cut = _omit_sources(attempt, len(_line(record, attempt)) - MAX_LINE_BYTES)
         line = _line(record, cut)
         if len(line) <= MAX_LINE_BYTES:
@@ -150,6 +154,19 @@ def _is_brief(value: Any) -> bool:
 def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
     """The call without the fields that say nothing: a reader takes a missing one for the same."""
     return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
+
+
+def _without_size(call: dict[str, Any]) -> dict[str, Any]:
+    """The call without the size of its result, and of each argument's sources the first two results."""
+    kept = {key: value for key, value in call.items() if key != "result_size_bytes"}
+    if "args_from" in kept:
+        kept["args_from"] = {name: _first_results(paths) for name, paths in kept["args_from"].items()}
+    return kept
+
+
+def _first_results(paths: Sequence[str]) -> Sequence[str]:
+    results = [path for path in paths if path != QUESTION]
+    return results[:2] or paths
 
 
 def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:

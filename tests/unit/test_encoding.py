@@ -323,13 +323,22 @@ def test_arguments_may_come_as_written_json():
 
 def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
     sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
-    calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(17)]
+    calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(23)]
     line = json.loads(encode_line(record(tool_calls=calls)))
     kept = [one.get("args_from") for one in line["tool_calls"]]
     assert "tool_calls_omitted" not in line
     assert kept[0] is None
-    assert kept[-1] == sources
-    assert kept.index(sources) == kept.count(None)
+    cut = {"order_id": ["get_user_details.orders[]"], "new_item_ids": []}  # what the user said goes first
+    assert kept[-1] == cut
+    assert kept.index(cut) == kept.count(None)
+
+
+def test_short_values_and_result_sizes_go_in_their_order():
+    args = {"order_id": "#W1", "item_ids": ["1", "2"], "none": [], "long": "x" * 40}
+    calls = [call(args=args, error=None, result_size_bytes=7) for _ in range(22)]
+    first = json.loads(encode_line(record(tool_calls=calls)))["tool_calls"][0]
+    assert first["args"] == {"order_id": "#W1", "item_ids": "…", "none": [], "long": "…"}
+    assert "result_size_bytes" not in first
 
 
 def test_empty_fields_of_calls_go_before_their_sources():

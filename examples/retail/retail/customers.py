@@ -1,5 +1,7 @@
 """Who orders: finding a customer, and what is known of one."""
 
+from copy import deepcopy
+
 from .store import Fields, complete_address, find, shop
 
 
@@ -31,7 +33,7 @@ def find_user_id_by_name_zip(first_name: str, last_name: str, zip: str) -> str: 
     'mina_okafor_4821'
     >>> find_user_id_by_name_zip("Mina", "Okafor", "00000")
     Traceback (most recent call last):
-    LookupError: no user of that name and postal code
+    LookupError: user not found
 
     Notes
     -----
@@ -52,7 +54,7 @@ def find_user_id_by_name_zip(first_name: str, last_name: str, zip: str) -> str: 
         here = (name["first_name"].casefold(), name["last_name"].casefold(), user["address"]["zip"])
         if wanted == here:
             return str(user_id)
-    raise LookupError("no user of that name and postal code")
+    raise LookupError("user not found")
 
 
 def find_user_id_by_email(email: str) -> str:
@@ -81,7 +83,7 @@ def find_user_id_by_email(email: str) -> str:
     'tomas_reyes_7733'
     >>> find_user_id_by_email("nobody@example.com")
     Traceback (most recent call last):
-    LookupError: no user with that e-mail address
+    LookupError: user not found
 
     Notes
     -----
@@ -98,7 +100,7 @@ def find_user_id_by_email(email: str) -> str:
     for user_id, user in shop()["users"].items():
         if user["email"].casefold() == email.strip().casefold():
             return str(user_id)
-    raise LookupError("no user with that e-mail address")
+    raise LookupError("user not found")
 
 
 def get_user_details(user_id: str) -> Fields:
@@ -114,8 +116,8 @@ def get_user_details(user_id: str) -> Fields:
     Returns
     -------
     dict
-        ``user_id``, ``name``, ``email``, ``address``, ``payment_methods`` by id, and ``orders``, a list of
-        order ids, oldest first.
+        ``name`` (``first_name``, ``last_name``), ``address`` in its parts, ``email``, ``payment_methods`` as
+        ``get_user_payment_methods`` gives them, and ``orders``, a list of order ids, oldest first.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def get_user_details(user_id: str) -> Fields:
     --------
     >>> user = get_user_details("mina_okafor_4821")
     >>> user["name"]["first_name"], user["orders"]
-    ('Mina', ['#W1001', '#W1002'])
+    ('Mina', ['#W1000001', '#W1000002', '#W1000009'])
 
     Notes
     -----
@@ -142,7 +144,7 @@ def get_user_details(user_id: str) -> Fields:
     get_order_details : What is in one of the orders.
     get_user_payment_methods : Only the payment methods.
     """
-    return {"user_id": user_id, **find("users", user_id)}
+    return deepcopy(find("users", user_id))
 
 
 def get_user_payment_methods(user_id: str) -> Fields:
@@ -158,8 +160,8 @@ def get_user_payment_methods(user_id: str) -> Fields:
     Returns
     -------
     dict
-        By payment method id: ``source`` (``credit_card``, ``paypal`` or ``gift_card``) and what belongs to
-        it, such as a gift card's ``balance`` in dollars.
+        By payment method id: ``id``, ``source`` (``credit_card``, ``paypal`` or ``gift_card``) and what
+        belongs to it: a credit card's ``brand`` and ``last_four``, a gift card's ``balance`` in dollars.
 
     Raises
     ------
@@ -169,11 +171,14 @@ def get_user_payment_methods(user_id: str) -> Fields:
     Examples
     --------
     >>> sorted(get_user_payment_methods("mina_okafor_4821"))
-    ['credit_card_501', 'gift_card_502']
+    ['credit_card_5000001', 'gift_card_5000002']
+    >>> get_user_payment_methods("tomas_reyes_7733")["paypal_6000001"]
+    {'source': 'paypal', 'id': 'paypal_6000001'}
 
     Notes
     -----
-    A gift card's balance is that of this moment; what the tools charge or refund shows at once.
+    A gift card's balance is that of this moment. A changed or cancelled order shows in it at once, an
+    exchange or a return only when the items have arrived.
 
     Guide
     -----
@@ -184,7 +189,7 @@ def get_user_payment_methods(user_id: str) -> Fields:
     --------
     get_user_details : The same with name, address and orders.
     """
-    methods: Fields = find("users", user_id)["payment_methods"]
+    methods: Fields = get_user_details(user_id)["payment_methods"]
     return methods
 
 

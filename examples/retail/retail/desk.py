@@ -87,7 +87,7 @@ def transfer_to_human_agents(summary: str) -> str:
     Returns
     -------
     str
-        What to tell the customer.
+        That the transfer was successful.
 
     Raises
     ------
@@ -96,8 +96,8 @@ def transfer_to_human_agents(summary: str) -> str:
 
     Examples
     --------
-    >>> transfer_to_human_agents("Wants to cancel #W1006, which is processed already.")
-    'A colleague takes over.'
+    >>> transfer_to_human_agents("Wants to cancel #W1000006, which is processed already.")
+    'Transfer successful'
 
     Notes
     -----
@@ -115,4 +115,4 @@ def transfer_to_human_agents(summary: str) -> str:
     """
     if not summary.strip():
         raise ValueError("say what the customer wants")
-    return "A colleague takes over."
+    return "Transfer successful"

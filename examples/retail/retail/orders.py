@@ -1,6 +1,8 @@
 """Orders, and what can be changed before they are packed."""
 
-from .store import Fields, charge, check_swap, complete_address, find, order_in, swap, total, variant
+from copy import deepcopy
+
+from .store import Fields, complete_address, find, order_in, price_difference, replacements, settle
 
 _REASONS = ("no longer needed", "ordered by mistake")
 
@@ -14,13 +16,15 @@ def get_order_details(order_id: str) -> Fields:
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits, the sign included.
+        ``#W`` and seven digits, the sign included.
 
     Returns
     -------
     dict
-        ``order_id``, ``user_id``, ``status``, ``address``, ``paid_with``, ``total`` in dollars, and
-        ``items``: per item ``item_id``, ``product_id``, ``options`` and ``price``.
+        ``order_id``, ``user_id``, ``address`` in its parts, ``items`` (each ``name``, ``product_id``,
+        ``item_id``, ``price`` in dollars, ``options``), ``fulfillments`` (of what was sent: each
+        ``tracking_id``, ``item_ids``), ``status`` and ``payment_history`` (each ``transaction_type``,
+        ``amount``, ``payment_method_id``); and what a cancellation, return or exchange has added.
 
     Raises
     ------
@@ -29,17 +33,19 @@ def get_order_details(order_id: str) -> Fields:
 
     Examples
     --------
-    >>> order = get_order_details("#W1006")
-    >>> order["status"], order["total"], [item["item_id"] for item in order["items"]]
-    ('processed', 107.0, ['2002', '3002'])
-    >>> get_order_details("W1006")
+    >>> order = get_order_details("#W1000006")
+    >>> order["status"], [item["item_id"] for item in order["items"]]
+    ('processed', ['1000000202', '1000000302'])
+    >>> order["payment_history"]
+    [{'transaction_type': 'payment', 'amount': 107.0, 'payment_method_id': 'credit_card_7000001'}]
+    >>> get_order_details("W1000006")
     Traceback (most recent call last):
-    LookupError: no order W1006
+    LookupError: order not found
 
     Notes
     -----
-    Statuses: ``pending``, ``processed``, ``delivered``, ``cancelled``, and after a request ``return
-    requested`` or ``exchange requested``.
+    Statuses: ``pending``, ``pending (item modified)``, ``processed``, ``delivered``, ``cancelled``, and after
+    a request ``return requested`` or ``exchange requested``.
 
     Guide
     -----
@@ -51,16 +57,7 @@ def get_order_details(order_id: str) -> Fields:
     get_user_details : The ids of a customer's orders.
     get_product_details : The other variants of an item's product.
     """
-    order = find("orders", order_id)
-    kept = {name: order[name] for name in ("user_id", "status", "address", "paid_with")}
-    items = [_item(item_id) for item_id in order["item_ids"]]
-    return {"order_id": order_id, **kept, "total": total(order["item_ids"]), "items": items}
-
-
-def _item(item_id: str) -> Fields:
-    product_id, found = variant(item_id)
-    price = found["price"]
-    return {"item_id": item_id, "product_id": product_id, "options": found["options"], "price": price}
+    return deepcopy(find("orders", order_id))
 
 
 def cancel_pending_order(order_id: str, reason: str) -> Fields:
@@ -71,14 +68,15 @@ def cancel_pending_order(order_id: str, reason: str) -> Fields:
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
+        ``#W`` and seven digits.
     reason : str
         ``no longer needed`` or ``ordered by mistake``; the shop takes no other.
 
     Returns
     -------
     dict
-        The order as ``get_order_details`` gives it, now ``cancelled``.
+        The order as ``get_order_details`` gives it, now ``cancelled``, with the refund in ``payment_history``
+        and ``cancel_reason``.
 
     Raises
     ------
@@ -89,11 +87,12 @@ def cancel_pending_order(order_id: str, reason: str) -> Fields:
 
     Examples
     --------
-    >>> cancel_pending_order("#W1003", "no longer needed")["status"]
-    'cancelled'
-    >>> cancel_pending_order("#W1006", "no longer needed")
+    >>> order = cancel_pending_order("#W1000003", "no longer needed")
+    >>> order["status"], order["payment_history"][-1]["transaction_type"]
+    ('cancelled', 'refund')
+    >>> cancel_pending_order("#W1000006", "no longer needed")
     Traceback (most recent call last):
-    ValueError: order #W1006 is processed, not pending
+    ValueError: non-pending order cannot be cancelled
 
     Notes
     -----
@@ -108,11 +107,12 @@ def cancel_pending_order(order_id: str, reason: str) -> Fields:
     --------
     modify_pending_order_items : Other variants instead of no order.
     """
-    order = order_in(order_id, "pending")
+    order = order_in("pending", order_id, "cancelled")
     if reason not in _REASONS:
-        raise ValueError(f"the reason must be one of: {', '.join(_REASONS)}")
-    charge(order, order["paid_with"], -total(order["item_ids"]))
-    order["status"] = "cancelled"
+        raise ValueError("invalid reason")
+    for paid in list(order["payment_history"]):
+        settle(order, paid["payment_method_id"], -paid["amount"])
+    order.update(status="cancelled", cancel_reason=reason)
     return get_order_details(order_id)
 
 
@@ -126,7 +126,7 @@ def modify_pending_order_items(
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
+        ``#W`` and seven digits.
     item_ids : list of str
         Items of the order that are to be replaced.
     new_item_ids : list of str
@@ -137,8 +137,8 @@ def modify_pending_order_items(
     Returns
     -------
     dict
-        The order as ``get_order_details`` gives it, and ``difference`` in dollars: paid when positive,
-        given back when negative.
+        The order as ``get_order_details`` gives it, now ``pending (item modified)``, with the new items, and
+        with the difference in ``payment_history``: a ``payment``, or a ``refund`` when it is not dearer.
 
     Raises
     ------
@@ -150,9 +150,14 @@ def modify_pending_order_items(
 
     Examples
     --------
-    >>> order = modify_pending_order_items("#W1002", ["2001"], ["2003"], "gift_card_502")
-    >>> order["difference"], order["total"]
-    (3.25, 61.25)
+    >>> order = modify_pending_order_items("#W1000002", ["1000000201"], ["1000000203"], "gift_card_5000002")
+    >>> order["status"], order["items"][0]["price"]
+    ('pending (item modified)', 61.25)
+    >>> order["payment_history"][-1]
+    {'transaction_type': 'payment', 'amount': 3.25, 'payment_method_id': 'gift_card_5000002'}
+    >>> modify_pending_order_items("#W1000009", ["1000000401"], [], "credit_card_5000001")
+    Traceback (most recent call last):
+    ValueError: the number of new items does not match
 
     Notes
     -----
@@ -168,11 +173,12 @@ def modify_pending_order_items(
     get_product_details : Item ids of the variants.
     exchange_delivered_order_items : The same after delivery.
     """
-    order = order_in(order_id, "pending")
-    difference = check_swap(order, item_ids, new_item_ids)
-    charge(order, payment_method_id, difference)
-    swap(order, item_ids, new_item_ids)
-    return {**get_order_details(order_id), "difference": difference}
+    order = order_in("pending", order_id, "modified")
+    new = replacements(order, item_ids, new_item_ids)
+    settle(order, payment_method_id, price_difference(order, new))
+    order["items"] = [new.get(position, item) for position, item in enumerate(order["items"])]
+    order["status"] = "pending (item modified)"
+    return get_order_details(order_id)
 
 
 def modify_pending_order_address(
@@ -191,7 +197,7 @@ def modify_pending_order_address(
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
+        ``#W`` and seven digits.
     address1, address2 : str
         Street and number; flat or floor, empty when there is none.
     city, state, country, zip : str
@@ -211,7 +217,7 @@ def modify_pending_order_address(
 
     Examples
     --------
-    >>> order = modify_pending_order_address("#W1005", "4 Mill Lane", "", "Boulder", "CO", "USA", "80302")
+    >>> order = modify_pending_order_address("#W1000005", "4 Mill Lane", "", "Boulder", "CO", "USA", "80302")
     >>> order["address"]["city"], order["status"]
     ('Boulder', 'pending')
 
@@ -228,6 +234,6 @@ def modify_pending_order_address(
     --------
     modify_user_address : The default for orders to come.
     """
-    order = order_in(order_id, "pending")
+    order = order_in("pending", order_id, "modified")
     order["address"] = complete_address(address1, address2, city, state, country, zip)
     return get_order_details(order_id)

@@ -1,6 +1,8 @@
 """What the shop sells."""
 
-from .store import Fields, find
+from copy import deepcopy
+
+from .store import Fields, find, from_json, shop
 
 
 def get_product_details(product_id: str) -> Fields:
@@ -11,13 +13,13 @@ def get_product_details(product_id: str) -> Fields:
     Parameters
     ----------
     product_id : str
-        Four digits. Not an item id: an order's items name both.
+        Ten digits. Not an item id: an order's items name both.
 
     Returns
     -------
     dict
-        ``product_id``, ``name``, and ``variants``: by item id the ``options``, whether it is ``available``,
-        and its ``price`` in dollars.
+        ``name``, ``product_id``, and ``variants``: by item id the ``item_id`` again, the ``options``, whether
+        it is ``available``, and its ``price`` in dollars.
 
     Raises
     ------
@@ -26,10 +28,10 @@ def get_product_details(product_id: str) -> Fields:
 
     Examples
     --------
-    >>> product = get_product_details("8101")
+    >>> product = get_product_details("8100000001")
     >>> product["name"], sorted(product["variants"])
-    ('Desk Lamp', ['1001', '1002', '1003'])
-    >>> product["variants"]["1003"]["available"]
+    ('Desk Lamp', ['1000000101', '1000000102', '1000000103'])
+    >>> product["variants"]["1000000103"]["available"]
     False
 
     Notes
@@ -46,10 +48,12 @@ def get_product_details(product_id: str) -> Fields:
     get_cheapest_available_variant : When only the price matters.
     exchange_delivered_order_items : Takes item ids of one product.
     """
-    return {"product_id": product_id, **find("products", product_id)}
+    return deepcopy(find("products", product_id))
 
 
-def get_cheapest_available_variant(product_id: str, required_options: dict[str, str] | None = None) -> Fields:
+def get_cheapest_available_variant(
+    product_id: str, required_options: dict[str, str] | str | None = None
+) -> Fields:
     """Find the cheapest variant of a product that can be ordered now.
 
     Looks only at variants that are available and, when options are given, have all of them.
@@ -57,27 +61,28 @@ def get_cheapest_available_variant(product_id: str, required_options: dict[str, 
     Parameters
     ----------
     product_id : str
-        Four digits.
+        Ten digits.
     required_options : dict of str to str, optional
-        Options that the variant must have, such as ``{"color": "green"}``.
+        Options that the variant must have, such as ``{"color": "green"}``, also as JSON text.
 
     Returns
     -------
     dict
-        ``item_id``, ``options`` and ``price``.
+        ``item_id``, ``options``, ``available`` and ``price``; or only ``error``, if there is no such product
+        or no available variant with these options.
 
     Raises
     ------
-    LookupError
-        If there is no such product, or no available variant with these options.
+    ValueError
+        If ``required_options`` is no JSON object.
 
     Examples
     --------
-    >>> get_cheapest_available_variant("8102", {"size": "large"})
-    {'item_id': '2003', 'options': {'color': 'grey', 'size': 'large'}, 'price': 61.25}
-    >>> get_cheapest_available_variant("8103", {"material": "glass"})
-    Traceback (most recent call last):
-    LookupError: no available variant of 8103 with these options
+    >>> cheapest = get_cheapest_available_variant("8100000002", {"size": "large"})
+    >>> cheapest["item_id"], cheapest["options"], cheapest["price"]
+    ('1000000203', {'color': 'grey', 'size': 'large'}, 61.25)
+    >>> get_cheapest_available_variant("8100000003", '{"material": "glass"}')
+    {'error': 'no available variant has these options'}
 
     Notes
     -----
@@ -92,13 +97,14 @@ def get_cheapest_available_variant(product_id: str, required_options: dict[str, 
     --------
     get_product_details : Every variant, also those that are not available.
     """
-    wanted = (required_options or {}).items()
+    wanted = from_json(required_options or {}, dict)
+    if product_id not in shop()["products"]:
+        return {"error": "product not found"}
     fitting = [
-        (one["price"], item_id, one)
-        for item_id, one in find("products", product_id)["variants"].items()
-        if one["available"] and wanted <= one["options"].items()
+        (variant["price"], item_id, variant)
+        for item_id, variant in get_product_details(product_id)["variants"].items()
+        if variant["available"] and all(variant["options"].get(name) == wanted[name] for name in wanted)
     ]
     if not fitting:
-        raise LookupError(f"no available variant of {product_id} with these options")
-    price, item_id, one = min(fitting, key=lambda entry: entry[:2])
-    return {"item_id": item_id, "options": one["options"], "price": price}
+        return {"error": "no available variant has these options"}
+    return dict(min(fitting, key=lambda entry: entry[:2])[2])

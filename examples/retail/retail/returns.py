@@ -1,65 +1,82 @@
 """What can be done after delivery: giving items back, or taking other variants for them."""
 
 from .orders import get_order_details
-from .store import Fields, charge, check_items, check_swap, find, order_in, payment_method, total
+from .store import (
+    Fields,
+    find,
+    from_json,
+    order_in,
+    payment_method,
+    positions,
+    price_difference,
+    replacements,
+)
 
 
-def get_return_refund_options(order_id: str, item_ids: list[str] | None = None) -> Fields:
-    """Tell what a return would give back, and over which payment methods.
+def get_return_refund_options(order_id: str, item_ids: list[str] | str) -> list[Fields]:
+    """Tell over which payment methods a return can be refunded.
 
     Asks only; nothing is requested by it.
 
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
-    item_ids : list of str, optional
-        Items of the order; all of them by default.
+        ``#W`` and seven digits.
+    item_ids : list of str
+        Items of the order, also as JSON text.
 
     Returns
     -------
-    dict
-        ``refund`` in dollars, and ``payment_method_ids``: the one that paid, then the customer's gift cards.
+    list of dict
+        Per payment method ``id`` and ``description``: the one that paid, then the customer's gift cards.
 
     Raises
     ------
     LookupError
         If the order does not exist, or does not hold an item.
     ValueError
-        If the order is not delivered.
+        If ``item_ids`` is empty or no JSON array.
 
     Examples
     --------
-    >>> get_return_refund_options("#W1007")
-    {'refund': 45.5, 'payment_method_ids': ['credit_card_701']}
-    >>> get_return_refund_options("#W1007", ["3001"])
+    >>> get_return_refund_options("#W1000007", ["1000000102"])
+    [{'id': 'credit_card_7000001', 'description': 'Credit Card (mastercard ****7719)'}]
+    >>> [option["description"] for option in get_return_refund_options("#W1000004", '["1000000203"]')]
+    ['PayPal', 'Gift Card']
+    >>> get_return_refund_options("#W1000007", ["1000000301"])
     Traceback (most recent call last):
-    LookupError: the order has no item 3001, or not that often
+    LookupError: item 1000000301 not found
 
     Notes
     -----
     Other credit cards and accounts of the customer are never among them: a refund goes back the way the money
-    came, or to a gift card.
+    came, or to a gift card. Whether the order can be returned is not looked at.
 
     Guide
     -----
     - Call it with exactly the items that the customer wants to return.
-    - Name the sum and let the customer choose before requesting the return.
+    - Let the customer choose one of them before requesting the return.
 
     See Also
     --------
     return_delivered_order_items : Requests the return.
     """
-    order = order_in(order_id, "delivered")
-    chosen = order["item_ids"] if item_ids is None else item_ids
-    check_items(order, chosen)
-    return {"refund": total(chosen), "payment_method_ids": _refundable(order)}
+    order = find("orders", order_id)
+    positions(order, from_json(item_ids, list))
+    methods = find("users", order["user_id"])["payment_methods"]
+    return [{"id": name, "description": _description(methods[name])} for name in _refundable(order)]
 
 
 def _refundable(order: Fields) -> list[str]:
     methods = find("users", order["user_id"])["payment_methods"]
     cards = [name for name, method in methods.items() if method["source"] == "gift_card"]
-    return list(dict.fromkeys([order["paid_with"], *cards]))
+    return list(dict.fromkeys([order["payment_history"][0]["payment_method_id"], *cards]))
+
+
+def _description(method: Fields) -> str:
+    if method["source"] == "credit_card":
+        return f"Credit Card ({method['brand']} ****{method['last_four']})"
+    return {"paypal": "PayPal", "gift_card": "Gift Card"}[method["source"]]
 
 
 def return_delivered_order_items(order_id: str, item_ids: list[str], payment_method_id: str) -> Fields:
@@ -71,7 +88,7 @@ def return_delivered_order_items(order_id: str, item_ids: list[str], payment_met
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
+        ``#W`` and seven digits.
     item_ids : list of str
         Items of the order; one that was ordered twice can be named twice.
     payment_method_id : str
@@ -80,7 +97,8 @@ def return_delivered_order_items(order_id: str, item_ids: list[str], payment_met
     Returns
     -------
     dict
-        The order as ``get_order_details`` gives it, now ``return requested``, and ``refund`` in dollars.
+        The order as ``get_order_details`` gives it, now ``return requested``, with ``return_items``, sorted,
+        and ``return_payment_method_id``.
 
     Raises
     ------
@@ -91,12 +109,12 @@ def return_delivered_order_items(order_id: str, item_ids: list[str], payment_met
 
     Examples
     --------
-    >>> order = return_delivered_order_items("#W1004", ["2003"], "gift_card_602")
-    >>> order["status"], order["refund"]
-    ('return requested', 61.25)
-    >>> return_delivered_order_items("#W1006", ["2002"], "credit_card_701")
+    >>> order = return_delivered_order_items("#W1000004", ["1000000203"], "gift_card_6000002")
+    >>> order["status"], order["return_items"]
+    ('return requested', ['1000000203'])
+    >>> return_delivered_order_items("#W1000006", ["1000000202"], "credit_card_7000001")
     Traceback (most recent call last):
-    ValueError: order #W1006 is processed, not delivered
+    ValueError: non-delivered order cannot be returned
 
     Notes
     -----
@@ -110,16 +128,17 @@ def return_delivered_order_items(order_id: str, item_ids: list[str], payment_met
 
     See Also
     --------
-    get_return_refund_options : The sum and the payment methods beforehand.
+    get_return_refund_options : The payment methods that may receive the refund.
     exchange_delivered_order_items : Another variant instead of the money.
     """
-    order = order_in(order_id, "delivered")
-    check_items(order, item_ids)
+    order = order_in("delivered", order_id, "returned")
     payment_method(order, payment_method_id)
     if payment_method_id not in _refundable(order):
-        raise ValueError(f"{payment_method_id} did not pay and is no gift card")
+        raise ValueError("the payment method must be the one that paid, or a gift card")
+    positions(order, item_ids)
     order["status"] = "return requested"
-    return {**get_order_details(order_id), "refund": total(item_ids)}
+    order.update(return_items=sorted(item_ids), return_payment_method_id=payment_method_id)
+    return get_order_details(order_id)
 
 
 def exchange_delivered_order_items(
@@ -133,7 +152,7 @@ def exchange_delivered_order_items(
     Parameters
     ----------
     order_id : str
-        ``#W`` and four digits.
+        ``#W`` and seven digits.
     item_ids : list of str
         Items of the order that go back.
     new_item_ids : list of str
@@ -144,8 +163,9 @@ def exchange_delivered_order_items(
     Returns
     -------
     dict
-        The order as ``get_order_details`` gives it, now ``exchange requested``, and ``difference`` in
-        dollars: paid when positive, given back when negative.
+        The order as ``get_order_details`` gives it, now ``exchange requested``, with ``exchange_items`` and
+        ``exchange_new_items``, both sorted, ``exchange_payment_method_id``, and ``exchange_price_difference``
+        in dollars: to pay when positive, to give back when negative.
 
     Raises
     ------
@@ -157,12 +177,13 @@ def exchange_delivered_order_items(
 
     Examples
     --------
-    >>> order = exchange_delivered_order_items("#W1001", ["1001"], ["1002"], "credit_card_501")
-    >>> order["status"], order["difference"]
+    >>> lamps = ["1000000101"], ["1000000102"]
+    >>> order = exchange_delivered_order_items("#W1000001", *lamps, "credit_card_5000001")
+    >>> order["status"], order["exchange_price_difference"]
     ('exchange requested', 3.5)
-    >>> exchange_delivered_order_items("#W1007", ["1002"], ["3001"], "credit_card_701")
+    >>> exchange_delivered_order_items("#W1000007", ["1000000102"], ["1000000301"], "credit_card_7000001")
     Traceback (most recent call last):
-    ValueError: 3001 is not another variant of the product of 1002
+    ValueError: new item 1000000301 not found or available
 
     Notes
     -----
@@ -179,8 +200,10 @@ def exchange_delivered_order_items(
     get_product_details : Item ids of the variants.
     return_delivered_order_items : The money instead of another variant.
     """
-    order = order_in(order_id, "delivered")
-    difference = check_swap(order, item_ids, new_item_ids)
-    charge(order, payment_method_id, difference)
+    order = order_in("delivered", order_id, "exchanged")
+    difference = price_difference(order, replacements(order, item_ids, new_item_ids))
+    payment_method(order, payment_method_id, difference)
     order["status"] = "exchange requested"
-    return {**get_order_details(order_id), "difference": difference}
+    order["exchange_items"], order["exchange_new_items"] = sorted(item_ids), sorted(new_item_ids)
+    order.update(exchange_payment_method_id=payment_method_id, exchange_price_difference=difference)
+    return get_order_details(order_id)

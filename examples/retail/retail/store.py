@@ -1,7 +1,7 @@
 """The shop's data, read once from shop.json and changed in memory only; and the checks that tools share."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,48 @@ Fields = dict[str, Any]
 
 @cache
 def shop() -> Fields:
-    """Products, users and orders by their ids."""
+    """Products, users and orders by their ids, each as the tools give it."""
     data: Fields = json.loads(Path(__file__).with_name("shop.json").read_text(encoding="utf-8"))
-    for order in data["orders"].values():
-        order["address"] = dict(data["users"][order["user_id"]]["address"])
+    for product_id, product in data["products"].items():
+        product["product_id"] = product_id
+        product["variants"] = {key: {"item_id": key, **one} for key, one in product["variants"].items()}
+    for user in data["users"].values():
+        user["payment_methods"] = {key: {**one, "id": key} for key, one in user["payment_methods"].items()}
+    data["orders"] = {key: _order(key, order, data) for key, order in data["orders"].items()}
     return data
+
+
+def _order(order_id: str, short: Fields, data: Fields) -> Fields:
+    """An order from its line in shop.json."""
+    products = {key: product for product in data["products"].values() for key in product["variants"]}
+    items = [order_item(products[item_id], item_id) for item_id in short["item_ids"]]
+    paid = {"amount": total(items), "payment_method_id": short["paid_with"]}
+    history = [{"transaction_type": "payment", **paid}]
+    if short["status"] == "cancelled":
+        history.append({"transaction_type": "refund", **paid})
+    numbers = [short["tracking_id"]] if "tracking_id" in short else []
+    return {
+        "order_id": order_id,
+        "user_id": short["user_id"],
+        "address": dict(data["users"][short["user_id"]]["address"]),
+        "items": items,
+        "fulfillments": [{"tracking_id": [one], "item_ids": short["item_ids"]} for one in numbers],
+        "status": short["status"],
+        "payment_history": history,
+    }
+
+
+def order_item(product: Fields, item_id: str) -> Fields:
+    """A variant of the product as it stands in an order, at today's price."""
+    variant = product["variants"][item_id]
+    named = {"name": product["name"], "product_id": product["product_id"], "item_id": item_id}
+    return {**named, "price": variant["price"], "options": dict(variant["options"])}
+
+
+def total(items: Iterable[Fields]) -> float:
+    """Sum of the items' prices."""
+    prices: list[float] = [item["price"] for item in items]
+    return round(sum(prices), 2)
 
 
 def find(kind: str, wanted: str) -> Fields:
@@ -23,75 +60,74 @@ def find(kind: str, wanted: str) -> Fields:
     try:
         found: Fields = shop()[kind][wanted]
     except KeyError:
-        raise LookupError(f"no {kind.removesuffix('s')} {wanted}") from None
+        raise LookupError(f"{kind.removesuffix('s')} not found") from None
     return found
 
 
-def order_in(order_id: str, status: str) -> Fields:
-    """The order, if it is in that status."""
+def order_in(status: str, order_id: str, done: str) -> Fields:
+    """The order, if it is in exactly that status."""
     order = find("orders", order_id)
     if order["status"] != status:
-        raise ValueError(f"order {order_id} is {order['status']}, not {status}")
+        raise ValueError(f"non-{status} order cannot be {done}")
     return order
 
 
-def variant(item_id: str) -> tuple[str, Fields]:
-    """Product id and variant of an item."""
-    for product_id, product in shop()["products"].items():
-        if item_id in product["variants"]:
-            return product_id, product["variants"][item_id]
-    raise LookupError(f"no item {item_id}")
-
-
-def total(item_ids: Iterable[str]) -> float:
-    """Sum of the items' prices."""
-    prices: list[float] = [variant(item_id)[1]["price"] for item_id in item_ids]
-    return round(sum(prices), 2)
-
-
-def check_items(order: Fields, item_ids: Sequence[str]) -> None:
-    """Refuse items that the order does not hold, as often as they are named."""
+def positions(order: Fields, item_ids: Sequence[str]) -> list[int]:
+    """Where the items stand in the order; each copy of an item can be named once."""
     if not item_ids:
         raise ValueError("name at least one item")
+    left: list[str | None] = [item["item_id"] for item in order["items"]]
+    chosen = []
     for item_id in item_ids:
-        if item_ids.count(item_id) > order["item_ids"].count(item_id):
-            raise LookupError(f"the order has no item {item_id}, or not that often")
+        if item_id not in left:
+            raise LookupError(f"item {item_id} not found")
+        chosen.append(left.index(item_id))
+        left[chosen[-1]] = None
+    return chosen
 
 
-def check_swap(order: Fields, item_ids: Sequence[str], new_item_ids: Sequence[str]) -> float:
-    """Price difference of a swap within the same products; refused when it cannot be."""
-    check_items(order, item_ids)
+def replacements(order: Fields, item_ids: Sequence[str], new_item_ids: Sequence[str]) -> dict[int, Fields]:
+    """By position in the order, the available variant of the same product that takes its place."""
+    chosen = positions(order, item_ids)
     if len(item_ids) != len(new_item_ids):
-        raise ValueError("item_ids and new_item_ids must pair up")
-    for old, new in zip(item_ids, new_item_ids, strict=True):
-        if old == new or variant(old)[0] != variant(new)[0]:
-            raise ValueError(f"{new} is not another variant of the product of {old}")
-        if not variant(new)[1]["available"]:
-            raise ValueError(f"item {new} is not available")
-    return round(total(new_item_ids) - total(item_ids), 2)
+        raise ValueError("the number of new items does not match")
+    return {
+        position: _available(order["items"][position]["product_id"], item_id)
+        for position, item_id in zip(chosen, new_item_ids, strict=True)
+    }
 
 
-def swap(order: Fields, item_ids: Sequence[str], new_item_ids: Sequence[str]) -> None:
-    """Put the new items where the old ones are."""
-    for old, new in zip(item_ids, new_item_ids, strict=True):
-        order["item_ids"][order["item_ids"].index(old)] = new
+def _available(product_id: str, item_id: str) -> Fields:
+    product = find("products", product_id)
+    if not product["variants"].get(item_id, {}).get("available"):
+        raise ValueError(f"new item {item_id} not found or available")
+    return order_item(product, item_id)
 
 
-def charge(order: Fields, payment_method_id: str, difference: float) -> None:
-    """Take a difference from one of the customer's payment methods; a gift card must hold it."""
-    method = payment_method(order, payment_method_id)
-    if method["source"] == "gift_card":
-        if method["balance"] < difference:
-            raise ValueError(f"{payment_method_id} holds {method['balance']:.2f}, {difference:.2f} is due")
-        method["balance"] = round(method["balance"] - difference, 2)
+def price_difference(order: Fields, new: Mapping[int, Fields]) -> float:
+    """What the replacements cost more than what they replace."""
+    return round(total(new.values()) - total(order["items"][position] for position in new), 2)
 
 
-def payment_method(order: Fields, payment_method_id: str) -> Fields:
-    """One of the payment methods of the customer who ordered."""
+def payment_method(order: Fields, payment_method_id: str, due: float = 0.0) -> Fields:
+    """One of the payment methods of the customer who ordered; a gift card must hold what is due."""
     methods: dict[str, Fields] = find("users", order["user_id"])["payment_methods"]
     if payment_method_id not in methods:
-        raise LookupError(f"{order['user_id']} has no payment method {payment_method_id}")
-    return methods[payment_method_id]
+        raise LookupError("payment method not found")
+    method = methods[payment_method_id]
+    if method["source"] == "gift_card" and method["balance"] < due:
+        raise ValueError("insufficient gift card balance to pay the difference")
+    return method
+
+
+def settle(order: Fields, payment_method_id: str, difference: float) -> None:
+    """Take the difference from the payment method, or give it back when it is negative; once per entry."""
+    method = payment_method(order, payment_method_id, difference)
+    if method["source"] == "gift_card":
+        method["balance"] = round(method["balance"] - difference, 2)
+    kind = "payment" if difference > 0 else "refund"
+    entry = {"transaction_type": kind, "amount": abs(difference), "payment_method_id": payment_method_id}
+    order["payment_history"].append(entry)
 
 
 def complete_address(*parts: str) -> dict[str, str]:
@@ -102,3 +138,11 @@ def complete_address(*parts: str) -> dict[str, str]:
     if empty:
         raise ValueError(f"the address lacks {', '.join(empty)}")
     return address
+
+
+def from_json(argument: Any, kind: type[list[str]] | type[dict[str, str]]) -> Any:
+    """An argument that some models send as JSON text."""
+    value = json.loads(argument) if isinstance(argument, str) else argument
+    if type(value) is not kind:
+        raise ValueError(f"expected a JSON {'array' if kind is list else 'object'}")
+    return value

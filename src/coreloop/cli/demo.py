@@ -77,7 +77,7 @@ def _show_promoted(promoted: "Promoted", folder: Path) -> None:
     click.echo(f"\npromote  {promoted.plan.proposal.id}, {said}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
     click.echo(f"\nTry it yourself:\n  cd {folder}")
-    click.echo(f"  {sys.argv[0]} refine --since {DAYS.since} --until {DAYS.until} --json")
+    click.echo(f"  {sys.argv[0]} refine --since {DAYS.since} --until {DAYS.until}")
     click.echo(f"  git show {promoted.done.branch}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import orjson
 
-from coreloop.cli.show_statements import show_statements
+from coreloop.cli.show_statements import show_nearest, show_statements
 from coreloop.mine.oddities import Absent, LogOddities
 from coreloop.pattern.draft import is_weak
 from coreloop.pattern.find import NearMiss
@@ -44,9 +44,7 @@ def show_proposals(
         if count:
             click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
-    for miss in proposals.said.nearest:
-        line = f"      nearest: {miss.tool}: {miss.line.removeprefix('- ')}: {miss.reason}"
-        click.echo(fitted(printable(line), shutil.get_terminal_size().columns))
+    show_nearest(proposals.said.nearest)
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)

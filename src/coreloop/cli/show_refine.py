@@ -8,7 +8,7 @@ import click
 import orjson
 
 from coreloop.cli.show import MAX_SHOWN, show_oddities
-from coreloop.cli.show_statements import show_statements
+from coreloop.cli.show_statements import show_nearest, show_statements
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.refine.document import title
@@ -54,6 +54,7 @@ def show_refined(
         figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
         click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
+    show_nearest(refined.said.nearest)
     show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -81,6 +82,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "nearest": refined.found.nearest,
         **asdict(refined.oddities),
         "n_tests": refined.said.n_tests,
+        "nearest_statements": refined.said.nearest,
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from coreloop.proposals.statements import Statement
+from coreloop.proposals.statements import NearStatement, Statement
 from coreloop.text import counted, printable, wrapped
 
 _HEADING: Final = f"{'id':<20} {'ok':>9} {'otherwise':>9} {'avoided':>8}  tool"
@@ -22,6 +22,14 @@ def show_statements(statements: Sequence[Statement], *, most: int) -> None:
         _show(statement, columns)
     if len(statements) > most:
         click.echo(f"… and {counted(len(statements) - most, 'statement')} more, in the draft")
+
+
+def show_nearest(missed: Sequence[NearStatement]) -> None:
+    """Print what fell closest, and why."""
+    columns = shutil.get_terminal_size().columns
+    for miss in missed:
+        said = f"{miss.tool}: {miss.line.removeprefix('- ')}"
+        click.echo(wrapped(printable(f"nearest statement: {said} ({miss.reason})"), columns, indent="  "))
 
 
 def _show(statement: Statement, columns: int) -> None:

@@ -25,6 +25,8 @@ from coreloop.proposals.statements import Sides, Statement, statement_key
 
 LEAST_REQUESTS: Final = 20
 """Of a side."""
+_LEAST_NEAR: Final = LEAST_REQUESTS // 2
+"""Of a side that may yet have enough."""
 _QUESTION: Final = "question"
 ContrastKind = Literal["order", "once", "choice"]
 
@@ -197,7 +199,7 @@ def _test(
     n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)
-        return few if n_missing <= LEAST_REQUESTS // 2 and few.is_better() else None
+        return few if n_missing <= LEAST_REQUESTS - _LEAST_NEAR and few.is_better() else None
     if not (cases.has_questions(with_it) and cases.has_questions(without)):
         return None
     p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
@@ -211,6 +213,8 @@ def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iter
         for other in _before_first(tool, request):
             before[other].append(place)
     for other, places in sorted(before.items()):
+        if len(places) < _LEAST_NEAR:
+            continue
         with_it = bits_of(places, cases.n)
         said = advice("first", tool=other)
         yield _test("order", tool, said, requests, cases, with_it, cases.all & ~with_it)
@@ -247,6 +251,8 @@ def _sources(
             for path in paths:
                 stood[name, path].append(place)
     for (name, path), places in sorted(stood.items()):
+        if len(places) < _LEAST_NEAR:  # most of them, where a path holds what differs from request to request
+            continue
         written = written_path(path, tools)
         if written is None or written.startswith(f"{tool}()"):
             continue

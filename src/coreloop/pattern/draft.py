@@ -14,10 +14,10 @@ from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
+from coreloop.proposals.statements import MAX_Q
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 
-MAX_Q: Final = 0.05
 _WEAK: Final = "weak: "
 
 

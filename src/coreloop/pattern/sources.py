@@ -18,6 +18,8 @@ LEAST_SHARE: Final = 0.7
 LEAST_BOUND: Final = 0.5
 LEAST_CALLS: Final = 20
 LEAST_QUESTIONS: Final = 5
+LEAST_HELD: Final = 5
+"""Calls on the last days, without which nothing can hold there."""
 _LEAST_OF_TWO: Final = 0.15
 """Share of values that each of two fields must have had first."""
 _WORTH_A_SECOND: Final = 0.1
@@ -82,7 +84,7 @@ def find_sources(sample: Sample) -> list[Statement]:
     list of Statement
         Of kind ``source``, at most one an argument: of the values in at least 20 calls that were ok, of at
         least 5 different questions, at least 0.7 stood in the field, or in either of two, with a lower bound
-        above 0.5; on the last days as on the others.
+        above 0.5; at least 0.7 on the last days, in 5 calls or more, as on the others.
     """
     values: defaultdict[tuple[str, str], _Values] = defaultdict(_Values)
     failures: defaultdict[tuple[str, str], _Failures] = defaultdict(_Failures)
@@ -111,13 +113,11 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
     if n < LEAST_CALLS or questions < LEAST_QUESTIONS:
         return None
     paths = _best(tool, values, failures, held, sample.tools)
-    if not paths:
+    written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
+    said = advice("source", argument=name, paths=written) if written else None
+    if said is None or not said.is_sound():
         return None
     stood = set[int]().union(*(values.stood[path] for path in paths))
-    written = tuple(one for path in paths if (one := written_path(path, sample.tools)) is not None)
-    said = advice("source", argument=name, paths=written)
-    if not said.is_sound():  # the argument's name is no plain word
-        return None
     line = str(said)
     low, high = wilson_interval(len(stood), n)
     return Statement(
@@ -143,7 +143,8 @@ def _best(
 ) -> tuple[str, ...]:
     """The field that had most values first, with the next where that makes a difference; or none."""
     n = len(values.requests)
-    sayable = [path for path in values.stood if _is_sayable(path, tool, tools)]
+    frequent = (path for path, stood in values.stood.items() if len(stood) >= _LEAST_OF_TWO * n)
+    sayable = [path for path in frequent if _is_sayable(path, tool, tools)]
     ordered = sorted(sayable, key=lambda path: (-values.first[path], -len(values.stood[path]), path))
     single = next((path for path in ordered if _is_enough(values.stood[path], held, n)), None)
     second = [path for path in ordered[:2] if values.first[path] >= _LEAST_OF_TWO * n]
@@ -162,9 +163,8 @@ def _is_sayable(path: str, tool: str, tools: frozenset[str]) -> bool:
 
 
 def _is_enough(stood: set[int], held: set[int], n: int) -> bool:
-    """Whether so many stood there that it may be said, on the last days and on the others."""
-
-    def passes(n_stood: int, of: int) -> bool:
-        return n_stood >= LEAST_SHARE * of and wilson_interval(n_stood, of)[0] > LEAST_BOUND
-
-    return passes(len(stood & held), len(held)) and passes(len(stood - held), n - len(held))
+    """Whether so many stood there that it may be said; the share holds on the last days and on the others."""
+    n_held, parts = len(held), (stood & held, stood - held)
+    is_sure = wilson_interval(len(stood), n)[0] > LEAST_BOUND
+    holds = all(len(part) >= LEAST_SHARE * of for part, of in zip(parts, (n_held, n - n_held), strict=True))
+    return is_sure and holds and LEAST_HELD <= n_held < n

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from coreloop.mine.sample import Sample
 from coreloop.mine.statistics import benjamini_hochberg
@@ -10,20 +9,14 @@ from coreloop.pattern.contrasts import Contrast, find_contrasts, without_repeats
 from coreloop.pattern.lift import find_lifts, use_for
 from coreloop.pattern.sources import find_sources
 from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.statements import Statement
-from coreloop.text import counted
-
-MAX_Q: Final = 0.05
-MAX_NEAREST: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class NearStatement:
-    """A statement that fell, and why: for this machine only."""
-
-    tool: str
-    line: str
-    reason: str
+from coreloop.proposals.statements import (
+    MAX_NEAREST,
+    MAX_Q,
+    NearStatement,
+    Statement,
+    not_sure,
+    too_few,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +84,8 @@ def _nearest(
     unsure = [(one, q) for one, q in tested if q > MAX_Q and one.is_worth_saying()]
     few = sorted((one for one in contrasts if one.n_missing), key=lambda one: one.n_missing)
     return (
-        *(
-            _near(one, f"q {q:.2f}, not sure enough")
-            for one, q in sorted(unsure, key=lambda pair: pair[1])[:MAX_NEAREST]
-        ),
-        *(_near(one, f"needs {counted(one.n_missing, 'more request')}") for one in few[:MAX_NEAREST]),
+        *(_near(one, not_sure(q)) for one, q in sorted(unsure, key=lambda pair: pair[1])[:MAX_NEAREST]),
+        *(_near(one, too_few(one.n_missing, "request")) for one in few[:MAX_NEAREST]),
     )
 
 

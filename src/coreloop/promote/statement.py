@@ -1,6 +1,8 @@
 """Whether a statement of a proposals file is one that coreloop writes, and its evidence as a table."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from coreloop.docstrings.signature import takes
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
@@ -11,6 +13,9 @@ from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_a
 from coreloop.proposals.figures import StatementEvidence
 from coreloop.proposals.statement_document import difference_told, sides_told
 from coreloop.proposals.statements import Statement, statement_key
+
+_PLAIN_WORD: Final = re.compile(r"[\w-]{1,40}")
+"""A value for another tool, whose file is not at hand."""
 
 
 def is_ours(found: Statement, lines: tuple[str, ...], phase: str) -> bool:
@@ -61,7 +66,8 @@ def _strange(said: Advice, source: bytes, symbol: str, settings: Settings) -> It
     for argument in named.arguments:
         if not takes(definition, argument):
             yield f"{argument} is no argument of it on the base branch"
-    for value in named.values:
+    given = [value for _, _, value in named.given if value and not _PLAIN_WORD.fullmatch(value)]
+    for value in (*named.values, *given):
         is_quoted = any(f"{quote}{value}{quote}" in file.text for quote in "\"'")
         if not is_quoted and value not in settings.axis_slugs:
             yield f"{value} is no value that coreloop.yaml or the file on the base branch declares"

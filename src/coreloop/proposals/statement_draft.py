@@ -25,8 +25,9 @@ def draft_statement(statement: Statement, words: Vocabulary, *, section: str) ->
 
 def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None:
     named = [Step(name, {}, ()) for name in (statement.tool, *said.named().tools)]
-    known = words.parameters(statement.tool)
-    strange = next((name for name in said.named().arguments if known and name not in known), None)
+    tool = words.tool(statement.tool)  # one that takes any argument names none: what a log has is no name
+    given = said.named().arguments if tool is not None else ()
+    strange = next((name for name in given if name not in words.parameters(statement.tool)), None)
     if strange is not None:
         return f"{strange} is no argument in its definition"
     return words.refuse(named, target=statement.tool) or refuse_line(statement.line)

@@ -3,10 +3,14 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal
 
 from coreloop.proposals.entry import Count, Share, SuggestedAppend
+from coreloop.text import counted
 
+MAX_Q: Final = 0.05
+"""Of what may be said: at most so many of a run's statements are expected to be false."""
+MAX_NEAREST: Final = 3
 StatementKind = Literal["source", "order", "once", "choice", "condition"]
 
 
@@ -95,3 +99,22 @@ class Statement:
 def statement_key(tool: str, line: str, section: str) -> str:
     """The same on every night: 16 hex digits of SHA-256 of tool, line and section."""
     return sha256(f"{tool}\n{line}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class NearStatement:
+    """A statement that fell, and why: for this machine only."""
+
+    tool: str
+    line: str
+    reason: str
+
+
+def not_sure(q_value: float) -> str:
+    """Why a statement fell that was tested."""
+    return f"q {q_value:.2f}, not sure enough"
+
+
+def too_few(n_missing: int, noun: str) -> str:
+    """Why a statement fell that was not tested: how many more ``noun`` it needs."""
+    return f"needs {counted(n_missing, f'more {noun}')}"

@@ -23,6 +23,8 @@ _NEAR_TIE: Final = 1e3
 _GAIN_OF_TWO: Final = 1e-4
 """How much smaller the p of two conditions must be than that of each: a longer sentence must earn it."""
 _WORTH_A_LOOK: Final = 0.05
+_CLEAR: Final = 0.5
+"""Difference of the rates from which too few calls are a reason to wait for more."""
 _ROUNDING: Final = 1e-9
 """135 of 150 less 105 of 150 is 0.2 but for the last bit."""
 
@@ -39,21 +41,25 @@ class Cause:
         Sets of the calls under the rule, and of all others that it can be told of; those of rules that were
         found before are in neither.
     p_value : float
-        Fisher's, on the days that the search sees.
+        Fisher's, on the days that the search sees; 1.0 where it was not tested.
+    n_missing : int
+        Calls under the rule that it lacks to be tested.
     """
 
     features: tuple[Feature, ...]
     calls: int
     others: int
     p_value: float
+    n_missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CauseSearch:
-    """What a search found, and the p-values of everything that it tested, for the correction."""
+    """What a search found, the p-values of everything that it tested, and what too few calls speak for."""
 
     causes: tuple[Cause, ...]
     p_values: tuple[float, ...]
+    few: tuple[Cause, ...] = ()
 
 
 def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
@@ -81,7 +87,18 @@ def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
             break
         causes.append(best)
         rest &= ~best.calls
-    return CauseSearch(tuple(causes), tuple(p_values))
+    few = sorted(_few(cases, features, rest), key=lambda cause: (cause.n_missing, _rank(cause)))
+    return CauseSearch(tuple(causes), tuple(p_values), tuple(few[:1]))
+
+
+def _few(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause]:
+    """Rules that most calls fail under, and that half as many calls as are needed speak for."""
+    for feature in features:
+        calls, others = feature.calls & rest, feature.within & ~feature.calls & rest
+        n_missing = LEAST_CALLS - calls.bit_count()
+        cause = Cause((feature,), calls, others, 1.0, n_missing)
+        if 0 < n_missing <= LEAST_CALLS // 2 and (_difference(cases, cause, cases.all) or 0) > _CLEAR:
+            yield cause
 
 
 def _tested(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause]:

@@ -11,24 +11,45 @@ from coreloop.mine.statistics import TwoSides, benjamini_hochberg, newcombe_inte
 from coreloop.mine.window import moment
 from coreloop.proposals.advice import Advice, advice, fails
 from coreloop.proposals.counterexamples import SECTION
-from coreloop.proposals.statements import Sides, Statement, statement_key
+from coreloop.proposals.statements import (
+    MAX_NEAREST,
+    MAX_Q,
+    NearStatement,
+    Sides,
+    Statement,
+    not_sure,
+    statement_key,
+    too_few,
+)
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.causes import Cause, CauseSearch, find_causes
 from coreloop.refine.features import Feature, ToolCalls, gather
 from coreloop.refine.remedies import find_remedy
 
-MAX_Q: Final = 0.05
 _LEAST_FAILURES: Final = 3
 _Places = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class FoundConditions:
-    """Statements, best first; where each one's failed calls are recorded; and how many tests were made."""
+    """What was found.
+
+    Attributes
+    ----------
+    statements : tuple of Statement
+        Best first.
+    places : mapping of str to list of (int, int)
+        File and offset of the requests whose calls failed, by the statement's key.
+    n_tests : int
+        Everything that was tested.
+    nearest : tuple of NearStatement
+        Those that fell closest.
+    """
 
     statements: tuple[Statement, ...]
     places: Mapping[str, _Places]
     n_tests: int
+    nearest: tuple[NearStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +77,40 @@ def find_conditions(sample: Sample, words: Vocabulary) -> FoundConditions:
     """
     values = {tool: words.values_by_hash(tool) for tool in sample.tools}
     tools = [_search(found, sample, values[found.tool]) for found in _failing(sample)]
-    q_values = iter(benjamini_hochberg([p for tool in tools for p in tool.search.p_values]))
-    q_of = [{p: next(q_values) for p in tool.search.p_values} for tool in tools]
+    weighed = list(_weighed(tools, values, words))
     found: dict[str, tuple[Statement, _Places]] = {}
-    for tool, by_p in zip(tools, q_of, strict=True):
+    for tool, cause, said, q_value in weighed:
+        if q_value <= MAX_Q:
+            statement = _statement(tool, cause, said, sample, q_value=q_value)
+            found.setdefault(statement.key, (statement, _places(tool, cause)))
+    ranked = sorted((one for one, _ in found.values()), key=lambda one: (-one.avoided, one.key))
+    unsure = [(tool, said, not_sure(q_value)) for tool, _, said, q_value in weighed if q_value > MAX_Q]
+    few = [
+        (tool, nearly, too_few(cause.n_missing, "call"))
+        for tool in tools
+        for cause in tool.search.few
+        if (nearly := _advice(tool, cause, values, words)) is not None
+    ]
+    nearest = (*unsure[:MAX_NEAREST], *few[:MAX_NEAREST])
+    return FoundConditions(
+        statements=tuple(ranked),
+        places={key: where for key, (_, where) in found.items()},
+        n_tests=sum(len(tool.search.p_values) for tool in tools),
+        nearest=tuple(NearStatement(tool.calls.tool, str(said), reason) for tool, said, reason in nearest),
+    )
+
+
+def _weighed(
+    tools: Sequence[_Tool], values: Mapping[str, Mapping[int, str]], words: Vocabulary
+) -> Iterator[tuple[_Tool, Cause, Advice, float]]:
+    """Every cause that can be said, with its q over everything that was tested in all tools."""
+    q_values = iter(benjamini_hochberg([p for tool in tools for p in tool.search.p_values]))
+    for tool in tools:
+        q_of = {p: next(q_values) for p in tool.search.p_values}
         for cause in tool.search.causes:
             said = _advice(tool, cause, values, words)
-            if by_p[cause.p_value] <= MAX_Q and said is not None:
-                statement = _statement(tool, cause, said, sample, q_value=by_p[cause.p_value])
-                found.setdefault(statement.key, (statement, _places(tool, cause)))
-    ranked = sorted((one for one, _ in found.values()), key=lambda one: (-one.avoided, one.key))
-    places = {key: where for key, (_, where) in found.items()}
-    return FoundConditions(tuple(ranked), places, sum(len(tool.search.p_values) for tool in tools))
+            if said is not None:
+                yield tool, cause, said, q_of[cause.p_value]
 
 
 def _failing(sample: Sample) -> list[ToolCalls]:
@@ -108,8 +151,8 @@ def _said(tool: _Tool, cause: Cause, values: Mapping[str, Mapping[int, str]], wo
         argument = dict(first.condition.slots)["pair"][0].partition("=")[0]
         return advice("one_of", argument=argument, values=first.names)
     handoff = words.settings.handoff
-    instead = find_remedy(tool.calls, cause, values, handoff=handoff)
-    conditions = tuple(feature.condition for feature in cause.features)
+    instead = find_remedy(tool.calls, cause, values, arguments=words.parameters, handoff=handoff)
+    conditions = tuple(sorted((feature.condition for feature in cause.features), key=str))
     said = fails(conditions, _error_class(tool, cause), instead)
     return said if said.is_sound() else replace(said, slots=said.slots[:1])  # without what worked instead
 

@@ -1,7 +1,7 @@
 """What worked after a call had failed: the next call that was ok, where most requests took the same."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from coreloop.mine.cases import places_of
@@ -17,7 +17,12 @@ _SAME_SHARE: Final = 0.9
 
 
 def find_remedy(
-    tool_calls: ToolCalls, cause: Cause, values: Mapping[str, Mapping[int, str]], *, handoff: Collection[str]
+    tool_calls: ToolCalls,
+    cause: Cause,
+    values: Mapping[str, Mapping[int, str]],
+    *,
+    arguments: Callable[[str], Collection[str]],
+    handoff: Collection[str],
 ) -> str | None:
     """The call that worked instead, as it is written, or None if none stands out.
 
@@ -29,6 +34,8 @@ def find_remedy(
         Under which they failed.
     values : mapping of str to mapping of int to str
         Declared values by tool and hash; others are never written.
+    arguments : callable
+        Names of the arguments in a tool's signature; others are never written.
     handoff : collection of str
         Tools that hand over to a human, which is no remedy.
 
@@ -52,7 +59,7 @@ def find_remedy(
         if fisher_exact(n, len(failed), n_other, len(others)) > _SURE:
             return None
         calls = [call for place in failed if (call := after[place]) is not None and call.tool == tool]
-        return _written(tool, calls, values.get(tool, {}))
+        return _written(tool, calls, values.get(tool, {}), arguments(tool))
     return None
 
 
@@ -61,12 +68,14 @@ def _next_ok(tool_calls: ToolCalls, place: int) -> SampledCall | None:
     return next((call for call in request.calls[at + 1 :] if call.ok), None)
 
 
-def _written(tool: str, calls: list[SampledCall], declared: Mapping[int, str]) -> str:
+def _written(
+    tool: str, calls: list[SampledCall], declared: Mapping[int, str], arguments: Collection[str]
+) -> str:
     """The tool with the declared values that nearly all of the calls have in common."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for call in calls:
         for name, argument in call.arguments.items():
-            if argument.value in declared:
+            if argument.value in declared and name in arguments:
                 counts[name][declared[argument.value]] += 1
     common = {name: found.most_common(1)[0] for name, found in counts.items()}
     least = _SAME_SHARE * len(calls)

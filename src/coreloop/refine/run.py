@@ -91,7 +91,9 @@ def run_refine(
             known=mined.known_keys(),
         )
         if request.sanitized:  # they are no part of what others may read
-            refined = replace(refined, found=replace(refined.found, nearest=()))
+            refined = replace(
+                refined, found=replace(refined.found, nearest=()), said=replace(refined.said, nearest=())
+            )
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)
         document, paths = write_refined(refined, folder, now=now, sanitized=request.sanitized)

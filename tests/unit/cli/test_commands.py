@@ -156,7 +156,7 @@ def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path,
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     done = run("demo", "--json", "--out", str(tmp_path / "scratch"))
     promotion = json.loads(done.stdout)["promotion"]
-    assert (promotion["verdict"], promotion["branch"][:6]) == ("reproduced", "skill/")
+    assert (promotion["verdict"], promotion["branch"][:6]) == ("not-applicable", "skill/")
     assert Path(promotion["body"]).is_file()
 
 
@@ -166,15 +166,15 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 2
     assert "cand-2026-04-25-001" in done.stdout
-    assert "git is not installed, or not in PATH; the candidates are there, only the prom" in done.stderr
+    assert "git is not installed, or not in PATH; the proposals are there, only the prom" in done.stderr
 
 
-def test_the_demo_shows_candidates_text_and_what_to_do_next(run: Run, tmp_path: Path):
+def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tmp_path: Path):
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 0
     assert "300 requests" in done.stdout
-    assert "- When: " in done.stdout
-    following = re.search(r"^  (dartlab-coreloop pattern .*)$", done.stdout, re.MULTILINE)
+    assert "+    - axis: one of " in done.stdout
+    following = re.search(r"^  (dartlab-coreloop refine .*)$", done.stdout, re.MULTILINE)
     assert following is not None
     again = subprocess.run(
         [*COMMAND, *shlex.split(following[1])[1:]], cwd=tmp_path / "scratch", capture_output=True, check=False
@@ -224,13 +224,13 @@ def test_the_real_episodes_first_candidate(
     assert f"{round(first['success_rate'] * first['n_observed'])}/{first['n_observed']}" == share
 
 
-def test_the_table_of_the_real_episodes_leads_with_the_first_candidate(
+def test_the_table_of_the_real_episodes_leads_with_the_first_statement(
     run: Run, tau_log: Path, tmp_path: Path
 ):
     write_log(tmp_path / "in" / "tau.jsonl", []).write_bytes(tau_log.read_bytes())
     window = ["--since", "2025-07-01", "--in-dir", "in", "--min-chunk-len", "0"]
     first = run("pattern", *window).stdout.splitlines()[2]
-    assert re.match(r"cand-\d{4}-\d\d-\d\d-001 +14/14 ", first)
+    assert re.match(r"cand-\d{4}-\d\d-\d\d-001 +328/379 +16/26 +10\.0  get_product_details$", first)
 
 
 def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path):

@@ -12,10 +12,12 @@ from coreloop.demo.promoting import Promoted
 from coreloop.demo.run import (
     DAYS,
     DemoProposals,
+    DemoRefined,
     Recorded,
     make_project,
     propose_candidates,
     record_requests,
+    refine_failures,
     run_demo,
 )
 from coreloop.errors import WorkspaceError
@@ -101,8 +103,9 @@ def test_the_demo_ends_within_ten_seconds(tmp_path):
 def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
     _, proposals, document, paths = _demo(tmp_path, seed)
     assert 3 <= len(document.candidates) < proposals.found.n_groups
-    for one in document.candidates:
-        assert one.refused is None
+    texts = [one for one in document.entries if one.refused is None]
+    assert texts
+    for one in texts:
         assert one.suggested_append is not None
         suggested = one.suggested_append
         source = (tmp_path / suggested.target_file).read_text(encoding="utf-8")
@@ -110,6 +113,18 @@ def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
         assert all(refuse_line(line) is None for line in suggested.body.splitlines())
         assert "<axis>" not in suggested.body
     assert msgspec.json.decode(paths[0].read_bytes(), type=CandidatesFile).candidates == document.candidates
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_what_the_script_does_wrong_on_purpose_is_said_of_the_tool_that_failed(seed, tmp_path):
+    make_project(tmp_path)
+    record_requests(tmp_path, seed=seed)
+    said = {(one.tool, one.line) for one in refine_failures(tmp_path).document.statements}
+    assert {
+        ("analysis", "- axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름"),
+        ("show", "- Always pass topic"),
+        ("compare", "- Always pass metric"),
+    } <= said
 
 
 def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
@@ -139,8 +154,8 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
 def test_the_stages_are_told_in_their_order_and_returned(tmp_path, capsys):
     told = []
     result = run_demo(tmp_path, seed=7, tell=told.append)
-    assert [type(stage) for stage in told] == [Recorded, DemoProposals, Promoted]
-    assert told[1:] == [result.proposed, result.promoted]
+    assert [type(stage) for stage in told] == [Recorded, DemoProposals, DemoRefined, Promoted]
+    assert told[1:] == [result.proposed, result.refined, result.promoted]
     assert result.failed is None
     assert capsys.readouterr() == ("", "")
 

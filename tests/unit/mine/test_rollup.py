@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from coreloop.categories import Categories
 from coreloop.mine.decode import RecordLine, decode_line, raw_lines
 from coreloop.mine.oddities import Oddities, Oddity
+from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.rollup import MineSettings, count_lines, mine_settings, question_hash
 from coreloop.mine.rows import NO_SEQUENCE, as_int, id_hash
 from coreloop.mine.tables import NAMES, SCHEMAS
@@ -374,3 +375,48 @@ def test_a_question_is_the_same_in_a_row_and_in_its_line(text: str):
     decoded = decode_line(line(one), 0)
     assert isinstance(decoded, RecordLine)
     assert _rolled(one).requests["question"].to_list() == [question_hash(decoded.fields)]
+
+
+HANDED_OVER = [call("analysis"), call("transfer")]
+
+
+@pytest.mark.parametrize("odd", [{}, {"overrides_used": {"a": 1}}], ids=["plain", "read loosely"])
+@pytest.mark.parametrize(
+    ("changes", "verdict", "expected"),
+    [
+        pytest.param({"tool_calls": HANDED_OVER}, None, RequestOutcome.NEUTRAL, id="at its end"),
+        pytest.param({"tool_calls": HANDED_OVER[::-1]}, None, RequestOutcome.NEUTRAL, id="at its beginning"),
+        pytest.param(
+            {"tool_calls": [call(), failed("transfer")]}, None, RequestOutcome.NEUTRAL, id="in vain"
+        ),
+        pytest.param(
+            {"tool_calls": HANDED_OVER, "error": "x"}, None, RequestOutcome.NEUTRAL, id="and an error"
+        ),
+        pytest.param({"tool_calls": [call("Transfer")]}, None, RequestOutcome.SUCCESS, id="another name"),
+        pytest.param({"tool_calls": [failed()]}, None, RequestOutcome.FAILURE, id="another tool failed"),
+        *(
+            pytest.param(
+                {"tool_calls": HANDED_OVER, "judgment": {"verdict": verdict}},
+                None,
+                outcome,
+                id=f"{verdict} in it",
+            )
+            for verdict, outcome in (("P", RequestOutcome.SUCCESS), ("C", RequestOutcome.FAILURE))
+        ),
+        pytest.param({"tool_calls": HANDED_OVER}, "T", RequestOutcome.SUCCESS, id="T given later"),
+        pytest.param({"tool_calls": HANDED_OVER}, "V", RequestOutcome.FAILURE, id="V given later"),
+    ],
+)
+def test_a_request_that_was_handed_over_counts_neither_way_unless_a_verdict_says(
+    changes: dict[str, Any], verdict: str | None, expected: RequestOutcome, odd: dict[str, Any]
+):
+    settings = mine_settings(
+        Settings(handoff=("transfer",)), None, verdicts={"req-1": verdict} if verdict else {}
+    )
+    one = record(**changes)
+    one["tool_calls"] = [{**made, **odd} for made in one["tool_calls"]]
+    assert _rolled(one, settings=settings).groups["outcome"].to_list() == [expected]
+
+
+def test_without_tools_that_hand_over_nothing_is_handed_over():
+    assert _row(tool_calls=HANDED_OVER)["outcome"] == RequestOutcome.SUCCESS

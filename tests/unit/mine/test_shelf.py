@@ -239,6 +239,7 @@ def test_a_file_that_grew_and_was_judged_is_counted_whole(project: Project):
     [
         MineSettings(min_chunk_len=50),
         MineSettings(selectors={"show": ("topic",)}),
+        MineSettings(handoff=frozenset({"show"})),
     ],
 )
 def test_rollups_of_other_settings_stand_beside(project: Project, other: MineSettings):

@@ -26,7 +26,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.night import assign_ids, to_json
 from coreloop.proposals.vocabulary import Vocabulary
-from logs import call, record, repeated, word, write_log
+from logs import call, record, repeated, rest, word, write_log
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 DAY = NOW.date()
@@ -66,7 +66,7 @@ def test_a_document_is_read_back_as_it_was_written(tmp_path: Path):
 
 
 def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
-    _, (path, _) = _write(_proposals(tmp_path, *repeated(3)), tmp_path)
+    _, (path, _) = _write(_proposals(tmp_path, *repeated(3), *rest()), tmp_path)
     written = json.loads(path.read_bytes())
     assert written.keys() == {
         "schema_version",
@@ -348,7 +348,7 @@ def test_the_draft_of_nothing_says_so():
 
 
 def test_the_draft_names_the_target_or_why_there_is_none(tmp_path: Path):
-    proposals = _proposals(tmp_path, *_ways("nowhere"))
+    proposals = _proposals(tmp_path, *_ways("nowhere"), *rest())
     document, (_, draft_path) = _write(proposals, tmp_path)
     assert document.candidates[0].suggested_append is not None
     assert "- target: not known: no definition of that name" in draft_path.read_text(encoding="utf-8")

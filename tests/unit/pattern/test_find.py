@@ -156,6 +156,43 @@ def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_p
     assert [one.engine for one in found.candidates] == ["useful", "less", "easy"]
 
 
+def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path):
+    rows = [
+        *repeated(5, **_way("a")),
+        *repeated(4, **_way("b")),
+        *repeated(3, **_way("c"), error="x"),
+        *repeated(2, tool_calls=[]),
+        *repeated(9, **_way("d"), error="connection reset"),  # counts neither way
+        *repeated(7, **_way("a"), category_hash="OTHER"),
+    ]
+    found = {(one.engine, one.cat_hash): one for one in _found(tmp_path, rows).candidates}
+    one, alone = found["a", "FIN-profitability-KR"], found["a", "OTHER"]
+    assert (one.n_succeeded, one.n_observed, one.rest_ok, one.rest_n) == (5, 5, 6, 9)
+    assert one.base_rate == 11 / 14
+    assert (alone.rest_ok, alone.rest_n, alone.base_rate) == (0, 0, 1.0)
+
+
+def test_without_categories_the_rest_begins_with_the_same_tool(tmp_path: Path):
+    none = {"category_hash": "UNSPECIFIED"}
+    rows = [
+        *repeated(5, **_way("find", "a"), **none),
+        *repeated(4, **_way("find", "b"), **none, error="x"),
+        *repeated(3, **_way("find_more"), **none),
+        *repeated(6, **_way("find", "a"), category_hash="KNOWN"),
+        *repeated(2, **_way("find", "b"), category_hash="KNOWN"),
+    ]
+    found = _found(tmp_path, rows, by_first_tool=True).candidates
+    told = {(one.engine, one.cat_hash): (one.rest_ok, one.rest_n, one.base_rate) for one in found}
+    assert told == {
+        ("a", "UNSPECIFIED"): (0, 4, 5 / 9),
+        ("find_more", "UNSPECIFIED"): (0, 0, 1.0),
+        ("a", "KNOWN"): (2, 2, 1.0),
+    }
+    (tmp_path / "2026-04-25.jsonl").unlink()
+    together = {(one.engine, one.cat_hash): one.rest_n for one in _found(tmp_path, rows).candidates}
+    assert together["a", "UNSPECIFIED"] == 7
+
+
 def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
     rows = [row for name in "abcdefgh" for row in repeated(3, **_way(name))]
     runs = [_found(tmp_path, order).candidates for order in (rows, rows[::-1])]

@@ -76,7 +76,8 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
     promised += "n_without wasted_ms first_seen last_seen examples suggested_append providers"
     assert one.keys() >= set(promised.split())
     assert one["id"] == "ce-2026-04-25-001"
-    assert one["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
+    assert one["suggested_append"] is None
+    assert one["refused"] == "every call failed: mend the tool, or take it away"
 
 
 def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path) -> None:
@@ -210,8 +211,8 @@ def test_a_sanitized_file_says_nothing_of_error_or_question_though_every_name_is
     (one,) = document.counterexamples
     assert LOUD.search("".join(path.read_text(encoding="utf-8") for path in paths)) is None
     assert (one.error_class, one.error_template, one.examples) == ("invalid_argument", None, ())
-    assert one.suggested_append is not None
-    assert one.key == ""
+    assert one.refused == "nothing sets its failed calls apart from the others yet"
+    assert (one.suggested_append, one.key) == (None, "")
 
 
 def _one(**changes: Any) -> Counterexample:

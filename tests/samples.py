@@ -1,0 +1,58 @@
+"""Samples as a test needs them: requests of ten days, mined as lines, and the words that may be said."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from coreloop.categories import Categories
+from coreloop.days import Days
+from coreloop.mine.rollup import MineSettings, Rollup, roll_up
+from coreloop.mine.sample import Sample, read_sample
+from coreloop.mine.window import merge
+from coreloop.project.settings import Settings
+from coreloop.project.tools import Tool
+from coreloop.proposals.vocabulary import Vocabulary
+from logs import GOOD_ANSWER, line, record, word
+
+ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
+START = datetime(2026, 4, 1, 9, tzinfo=UTC)
+KEYWORDS = ("refund", "exchange", "cancel")
+
+
+def asked(
+    number: int, *calls: dict[str, Any], ok: bool = True, days: int = 10, **changes: Any
+) -> dict[str, Any]:
+    """A request with a question of its own, on one of some days in turns."""
+    when = START + timedelta(days=number % days, seconds=number)
+    sound = {"ts": when.isoformat(), "request_id": f"r{number}", "question": f"질문 {word(number)}"}
+    return record(**{**sound, "tool_calls": list(calls), "chunk_len": GOOD_ANSWER if ok else 0, **changes})
+
+
+def rolled(
+    records: Iterable[dict[str, Any]], name: str = "2026-04-01", settings: MineSettings | None = None
+) -> Rollup:
+    """The rollup of a file with these records."""
+    lines, offset = [], 0
+    for one in records:
+        lines.append((offset, line(one)))
+        offset += len(lines[-1][1])
+    return roll_up(lines, settings or mine_settings(), path=Path(f"{name}.jsonl"))
+
+
+def mine_settings(*, keywords: Sequence[str] = KEYWORDS, **changes: Any) -> MineSettings:
+    """Settings whose categories know some keywords."""
+    return MineSettings(Categories([("RET-all", keywords)]), **changes)
+
+
+def sample_of(records: Iterable[dict[str, Any]], **changes: Any) -> Sample:
+    """The sample of a window of one file."""
+    return read_sample(merge([rolled(records, settings=mine_settings(**changes))], ALWAYS))
+
+
+def words(
+    *tools: str, parameters: Sequence[str] = (), literals: Iterable[str] = (), handoff: Sequence[str] = ()
+) -> Vocabulary:
+    """A vocabulary that defines some tools, all alike."""
+    known = {name: Tool(name, "tools.py", name, tuple(parameters), frozenset(literals)) for name in tools}
+    return Vocabulary(known, Settings(handoff=tuple(handoff)))
