@@ -37,6 +37,7 @@ from planted.value import Core
 from promoting import FILE, Agent, Project, run_git
 
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
+WORDS = tuple(axis for axis in AXES if " " not in axis)
 SOURCE = f'''"""Tools."""
 
 AXES = {AXES!r}
@@ -387,6 +388,10 @@ def good_and_bad(loop: Loop, good: list[dict[str, Any]], bad: list[dict[str, Any
 
 ARGS = {"company": "company", "axis": "배당"}
 NO = "ValueError: no"
+STRANGE = {
+    " is not defined here; name it under tools: in coreloop.yaml",
+    " is no argument in its definition",
+}
 NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begins with a Cyrillic letter
 
 
@@ -403,7 +408,7 @@ NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begin
     ],
 )
 def test_hostile_names_are_in_no_statement_that_goes_anywhere(
-    loop: Loop, command: str, line: str, name: str
+    loop: Loop, command: str, line: str, name: str, tmp_path: Path
 ) -> None:
     source = {"args_from": {"company": [f"{name}.code"]}}
     right, wrong = call("analysis", ARGS), failed("analysis", ARGS, NO)
@@ -425,12 +430,15 @@ def test_hostile_names_are_in_no_statement_that_goes_anywhere(
     assert ("analysis", f"- {line.format(name)}") in {(one["tool"], one["line"]) for one in found}
     hostile = [one for one in found if has_canary(one["line"])]
     assert [one["line"] for one in hostile if one["suggested_append"] is not None] == []
-    assert [
-        one["refused"] for one in hostile if has_canary(one["refused"]) != ("defin" in one["refused"])
-    ] == []
+    assert {one["refused"].removeprefix(name) for one in hostile} <= STRANGE
     assert set(loop.promote(command, hostile)) == {1}
     assert list(loop.project.heads()) == ["main"]
     assert loop.traces() == []
+    code, shown = loop.run(command, "--sanitize", "--json", "--out", tmp_path / "published")
+    assert code == 0
+    assert len(json.loads(shown)["statements"]) >= 1
+    written = [path.read_text(encoding="utf-8") for path in (tmp_path / "published").iterdir()]
+    assert [text for text in (shown, *written) if has_canary(text)] == []
 
 
 def collect_failures(loop: Loop) -> None:
@@ -445,7 +453,7 @@ def collect_failures(loop: Loop) -> None:
                 audit.observe_violation(text)
                 audit.flush(900, error=text)
         with AuditCollector(text, data_dir=loop.project.root / "data", provider=text) as audit:
-            audit.observe_tool_call("analysis", {"axis": AXES[number % len(AXES)], "company": text})
+            audit.observe_tool_call("analysis", {"axis": WORDS[number % len(WORDS)], "company": text})
             audit.flush(900)
 
 
@@ -458,7 +466,7 @@ def test_hostile_errors_and_values_become_a_statement_of_what_is_declared(loop: 
 
     assert sum(has_canary(json.dumps(one, ensure_ascii=False)) for one in found) == len(found)
     lines = docstring_lines(found)
-    assert f"- axis: one of {', '.join(sorted(AXES))}" in lines
+    assert f"- axis: one of {', '.join(sorted(WORDS))}" in lines
     assert [line for line in lines if has_canary(line)] == []
     assert set(loop.promote("refine", (one for one in found if one["suggested_append"]))) == {0}
     assert len(loop.github.pulls) == len(lines)
