@@ -52,7 +52,10 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class SampledCall(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """A call; ``error_class`` is empty where it was ok. Of ``empty`` arguments the value is empty; null is absent."""
+    """A call; ``error_class`` is empty where it was ok.
+
+    ``empty`` names arguments that are an empty text, list or object; one that is null counts as absent.
+    """
 
     tool: str
     error_class: str

@@ -37,6 +37,7 @@ class _Values:
     requests: list[SampledRequest] = field(default_factory=list)
     stood: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     first: Counter[str] = field(default_factory=Counter)
+    n_asked: int = 0
 
     def add(self, request: SampledRequest, sources: Sequence[str]) -> None:
         number = len(self.requests)
@@ -44,6 +45,7 @@ class _Values:
         for path in sources:
             self.stood[path].add(number)
         self.first.update(sources[:1])
+        self.n_asked += set(sources) == {_QUESTION}
 
 
 @dataclass(slots=True)
@@ -137,7 +139,15 @@ def _source(tool: str, name: str, values: _Values, failures: _Failures, sample: 
         first_seen=moment(values.requests[0].ts_us),
         last_seen=moment(values.requests[-1].ts_us),
         providers=count_providers(values.requests),
+        refused=_users_own(values.n_asked, n),
     )
+
+
+def _users_own(n_asked: int, n: int) -> str | None:
+    """Why a source is not proposed although most values stood there."""
+    if n_asked <= _MOST_ASKED * n:
+        return None
+    return f"weak: it is the user's to give, and stood nowhere else in {n_asked} of {n} calls"
 
 
 def _best(

@@ -65,12 +65,23 @@ def find_statements(sample: Sample, sequence_p_values: Sequence[float] = ()) -> 
         *use_for([(one, q) for one, q in of_lifts if q <= MAX_Q and one.is_worth_saying()], sample),
     ]
     first = {statement.key: statement for statement in sorted(found, key=_rank, reverse=True)}
+    told = [one for one in first.values() if not _is_told_by_source(one, found)]
     return FoundStatements(
-        statements=tuple(sorted(first.values(), key=_rank)),
+        statements=tuple(sorted(told, key=_rank)),
         q_values=tuple(q_values[len(tested) + len(lifts) :]),
         n_tests=len(p_values),
         nearest=_nearest(of_contrasts, contrasts),
     )
+
+
+def _is_told_by_source(statement: Statement, found: Sequence[Statement]) -> bool:
+    """Whether it says to call first what one of the tool's arguments comes from anyway."""
+    said = parse_advice(statement.line)
+    if said is None or said.form != "first":
+        return False
+    same = [one for one in found if one.tool == statement.tool and one.kind == "source"]
+    named = {tool for one in same if (source := parse_advice(one.line)) for tool in source.named().tools}
+    return named.issuperset(said.named().tools)
 
 
 def _rank(statement: Statement) -> tuple[bool, float, float, int, str]:

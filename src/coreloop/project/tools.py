@@ -36,6 +36,8 @@ class Tool:
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
         Text constants of the file, docstrings left out.
+    docstring : str
+        Its own.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Tool:
     qualname: str
     parameters: tuple[str, ...]
     literals: frozenset[str]
+    docstring: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,8 @@ def _is_overload(node: _Definition) -> bool:
 
 
 def _tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
-    return Tool(name, file, qualname, _parameters(node), _literals(tree) if tree is not None else frozenset())
+    literals = _literals(tree) if tree is not None else frozenset()
+    return Tool(name, file, qualname, _parameters(node), literals, ast.get_docstring(node) or "")
 
 
 def _parameters(node: _Definition) -> tuple[str, ...]:

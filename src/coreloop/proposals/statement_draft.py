@@ -1,10 +1,13 @@
 """A statement's text and target, or the reason why it may not be proposed."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from coreloop.categories import Categories
 from coreloop.mine.window import Window
+from coreloop.project.tools import Tool
 from coreloop.proposals.advice import Advice, parse_advice
 from coreloop.proposals.lines import refuse_line
 from coreloop.proposals.statements import Statement
@@ -18,6 +21,7 @@ def draft_statement(statement: Statement, words: Vocabulary, *, section: str) ->
     """Give a statement its target, or ``refused``: the reason why no text may be proposed."""
     said = parse_advice(statement.line)
     refused = "its words are none that coreloop writes" if said is None else _refuse(statement, said, words)
+    refused = refused or statement.refused
     if refused is not None:
         return replace(statement, refused=refused)
     return replace(statement, suggested_append=words.append(statement.tool, section, (statement.line,)))
@@ -30,7 +34,27 @@ def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None
     strange = next((name for name in given if name not in words.parameters(statement.tool)), None)
     if strange is not None:
         return f"{strange} is no argument in its definition"
-    return words.refuse(named, target=statement.tool) or refuse_line(statement.line)
+    unsaid = words.refuse(named, target=statement.tool) or refuse_line(statement.line)
+    return unsaid or (_said_already(said, tool) if tool is not None else None)
+
+
+def _said_already(said: Advice, tool: Tool) -> str | None:
+    """Why a line would tell a model nothing that the tool's name and docstring do not."""
+    text = f"{tool.name.replace('_', ' ')}\n{tool.docstring}"
+    if said.form == "use_for":
+        keywords = said.named().keywords
+        if len(Categories([("SAID", keywords)]).keywords(text)) == len(keywords):
+            return "said already: its name or docstring has these words"
+    is_bare = said.form == "source" and all(path.endswith("()") for path in dict(said.slots)["paths"])
+    if is_bare and all(_is_named(name, tool.docstring) for name in said.named().tools):
+        return "said already: its docstring names where that comes from"
+    return None
+
+
+def _is_named(name: str, docstring: str) -> bool:
+    """Whether a docstring names a tool, or what it and its like begin with: ``find_user_id``."""
+    words = (word for word in re.findall(r"\w+", docstring) if "_" in word)
+    return any(name == word or name.startswith(f"{word}_") for word in words)
 
 
 def named_tools(statements: Iterable[Statement]) -> set[str]:
