@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from coreloop.mine.cases import LEAST_DIFFERENCE
@@ -10,7 +10,7 @@ from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.sampling import SampledArgument
 from coreloop.mine.statistics import fisher_exact, wilson_interval
 from coreloop.mine.window import moment
-from coreloop.proposals.advice import advice, written_path
+from coreloop.proposals.advice import advice, parse_advice, written_path
 from coreloop.proposals.candidates import SECTION
 from coreloop.proposals.statements import Sides, Statement, statement_key
 
@@ -26,8 +26,9 @@ _WORTH_A_SECOND: Final = 0.1
 """Share of values that a second field must add."""
 _SURE: Final = 0.01
 _QUESTION: Final = "question"
+_USERS_TOO: Final = "weak: it goes with others of the same object that are the user's to give"
 _MOST_ASKED: Final = 0.1
-"""Share of values that only the user had said: with more, the argument is the user's to give."""
+"""Share of values that the user had said first: with more, the argument is the user's to give."""
 
 
 @dataclass(slots=True)
@@ -39,13 +40,13 @@ class _Values:
     first: Counter[str] = field(default_factory=Counter)
     n_asked: int = 0
 
-    def add(self, request: SampledRequest, sources: Sequence[str]) -> None:
+    def add(self, request: SampledRequest, sources: tuple[str, ...]) -> None:
         number = len(self.requests)
         self.requests.append(request)
         for path in sources:
             self.stood[path].add(number)
         self.first.update(sources[:1])
-        self.n_asked += set(sources) == {_QUESTION}
+        self.n_asked += sources[:1] == (_QUESTION,)
 
 
 @dataclass(slots=True)
@@ -103,7 +104,26 @@ def find_sources(sample: Sample) -> list[Statement]:
     found = (
         _source(tool, name, one, failures[tool, name], sample) for (tool, name), one in sorted(values.items())
     )
-    return [statement for statement in found if statement is not None]
+    return _together([statement for statement in found if statement is not None])
+
+
+def _together(found: Sequence[Statement]) -> list[Statement]:
+    """Fields of one object go together: where one is the user's to give, the street, so is the city."""
+    given = {place for one in found if one.refused is not None for place in _objects(one)}
+    return [
+        replace(one, refused=_USERS_TOO) if one.refused is None and given.intersection(_objects(one)) else one
+        for one in found
+    ]
+
+
+def _objects(statement: Statement) -> set[tuple[str, str]]:
+    """The tool, and the objects that a source's fields are of; of a list or a bare result, none."""
+    said = parse_advice(statement.line)
+    paths = dict(said.slots)["paths"] if said is not None else ()
+    parents = (path.rpartition(".")[0] for path in paths if not path.endswith("]"))
+    return {
+        (statement.tool, parent) for parent in parents if parent and not parent.endswith(("()", "[]", ".*"))
+    }
 
 
 def _stood(argument: SampledArgument) -> frozenset[str]:
@@ -147,7 +167,7 @@ def _users_own(n_asked: int, n: int) -> str | None:
     """Why a source is not proposed although most values stood there."""
     if n_asked <= _MOST_ASKED * n:
         return None
-    return f"weak: it is the user's to give, and stood nowhere else in {n_asked} of {n} calls"
+    return f"weak: it is the user's to give, who said it first in {n_asked} of {n} calls"
 
 
 def _best(
