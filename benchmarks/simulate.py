@@ -213,7 +213,8 @@ def once(rng: Random, has: bool) -> Calls:
 
 
 def choice(rng: Random, has: bool) -> Calls:
-    return [*small_talk(rng), made_call("exchange_items" if has else "modify_items"), made_call("finish")]
+    """Two tools with which requests begin; after another call it is no choice that is looked for."""
+    return [made_call("exchange_items" if has else "modify_items"), *small_talk(rng), made_call("finish")]
 
 
 def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: float) -> list[Record]:
