@@ -52,11 +52,12 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class SampledCall(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """A call; ``error_class`` is empty where it was ok. Arguments that are null or empty count as absent."""
+    """A call; ``error_class`` is empty where it was ok. Of ``empty`` arguments the value is empty; null is absent."""
 
     tool: str
     error_class: str
     arguments: dict[str, SampledArgument]
+    empty: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -221,4 +222,9 @@ def _call(call: CallFields, args: Any, places: _Places | None) -> SampledCall:
             for name, value in islice(named.items(), _MOST_ARGUMENTS)
             if value not in _EMPTY and len(name) <= _MOST_NAME_CHARS
         },
+        tuple(
+            name
+            for name, value in islice(named.items(), _MOST_ARGUMENTS)
+            if value in _EMPTY and value is not None and len(name) <= _MOST_NAME_CHARS
+        ),
     )

@@ -26,6 +26,8 @@ _WORTH_A_SECOND: Final = 0.1
 """Share of values that a second field must add."""
 _SURE: Final = 0.01
 _QUESTION: Final = "question"
+_MOST_ASKED: Final = 0.1
+"""Share of values that only the user had said: with more, the argument is the user's to give."""
 
 
 @dataclass(slots=True)

@@ -165,6 +165,7 @@ def _are_same(cause: Cause) -> bool:
 
 _IMPERATIVE: Final = {
     "with": "leave_out",
+    "empty": "never_empty",
     "after_same": "call_before_same",
     "before_same": "call_after_same",
     "right_after": "not_right_after",

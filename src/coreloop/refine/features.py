@@ -50,6 +50,7 @@ class _Seen:
     """Places of calls by what they have."""
 
     given: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    empty: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     known: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     values: defaultdict[tuple[str, int], list[int]] = field(default_factory=lambda: defaultdict(list))
     buckets: defaultdict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
@@ -86,6 +87,8 @@ class ToolCalls:
         self.calls.append((request, place, call))
         if place:
             seen.right_after[request.calls[place - 1].tool].append(number)
+        for name in call.empty:
+            seen.empty[name].append(number)
         for name, argument in call.arguments.items():
             seen.given[name].append(number)
             if argument.value:  # else the record had no room for it
@@ -143,7 +146,10 @@ class ToolCalls:
     def _of_presence(self, cases: Cases) -> Iterator[Feature]:
         for name, numbers in self._seen.given.items():
             given = bits_of(numbers, cases.n)
-            yield Feature(condition("without", arguments=name), cases.all & ~given, cases.all, 0)
+            empty = bits_of(self._seen.empty[name], cases.n)
+            if empty:
+                yield Feature(condition("empty", arguments=name), empty, given | empty, 0)
+            yield Feature(condition("without", arguments=name), cases.all & ~given & ~empty, cases.all, 0)
             yield Feature(condition("with", arguments=name), given, cases.all, 3)
 
     def _of_values(self, cases: Cases, values: Mapping[int, str]) -> Iterator[Feature]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from coreloop.mine.sampling import value_hash
+from coreloop.mine.values import value_hash
 from coreloop.refine.causes import Cause
 from coreloop.refine.features import gather
 from coreloop.refine.remedies import find_remedy
