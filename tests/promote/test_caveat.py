@@ -13,7 +13,7 @@ from retail_shop import Shop, descriptions, git
 KIND = "counterexamples"
 TOOL = "get_return_refund_options"
 STATEMENT = "- Always pass order_id and item_ids"
-FAILED = "56 of 57 calls failed (invalid_argument); with them 0 of 70"
+FAILED = "57 of 57 calls failed (invalid_argument); with them 0 of 70"
 OLDER = f"- Fails: called without order_id and item_ids: {FAILED}."
 
 
@@ -81,7 +81,7 @@ def test_failing_calls_that_a_statement_explains_have_no_text_of_their_own(shop:
     ("entry", "figures"),
     [
         pytest.param(statement, ("70 of 70 calls, otherwise 0 of 57", "127", "1.000"), id="statement"),
-        pytest.param(older, ("56 of 57 calls failed, lower bound 0.91", "57", "0.018"), id="older caveat"),
+        pytest.param(older, ("57 of 57 calls failed, lower bound 0.94", "57", "0.000"), id="older caveat"),
     ],
 )
 def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
