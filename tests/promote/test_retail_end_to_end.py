@@ -23,16 +23,9 @@ STATEMENTS: Final = {
         "new_item_ids: from get_product_details().variants.*.item_id",
         "exchange_delivered_order_items",
     ),
-    "source of two": (
-        "user_id: from find_user_id_by_name_zip() or find_user_id_by_email()",
-        "get_user_details",
-    ),
+    "another source": ("order_id: from get_user_details().orders[]", "get_order_details"),
     "once": ("Call once per request", "return_delivered_order_items"),
-    "order": ("First: get_order_details", "get_product_details"),
-    "choice": ("Use for: return, refund", "return_delivered_order_items"),
 }
-# In their descriptions a line of the Guide stands before the 1,024 characters that openai reads.
-SHORT = ("get_user_details", "get_product_details")
 EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
 # The best sequence for each of these tools, with the three lines that older versions wrote.
 ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
@@ -87,7 +80,7 @@ def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop
     by_kind = defaultdict(set)
     for one in found:
         by_kind[one["kind"]].add(one["tool"])
-    assert by_kind.keys() == {"source", "order", "once", "choice", "condition"}
+    assert by_kind.keys() == {"source", "once", "choice", "condition"}
     assert by_kind["source"] >= {*ENGINES, "modify_pending_order_items", "get_order_details"}
 
     for one in found:
@@ -97,7 +90,10 @@ def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop
         if one["tool"] in arguments:
             # argument names of the signature reach the text; none of the questions' words or values does
             assert set(named.arguments) <= {*arguments[one["tool"]]}
-            assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
+            if suggested is None:
+                assert one["refused"].startswith(("weak: ", "said already: "))
+            else:
+                assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
         assert arguments.keys() >= set(named.tools)
         assert keywords >= set(named.keywords)
         assert (named.values, named.given) == ((), ())
@@ -144,12 +140,12 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
     shop: Shop, line: str, tool: str
 ) -> None:
     statement = shop.statement(line, tool)
-    cut = [f"- {line}"] if tool not in SHORT else []
+    cut = [f"- {line}"]  # behind the 1,024 characters that openai reads
     before = shop.state()
 
     done = shop.promote(KIND, statement["id"], "--ask", "--json")
 
-    assert done.returncode == (1 if cut else 0), done.stderr
+    assert done.returncode == 1, done.stderr
     plan = json.loads(done.stdout)
     assert plan["target"].endswith(f".py::{tool}")
     assert [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])] == [f"+- {line}"]
@@ -157,7 +153,7 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
     assert plan["reach"]["missing"] == []
     assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": cut}]
     assert plan["replay"] == {"verdict": "not-applicable", "runs": []}
-    assert len(plan["obstacles"]) == len(cut)
+    assert len(plan["obstacles"]) == 1
     assert all(told.startswith("reach: openai reads 1,024 characters") for told in plan["obstacles"])
     assert shop.state() == before
 

@@ -1,7 +1,7 @@
 """Where a tool's arguments come from: fields of earlier results in which most values of good calls stood."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -108,22 +108,42 @@ def find_sources(sample: Sample) -> list[Statement]:
 
 
 def _together(found: Sequence[Statement]) -> list[Statement]:
-    """Fields of one object go together: where one is the user's to give, the street, so is the city."""
+    """What is one with another statement is not proposed beside it.
+
+    Fields of one object go together: where one is the user's to give, the street, so is the city. And who has
+    an argument from a tool that was called with the same other argument need not be told where that is from.
+    """
     given = {place for one in found if one.refused is not None for place in _objects(one)}
+    told = {(one.tool, one.line): _slots(one) for one in found}
     return [
-        replace(one, refused=_USERS_TOO) if one.refused is None and given.intersection(_objects(one)) else one
-        for one in found
+        one if one.refused is not None else replace(one, refused=_refusal(one, given, told)) for one in found
     ]
 
 
-def _objects(statement: Statement) -> set[tuple[str, str]]:
-    """The tool, and the objects that a source's fields are of; of a list or a bare result, none."""
+def _refusal(
+    one: Statement, given: set[tuple[str, str]], told: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
+) -> str | None:
+    if given.intersection(_objects(one)):
+        return _USERS_TOO
+    mine = [
+        slots
+        for (tool, _), slots in told.items()
+        if tool == one.tool and slots["argument"] != _slots(one)["argument"]
+    ]
+    through = {path.partition("(")[0] for slots in mine for path in slots["paths"]}
+    giver = next((tool for tool in sorted(through) if (tool, one.line) in told), None)
+    return f"said already: it is what {giver} was called with, of which the same is said" if giver else None
+
+
+def _slots(statement: Statement) -> Mapping[str, tuple[str, ...]]:
     said = parse_advice(statement.line)
-    paths = dict(said.slots)["paths"] if said is not None else ()
-    parents = (path.rpartition(".")[0] for path in paths if not path.endswith("]"))
-    return {
-        (statement.tool, parent) for parent in parents if parent and not parent.endswith(("()", "[]", ".*"))
-    }
+    return dict(said.slots) if said is not None else {"argument": (), "paths": ()}
+
+
+def _objects(statement: Statement) -> set[tuple[str, str]]:
+    """The tool, and the names of the objects that a source's fields are of; of a bare result, none."""
+    paths = (path.split(".") for path in _slots(statement)["paths"] if not path.endswith("]"))
+    return {(statement.tool, parts[-2]) for parts in paths if len(parts) > 2 and parts[-2].isidentifier()}
 
 
 def _stood(argument: SampledArgument) -> frozenset[str]:

@@ -80,9 +80,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     "always_pass": "Always pass {arguments}",
     "leave_out": "Leave out {arguments}",
     "never_empty": "{arguments}: never empty",
-    "call_before": "Call before {tool}",
     "call_before_same": "Call before {tool} (same {argument})",
-    "call_after": "Call after {tool}",
     "call_after_same": "Call after {tool} (same {argument})",
     "not_right_after": "Do not call right after {tool}",
     "one_of": "{argument}: one of {values}",
@@ -91,9 +89,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
 GUIDE_FORMS: Final = frozenset({"source", "first", "once", "use_for", "use_instead"})
 """What a Guide may say; a caveat may say anything but how a tool is chosen."""
 CAVEAT_FORMS: Final = frozenset(_STATEMENTS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
-_OTHER_TOOL: Final = frozenset(
-    {"first", "use_instead", "call_before", "call_before_same", "call_after", "call_after_same"}
-)
+_OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same"})
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
 

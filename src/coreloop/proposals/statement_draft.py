@@ -45,10 +45,21 @@ def _said_already(said: Advice, tool: Tool) -> str | None:
         keywords = said.named().keywords
         if len(Categories([("SAID", keywords)]).keywords(text)) == len(keywords):
             return "said already: its name or docstring has these words"
+    if said.form == "source" and all(
+        _is_in_one_line(name, dict(said.slots)["argument"][0], tool.docstring) for name in said.named().tools
+    ):
+        return "said already: its docstring names where that comes from"
     is_bare = said.form == "source" and all(path.endswith("()") for path in dict(said.slots)["paths"])
     if is_bare and all(_is_named(name, tool.docstring) for name in said.named().tools):
         return "said already: its docstring names where that comes from"
     return None
+
+
+def _is_in_one_line(name: str, argument: str, docstring: str) -> bool:
+    """Whether a line names a tool and an argument, be it in words: Take the product id from get_order."""
+    parts = re.split("_", argument)
+    lines = (set(re.findall(r"\w+", line)) for line in docstring.splitlines())
+    return any(name in words and (argument in words or words.issuperset(parts)) for words in lines)
 
 
 def _is_named(name: str, docstring: str) -> bool:

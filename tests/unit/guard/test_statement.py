@@ -71,7 +71,12 @@ def test_statements_of_a_caveat(line):
 
 @pytest.mark.parametrize(
     "line",
-    ["- Always pass company", "- axis: one of margin", "- amount over 5 fails (auth)", "- Call before show"],
+    [
+        "- Always pass company",
+        "- axis: one of margin",
+        "- amount over 5 fails (auth)",
+        "- Call before show (same company)",
+    ],
 )
 def test_a_caveat_is_no_guide(line):
     assert reasons(line) == ["the line is none of phase R"]

@@ -384,7 +384,7 @@ def quote(company):
     """Tells prices."""
 '''
 SAID = {
-    "analysis": {"- company: from find().items[]", "- Use for: 수익성", "- First: find"},
+    "analysis": {"- company: from find().items[]", "- Use for: 수익성"},
     "show": {"- Call once per request"},
     "pay": {"- Use for: 배당"},
     "quote": {"- For 배당 use pay"},

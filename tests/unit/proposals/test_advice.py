@@ -30,9 +30,8 @@ WRITTEN = [
     (advice("use_instead", keywords=("cancelling",), tool="cancel"), "- For cancelling use cancel"),
     (advice("always_pass", arguments=("order_id", "item_ids")), "- Always pass order_id and item_ids"),
     (advice("leave_out", arguments=("a", "b", "c")), "- Leave out a, b and c"),
-    (advice("call_before", tool="pay"), "- Call before pay"),
+    (advice("never_empty", arguments="item_ids"), "- item_ids: never empty"),
     (advice("call_before_same", tool="pay", argument="id"), "- Call before pay (same id)"),
-    (advice("call_after", tool="pay"), "- Call after pay"),
     (advice("call_after_same", tool="pay", argument="id"), "- Call after pay (same id)"),
     (advice("not_right_after", tool="pay"), "- Do not call right after pay"),
     (advice("one_of", argument="topic", values=("refund", "shipping")), "- topic: one of refund, shipping"),
@@ -45,6 +44,7 @@ WRITTEN = [
      "- with a and b and without c fails (timeout)"),
     (fails((condition("after_same", tool="pay", argument="id"),), "not_found", "refund"),
      "- after pay (same id) fails (not_found): refund"),
+    (fails((condition("empty", arguments="item_ids"),), "not_found"), "- item_ids empty fails (not_found)"),
     (fails((condition("right_after", tool="pay"),), "invalid_argument"),
      "- right after pay fails (invalid_argument)"),
     (fails((condition("no_result", argument="id"),), "not_found"),
@@ -218,7 +218,7 @@ def test_what_a_line_names_is_sorted_by_what_must_have_it() -> None:
     assert advice("one_of", argument="x", values=("a", "b")).named().values == ("a", "b")
 
 
-@pytest.mark.parametrize("form", ["first", "use_instead", "call_before", "call_after", "call_before_same"])
+@pytest.mark.parametrize("form", ["first", "use_instead", "call_before_same", "call_after_same"])
 def test_a_line_that_sends_a_tool_to_itself_is_told(form: str) -> None:
     slots = {"tool": "pay", "argument": "id", "keywords": "a"}
     assert advice(form, **slots).sends_to("pay")
