@@ -195,7 +195,7 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
         asked = fields.question_hash or hash_question(fields.question or "")
         add_record((ts_us, offset, number, fields.chunk_len, asked, fields.session_hash or None, request_id))
         drawn = sample_number(ts_us, offset)
-        if drawn <= sampler.limit:
+        if drawn <= sampler.limit:  # of a busy file few are
             kept = SampledLine(ts_us, label, provider, weighed, asked, fields, calls, raw)
             sampler.offer(drawn, offset, kept)
     rows.sampled.extend(sampler.rows(settings.categories))

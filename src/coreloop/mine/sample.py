@@ -13,8 +13,8 @@ from coreloop.mine.rows import DAY_US
 from coreloop.mine.sampling import SampledCall
 from coreloop.mine.window import Window
 
-MOST_REQUESTS: Final = 20_000
-"""Of a window; a difference of one point would be seen in fewer."""
+MOST_REQUESTS: Final = 10_000
+"""Of a window: enough to see a difference of a few points, and searched in a second."""
 HELD_SHARE: Final = 0.3
 """Of the days with records, the last ones: a search does not see them, what it finds must hold there."""
 _decode_calls = msgspec.json.Decoder(tuple[SampledCall, ...]).decode
