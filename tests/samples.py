@@ -51,8 +51,15 @@ def sample_of(records: Iterable[dict[str, Any]], **changes: Any) -> Sample:
 
 
 def words(
-    *tools: str, parameters: Sequence[str] = (), literals: Iterable[str] = (), handoff: Sequence[str] = ()
+    *tools: str,
+    parameters: Sequence[str] = (),
+    literals: Iterable[str] = (),
+    handoff: Sequence[str] = (),
+    docstring: str = "",
 ) -> Vocabulary:
     """A vocabulary that defines some tools, all alike."""
-    known = {name: Tool(name, "tools.py", name, tuple(parameters), frozenset(literals)) for name in tools}
+    known = {
+        name: Tool(name, "tools.py", name, tuple(parameters), frozenset(literals), docstring)
+        for name in tools
+    }
     return Vocabulary(known, Settings(handoff=tuple(handoff)))

@@ -4,6 +4,7 @@ It imports the standard library, orjson and `records` alone: the collector lives
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import orjson
@@ -25,6 +26,8 @@ ELIDED: Final = "…"
 """Stands for an argument's value where a line had no room for it."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
+# orjson kills the process where a dataclass with slots has a field that is not set.
+_CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 QUESTION: Final = "question"
 """Stands in ``args_from`` for a value that the user had said."""
 _PREVIEW_CHARS = 120
@@ -40,7 +43,7 @@ def canonical_json(value: object) -> bytes:
     TypeError
         The value has no JSON form (`to_plain` makes one that does).
     """
-    return orjson.dumps(value, default=_set_as_list, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
 
 
 def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
@@ -95,8 +98,8 @@ def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = 
 
     What does not fit is given up in this order: long argument strings, fields of calls that are null or
     empty, argument values of over 32 characters and lists, sizes of results and what is more than two results
-    of an argument's sources, ``args_from`` of the first calls, argument values that are not selectors, long
-    texts and unknown fields, the tail of ``override_calls``, the tail of ``tool_calls`` (counted in
+    of an argument's sources, long texts and unknown fields, ``args_from`` of the first calls, argument values
+    that are not selectors, the tail of ``override_calls``, the tail of ``tool_calls`` (counted in
     ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and ``omitted_error``
     keep what the whole says about success.
 
@@ -126,16 +129,17 @@ def _fit(record: Record, selectors: Mapping[str, Iterable[str]]) -> bytes:
         line = _line(record, attempt)
         if len(line) <= MAX_LINE_BYTES:
             return line
+    bounded = _bounded_fields(record)
     outlined = [_outline(call, names) for call, names in zip(calls, chosen, strict=True)]
     for attempt in (bare, outlined):
-        cut = _omit_sources(attempt, len(_line(record, attempt)) - MAX_LINE_BYTES)
-        line = _line(record, cut)
+        cut = _omit_sources(attempt, len(_line(bounded, attempt)) - MAX_LINE_BYTES)
+        line = _line(bounded, cut)
         if len(line) <= MAX_LINE_BYTES:
             return line
-    return _omit_tail(_bounded_fields(record), cut)
+    return _omit_tail(bounded, cut)
 
 
-def _line(record: Record, calls: Sequence[Mapping[str, Any]]) -> bytes:
+def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> bytes:
     return orjson.dumps({**record, "tool_calls": calls}, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -296,7 +300,16 @@ def _expanded(args: Any) -> Any:
     return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
 
 
-def _set_as_list(value: object) -> list[Any]:
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
-    raise TypeError
+def _as_plain(value: object) -> Any:
+    """A set as a sorted list; a dataclass as its fields, without asking code of its own."""
+    kind = type(value)
+    if issubclass(kind, set | frozenset):
+        return sorted(value, key=repr)  # type: ignore[call-overload]
+    names = getattr(kind, "__dataclass_fields__", None)
+    if names is None:
+        raise TypeError
+    fields = {}
+    for name in names:
+        with suppress(AttributeError):  # a field that is not set
+            fields[name] = object.__getattribute__(value, name)
+    return fields

@@ -1,6 +1,7 @@
 """Canonical arguments, plain values, and the size cap over whatever a record may hold."""
 
 import json
+from dataclasses import dataclass, field
 
 import orjson
 import pytest
@@ -217,12 +218,12 @@ def test_dropped_calls_are_the_last_ones_and_are_counted():
         ),
         pytest.param({"override_calls": [override()] * 100}, False, id="good overrides"),
         pytest.param(
-            {"tool_calls": [call(ok=False, error="E")], "question": "x" * 9000}, False, id="it is kept"
+            {"tool_calls": [call(ok=False, error="E")], "question": "x" * 9000}, None, id="nothing is omitted"
         ),
     ],
 )
 def test_an_omitted_reason_of_failure_is_noted(changes, fails):
-    assert written(record(**changes))["omitted_failure"] is fails
+    assert written(record(**changes)).get("omitted_failure") is fails
 
 
 @pytest.mark.parametrize(
@@ -352,3 +353,32 @@ def test_empty_fields_of_calls_go_before_their_sources():
 def test_a_line_with_sources_stays_within_its_size(n_calls, paths, error):
     calls = [call(args_from={"a": paths}, ok=error is None, error=error) for _ in range(n_calls)]
     assert len(encode_line(record(tool_calls=calls, tools_version="v" * 100))) <= MAX_LINE_BYTES
+
+
+@dataclass(slots=True)
+class _Slotted:
+    city: str
+    unset: dict[str, int] = field(init=False)
+
+
+def test_a_dataclass_is_its_fields_and_one_that_is_not_set_is_left_out():
+    """orjson by itself kills the process here."""
+    assert canonical_json({"filters": _Slotted("Seoul")}) == b'{"filters":{"city":"Seoul"}}'
+
+
+def test_no_code_of_a_dataclass_is_run():
+    @dataclass
+    class Hostile:
+        a: int = 1
+
+        def __getattribute__(self, name: str) -> object:
+            raise RuntimeError("asked")
+
+    assert canonical_json({"x": Hostile()}) == b'{"x":{"a":1}}'
+
+
+def test_a_long_question_goes_before_sources():
+    calls = [call(args={"id": "#W1"}, args_from={"id": ["find.id"]}) for _ in range(3)]
+    line = json.loads(encode_line(record(question="가" * 1600, tool_calls=calls)))
+    assert len(line["question"]) < 400
+    assert [one["args_from"] for one in line["tool_calls"]] == [{"id": ["find.id"]}] * 3

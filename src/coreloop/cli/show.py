@@ -96,8 +96,8 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
     """What counted neither way, what was not read, what has no place, and notes."""
     if proposals.n_neutral:
         click.echo(
-            f"  {counted(proposals.n_neutral, 'record')} counted neither way: an answer shorter than "
-            "min_chunk_len, or a network or rate-limit error"
+            f"  {counted(proposals.n_neutral, 'record')} counted neither way: handed over to a human, an "
+            "answer shorter than min_chunk_len, or a network or rate-limit error"
         )
     show_oddities(proposals.oddities)
     homeless = sum(map(_is_homeless, document.entries))

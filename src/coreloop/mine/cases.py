@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Final
 
 from coreloop.mine.statistics import TwoSides
@@ -58,6 +60,10 @@ class Cases:
         return [
             TwoSides(*self.count(some & stratum), *self.count(others & stratum)) for stratum in self.strata
         ]
+
+    def in_both(self, some: int, others: int) -> int:
+        """The cases of the strata that have some of both."""
+        return reduce(or_, (stratum for stratum in self.strata if some & stratum and others & stratum), 0)
 
     def n_questions(self, some: int) -> int:
         """Different questions among some."""

@@ -196,6 +196,8 @@ def _test(
 ) -> Contrast | None:
     if not said.is_sound():  # a name of the log that is no plain word
         return None
+    compared = cases.in_both(with_it, without)  # who has nobody to be compared with is evidence of nothing
+    with_it, without = with_it & compared, without & compared
     n_missing = LEAST_REQUESTS - min(with_it.bit_count(), without.bit_count())
     if n_missing > 0:
         few = Contrast(kind, tool, said, cases, requests, with_it, without, 1.0, n_missing, n_saved)

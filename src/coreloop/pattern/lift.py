@@ -51,6 +51,10 @@ class Lift:
         """How many times as often as in the other requests."""
         return self._ratio(self.cases.all)
 
+    def more(self) -> float:
+        """By how much more often than in the other requests, -1 to 1."""
+        return self._more(self.cases.all)
+
     def _rates(self, among: int) -> tuple[float, float]:
         uses, n = self.cases.count(self.having & among)
         other_uses, other_n = self.cases.count(~self.having & self.cases.all & among)
@@ -136,8 +140,9 @@ def use_for(lifts: Sequence[tuple[Lift, float]], sample: Sample) -> list[Stateme
     return [_statement(sorted(some, key=_by_lift)[:_MOST_KEYWORDS], sample) for some in by_tool.values()]
 
 
-def _by_lift(pair: tuple[Lift, float]) -> tuple[float, str]:
-    return -pair[0].lift(), pair[0].keyword
+def _by_lift(pair: tuple[Lift, float]) -> tuple[float, float, str]:
+    """The greatest lift first; where no other request uses the tool, by how much more often it is used."""
+    return -pair[0].lift(), -pair[0].more(), pair[0].keyword
 
 
 def _statement(lifts: Sequence[tuple[Lift, float]], sample: Sample) -> Statement:

@@ -116,17 +116,17 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
         phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
         return _statement(found, day, phase, settings, is_configured=is_configured)
     if isinstance(found, Candidate):
-        guide = _guide(found, day)
+        guide = _guide(found, day, settings)
         _check_keywords(found, guide.lines[0], settings, is_configured=is_configured)
         return guide
-    return _caveat(found, day)
+    return _caveat(found, day, settings)
 
 
-def _guide(found: Candidate, day: date) -> Proposal:
+def _guide(found: Candidate, day: date, settings: Settings) -> Proposal:
     _check_names(found.id, found.key, found.engine)
     if not is_category(found.cat_hash):
         raise RefusedError(f"{found.id} is refused: its category is no label")
-    text = _checked_text(found, found.engine, SECTIONS["R"])
+    text = _checked_text(found, found.engine, SECTIONS["R"], settings)
     if not _is_guide(text.values(), found):
         raise RefusedError(_not_ours(found.id))
     return Proposal(
@@ -167,7 +167,7 @@ def _statement(
     found: Statement, day: date, phase: Phase, settings: Settings, *, is_configured: bool
 ) -> Proposal:
     _check_names(found.id, found.key, found.tool)
-    text = _checked_text(found, found.tool, SECTIONS[phase])
+    text = _checked_text(found, found.tool, SECTIONS[phase], settings)
     if not is_ours(found, text.lines, phase):
         raise RefusedError(_not_ours(found.id))
     if names_strange_keywords(found, settings):
@@ -220,11 +220,11 @@ def _guide_rows(found: Candidate) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _caveat(found: Counterexample, day: date) -> Proposal:
+def _caveat(found: Counterexample, day: date, settings: Settings) -> Proposal:
     _check_names(found.id, found.key, found.tool)
     if not {*found.labels, *filter(None, [found.error_class])} <= {*LABELS, *CLASSES}:
         raise RefusedError(f"{found.id} is refused: its labels are not those of the failure taxonomy")
-    text = _checked_text(found, found.tool, SECTIONS["F"])
+    text = _checked_text(found, found.tool, SECTIONS["F"], settings)
     fails = _fails(text.values(), found)
     if fails is None:
         raise RefusedError(_not_ours(found.id))
@@ -304,7 +304,9 @@ class _Text:
         return tuple(map(parse_line, self.lines))
 
 
-def _checked_text(found: Statement | Candidate | Counterexample, engine: str, section: str) -> _Text:
+def _checked_text(
+    found: Statement | Candidate | Counterexample, engine: str, section: str, settings: Settings
+) -> _Text:
     """File, symbol and lines, once nothing is wrong with them."""
     id, suggested = found.id, found.suggested_append
     if suggested is None:
@@ -320,4 +322,9 @@ def _checked_text(found: Statement | Candidate | Counterexample, engine: str, se
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
         raise RefusedError(f"{id} is refused: its target is no path.py::name below the project")
+    declared = settings.tools[engine].target if engine in settings.tools else None
+    named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
+    target = f"{suggested.target_file}::{suggested.target_symbol}"
+    if target != declared if declared else named != engine:
+        raise RefusedError(f"{id} is refused: its target is not the docstring of {engine}; propose again")
     return _Text(file.as_posix(), suggested.target_symbol, lines)

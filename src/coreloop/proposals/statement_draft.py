@@ -34,6 +34,9 @@ def _refuse(statement: Statement, said: Advice, words: Vocabulary) -> str | None
     strange = next((name for name in given if name not in words.parameters(statement.tool)), None)
     if strange is not None:
         return f"{strange} is no argument in its definition"
+    handed = next((name for name in said.named().tools if name in words.settings.handoff), None)
+    if handed is not None:
+        return f"{handed} hands over to a human, which is no advice"
     unsaid = words.refuse(named, target=statement.tool) or refuse_line(statement.line)
     return unsaid or (_said_already(said, tool) if tool is not None else None)
 

@@ -212,3 +212,32 @@ def test_a_statement_says_what_its_sides_are():
     assert said.avoided == pytest.approx(500)
     assert said.providers == {"openai": 120}
     assert said.low > 0.8
+
+
+def test_requests_that_nobody_is_compared_with_are_no_evidence():
+    """Of one category all have it, of the other most, and only its few others fail."""
+    made = [asked(n, call("look"), call("pay"), ok=True, category_hash="A-one") for n in range(60)] + [
+        asked(n, *([call("look")] if n % 20 else []), call("pay"), ok=bool(n % 20), category_hash="B-two")
+        for n in range(60, 120)
+    ]
+    assert "- First: look" not in {
+        str(one.advice) for one in find_contrasts(sample_of(made)) if not one.n_missing
+    }
+
+
+def test_failures_that_would_be_avoided_are_no_more_than_there_were():
+    made = [
+        asked(
+            n,
+            *([call("look")] if n % 2 else []),
+            call("pay"),
+            ok=bool(n % 2) or n % 4 == 0,
+            category_hash="B-two",
+        )
+        for n in range(120)
+    ] + [asked(n, call("pay"), ok=True, category_hash="A-one") for n in range(120, 240)]
+    sample = sample_of(made)
+    (one,) = [one for one in find_contrasts(sample) if str(one.advice) == "- First: look"]
+    statement = one.statement(sample, q_value=0.0)
+    assert statement.sides.other_n == 60
+    assert round(statement.avoided * len(made) / 1000) <= 30

@@ -115,3 +115,17 @@ def test_at_most_five_keywords_are_said():
     sample = sample_of(made, keywords=words)
     (one,) = use_for(_sure(find_lifts(sample)), sample)
     assert one.line == "- Use for: wisha, wishb, wishc, wishd, wishe"
+
+
+def test_of_tools_that_no_other_request_uses_the_one_used_most_is_what_a_keyword_is_for():
+    made = [
+        asked(
+            n,
+            *([call("move")] if n // 10 % 2 else []),
+            *([call("hold")] if n // 10 % 2 and n % 3 else []),
+            question=f"{'refund' if n // 10 % 2 else 'y'} {'x' * n}",
+        )
+        for n in range(160)
+    ]
+    sample = sample_of(made)
+    assert {one.tool for one in use_for(_sure(find_lifts(sample)), sample)} == {"move"}

@@ -1,5 +1,6 @@
 """A statement's text, or why it may not be proposed."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -52,3 +53,27 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
 def test_words_that_coreloop_does_not_write_are_refused(line: str):
     drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
     assert drafted.refused == "its words are none that coreloop writes"
+
+
+def test_a_tool_that_hands_over_to_a_human_is_no_advice():
+    known = words("refund", "human", parameters=["reason"], handoff=["human"])
+    drafted = draft_statement(_statement("- reason: from human().why"), known, section="Caveats")
+    assert drafted.refused == "human hands over to a human, which is no advice"
+
+
+def test_a_source_that_the_docstring_names_in_one_line_is_said_already():
+    line = "- order_id: from find_order().id"
+    for docstring, said in (
+        ("Take the order id from ``find_order``.", True),
+        ("Needs order_id; see find_order.", True),
+        ("What ``find_order`` gives.\nAn order id.", False),
+    ):
+        known = words("refund", "find_order", parameters=["order_id"], docstring=docstring)
+        refused = draft_statement(_statement(line), known, section="Caveats").refused or ""
+        assert refused.startswith("said already") is said
+
+
+def test_keywords_of_the_tools_own_name_are_said_already():
+    statement = replace(_statement("- Use for: refund"), kind="choice")
+    drafted = draft_statement(statement, words("refund", parameters=["order_id"]), section="Guide")
+    assert drafted.refused == "said already: its name or docstring has these words"
