@@ -58,8 +58,6 @@ def words(
     docstring: str = "",
 ) -> Vocabulary:
     """A vocabulary that defines some tools, all alike."""
-    known = {
-        name: Tool(name, "tools.py", name, tuple(parameters), frozenset(literals), docstring)
-        for name in tools
-    }
+    declared = tuple(parameters), frozenset(literals), docstring
+    known = {name: Tool(name, "tools.py", name, *declared) for name in tools}
     return Vocabulary(known, Settings(handoff=tuple(handoff)))

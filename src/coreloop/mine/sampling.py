@@ -107,8 +107,7 @@ _decode_extras = msgspec.json.Decoder(_Extras).decode
 
 def sample_number(ts_us: int, offset: int) -> int:
     """A record's number in the draw, 64 bits."""
-    mixed = ((ts_us ^ (offset << 20)) * _MIX) & _64_BITS
-    return ((mixed ^ (mixed >> 29)) * _MIX) & _64_BITS
+    return ((ts_us ^ (offset << 20)) * _MIX) & _64_BITS
 
 
 class Sampler:

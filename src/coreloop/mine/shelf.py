@@ -30,7 +30,7 @@ from coreloop.mine.source import LogSource
 from coreloop.mine.tables import IDS, NAMES, Tables, side_by_side
 from coreloop.records import encodable
 
-VERSION: Final = 10
+VERSION: Final = 12
 """Of mining: what changes what is counted, or how it is written, needs the next one."""
 _FACTS: Final = "rollup.json"
 _SCRATCH: Final = ".making-"

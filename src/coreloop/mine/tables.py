@@ -57,7 +57,7 @@ TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text":
 """What hashes stand for. Kinds: ``sequence`` (of which no call was omitted), ``shape`` (JSON of the steps
 with their argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error)."""
 
-MOST_SAMPLED: Final = 512
+MOST_SAMPLED: Final = 768
 """Requests of a file that are kept call by call; up to so many, all of them."""
 
 SAMPLE: Final[Mapping[str, Any]] = {

@@ -338,6 +338,11 @@ TAMPERED = [
     ),
     pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "not for Guide", id="section"),
     pytest.param({"suggested_append": None}, "has no text", id="no text"),
+    pytest.param(
+        {"suggested_append": {**APPEND, "target_symbol": "show"}},
+        "its target is not the docstring of analysis",
+        id="another tool's docstring",
+    ),
     pytest.param({"key": KEY}, NOT_OURS, id="another key"),
     pytest.param({"key": ""}, "its id or key", id="no key"),
     pytest.param({"tool": "rm -rf"}, "its engine is no plain name", id="tool"),
