@@ -175,6 +175,7 @@ def test_best_real_statement_of_every_tool_has_a_proven_edit(
         assert plan["reach"]["missing"] == plan["obstacles"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "n_read"), [*((engine, 0) for engine in ENGINES), ("modify_user_address", 1)]
 )
@@ -213,6 +214,7 @@ def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -
     assert "characters, from the schema command" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", ["--allow-unverified", "--allow-unreached"])
 def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_out: str) -> None:
     options = [option for option in ALLOWED if option != left_out]
@@ -266,6 +268,7 @@ def test_real_statement_that_was_changed_in_its_file_is_refused(
     assert shop.branches() == []
 
 
+@pytest.mark.slow
 def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) -> None:
     line, tool = STATEMENTS["once"]
     file = shop.folder / "retail" / "returns.py"

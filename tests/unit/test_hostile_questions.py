@@ -395,7 +395,9 @@ STRANGE = {
 NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begins with a Cyrillic letter
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
+)
 @pytest.mark.parametrize(
     ("command", "line"),
     [

@@ -474,7 +474,13 @@ VERDICTS = {
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-@pytest.mark.parametrize("args", VERDICTS.values(), ids=VERDICTS)
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param(args, id=name, marks=[] if "guard" in args else [pytest.mark.slow])
+        for name, args in VERDICTS.items()
+    ],
+)
 def test_a_verdict_is_the_same_whoever_reads_it(args: str, spawn: Run, tmp_path: Path):
     write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)

@@ -68,8 +68,13 @@ def pulls(api: GithubApi) -> list[Any]:
     return list(api.pages("/pulls", list[Any], doing=DOING))
 
 
+def _marked(name: str, *values: Any) -> Any:
+    """A case; the server that takes too long takes this test four seconds."""
+    return pytest.param(*values, id=name, marks=[pytest.mark.slow] if name == "slow" else [])
+
+
 @pytest.mark.parametrize(
-    ("name", "fault", "leaf", "rest"), FAILURES, ids=[failure[0] for failure in FAILURES]
+    ("name", "fault", "leaf", "rest"), [_marked(failure[0], *failure) for failure in FAILURES]
 )
 def test_failure_is_one_line_that_says_what_to_do(github, api, name, fault, leaf, rest) -> None:
     github.fail(fault, times=9)
@@ -212,7 +217,7 @@ def test_an_impossible_token_is_refused_unquoted(token: str) -> None:
     assert CANARY not in "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.parametrize("fault", [one[1] for one in FAILURES], ids=[one[0] for one in FAILURES])
+@pytest.mark.parametrize("fault", [_marked(one[0], one[1]) for one in FAILURES])
 def test_no_failure_shows_the_token(github, clock, fault: Fault) -> None:
     github.token = CANARY
     api = GithubApi(github.repo, transport(github, clock))

@@ -73,6 +73,7 @@ def busy() -> list[tuple[int, bytes]]:
     return _lines(2 * MOST_SAMPLED + 100)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_the_sample_is_the_same_whatever_the_parts_and_their_order(
     data: st.DataObject, busy: list[tuple[int, bytes]]

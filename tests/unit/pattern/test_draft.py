@@ -275,9 +275,12 @@ HOSTILE = [
     "{CANARY}",
     "김CANARY 010-1234-5678",
 ]
+QUICK = 4
+"""The first of them are tried in every run, the rest in slow ones."""
+EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize(
     "place", ["question", "value", "selector", "argument", "tool", "category", "session", "provider", "error"]
 )
@@ -468,7 +471,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
     rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))

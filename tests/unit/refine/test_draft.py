@@ -298,6 +298,9 @@ HOSTILE = [
     "{CANARY}",
     "김CANARY 010-1234-5678",
 ]
+QUICK = 4
+"""The first of them are tried in every run, the rest in slow ones."""
+EVERY_TEXT = [*HOSTILE[:QUICK], *(pytest.param(text, marks=pytest.mark.slow) for text in HOSTILE[QUICK:])]
 PLACES = ["question", "error", "violation", "value", "selector", "argument", "field", "tool", "tool-phrase"]
 PLACES += ["category", "provider", "model", "session"]
 
@@ -409,7 +412,7 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
     return {**row, "tool_calls": calls, **changed}
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", EVERY_TEXT)
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
