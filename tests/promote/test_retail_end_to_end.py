@@ -163,7 +163,11 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
 def test_best_real_statement_of_every_tool_has_a_proven_edit(
     shop: Shop, kind: str, heading: list[str]
 ) -> None:
-    found = [one for one in shop.entries(kind, "statements") if one["suggested_append"]["target_file"]]
+    found = [
+        one
+        for one in shop.entries(kind, "statements")
+        if one["suggested_append"] is not None and one["suggested_append"]["target_file"]
+    ]
     best = {one["tool"]: one for one in reversed(found)}
     assert len(best) >= 5
     for tool, statement in best.items():

@@ -119,15 +119,17 @@ class Sampler:
         A record of a greater number is not in the sample any more.
     """
 
-    __slots__ = ("_heap", "limit")
+    __slots__ = ("_heap", "_n_offered", "limit")
 
     def __init__(self) -> None:
         self.limit = _64_BITS
-        self._heap: list[tuple[int, int, SampledLine]] = []
+        self._heap: list[tuple[int, int, int, SampledLine]] = []
+        self._n_offered = 0
 
     def offer(self, number: int, offset: int, line: SampledLine) -> None:
         """Take a record in; the one of the greatest number goes where there are too many."""
-        entry = (-number, -offset, line)
+        self._n_offered += 1  # no two lines are alike, and lines are not compared
+        entry = (-number, -offset, self._n_offered, line)
         if len(self._heap) < MOST_SAMPLED:
             heappush(self._heap, entry)
             return
@@ -136,7 +138,7 @@ class Sampler:
 
     def rows(self, rules: Categories) -> list[tuple[Any, ...]]:
         """Rows of `coreloop.mine.tables.SAMPLE`; the keywords are those of ``rules``."""
-        return [_row(-number, -offset, line, rules) for number, offset, line in self._heap]
+        return [_row(-number, -offset, line, rules) for number, offset, _, line in self._heap]
 
 
 def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tuple[Any, ...]:
