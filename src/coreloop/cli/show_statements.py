@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from coreloop.proposals.statement_document import difference_told
 from coreloop.proposals.statements import NearStatement, Statement
 from coreloop.text import counted, printable, wrapped
 
@@ -40,5 +41,15 @@ def _show(statement: Statement, columns: int) -> None:
         f"{printable(statement.tool)}"
     )
     click.echo(wrapped(printable(statement.line.removeprefix("- ")), columns, indent=_INDENT))
+    click.echo(wrapped(_figures(statement), columns, indent=_INDENT))
     if statement.refused is not None:
         click.echo(f"{_INDENT}no text: {statement.refused}")
+
+
+def _figures(statement: Statement) -> str:
+    """The numbers that do not fit into the columns."""
+    held = statement.held
+    last = f"{held.n_ok}/{held.n}" + (f", {held.other_ok}/{held.other_n}" if statement.sides.other_n else "")
+    saved = f"; {statement.saved:.1f} calls saved" if statement.saved else ""
+    questions = counted(statement.n_questions, "question")
+    return f"{difference_told(statement)}; last days {last}; {questions}{saved}"

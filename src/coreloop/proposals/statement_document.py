@@ -25,7 +25,9 @@ WITHHELD: Final = "withheld, since a name in it is from no closed vocabulary"
 
 def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
     """Without questions, and without the line where a name in it is from no closed vocabulary."""
-    withheld = statement.refused is not None or not _is_known(statement, words)
+    refused = statement.refused
+    is_ours = refused is None or refused.startswith(("weak: ", "said already: "))
+    withheld = not is_ours or not _is_known(statement, words)
     return replace(
         statement,
         # A plain hash over the line: where that is withheld, a dictionary would give it back.
@@ -35,7 +37,7 @@ def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
         providers=words.redacted_providers(statement.providers),
         example_questions=(),
         suggested_append=None if withheld else statement.suggested_append,
-        refused=WITHHELD if withheld else None,
+        refused=WITHHELD if withheld else refused,
     )
 
 
