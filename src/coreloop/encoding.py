@@ -5,7 +5,7 @@ It imports the standard library, orjson and `records` alone: the collector lives
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
@@ -304,7 +304,7 @@ def _as_plain(value: object) -> Any:
     """A set as a sorted list; a dataclass as its fields, without asking code of its own."""
     kind = type(value)
     if issubclass(kind, set | frozenset):
-        return sorted(value, key=repr)  # type: ignore[call-overload]
+        return sorted(cast("set[Any]", value), key=repr)
     names = getattr(kind, "__dataclass_fields__", None)
     if names is None:
         raise TypeError

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -109,9 +109,9 @@ def read_sample(window: Window) -> Sample:
     return Sample(tuple(_request(row) for row in ordered.iter_rows(named=True)), window.n_records())
 
 
-def _request(row: dict[str, object]) -> SampledRequest:
-    calls, keywords = _decode_calls(str(row.pop("calls"))), str(row.pop("keywords"))
-    return SampledRequest(**row, keywords=frozenset(keywords.split("\n")) - {""}, calls=calls)  # type: ignore[arg-type]
+def _request(row: dict[str, Any]) -> SampledRequest:
+    calls, keywords = _decode_calls(row.pop("calls")), row.pop("keywords")
+    return SampledRequest(**row, keywords=frozenset(keywords.split("\n")) - {""}, calls=calls)
 
 
 def count_providers(requests: Iterable[SampledRequest]) -> dict[str, int]:
