@@ -1,5 +1,8 @@
 """Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of one edit.
 
+In each, two lines are put at the end of the first block, one gives way to another, and both are taken
+out, which must give the first file again; and two are put into a section.
+
 uv run python benchmarks/docstring_edit.py [--every N]
 """
 
@@ -9,11 +12,12 @@ import importlib.util
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
-from coreloop.docstrings.edit import Edited, Refused, append_to_section
+from coreloop.docstrings.edit import Edited, Refused, append_to_section, put_lines, take_out
 from coreloop.docstrings.source import definitions, parse
 
 PACKAGES = ("polars", "numpy", "click")
@@ -22,6 +26,8 @@ LINES = (
     "- When: questions on 수익성, margin (category FIN-profitability-KR).",
     '- Call: show(axis="margin").',
 )
+FIRST = ("- order_id: from get_user().orders[]", "- Always pass order_id")
+BETTER = "- Always pass order_id and the ids of all of the items that the customer wants to send back"
 FILE_LINES = 1_000
 GOAL_MS = 20
 
@@ -49,7 +55,7 @@ def documented(source: bytes) -> Iterator[tuple[str, int]]:
 def is_broken(source: bytes, edited: Edited) -> bool:
     """Look at an edit with nothing but the parser: one insertion, and no other docstring is different."""
     old, new = source, edited.source
-    if new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
+    if not edited.removed and new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
         return True
     docstrings = [dict.fromkeys(_docstrings(text)) for text in (old, new)]
     gone = [text for text in docstrings[0] if text not in docstrings[1]]
@@ -61,7 +67,30 @@ def _docstrings(source: bytes) -> list[str]:
     return [text for node in nodes if (text := ast.get_docstring(node, clean=False)) is not None]
 
 
-def tally(name: str, every: int) -> Tally:
+def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
+    """Two lines in a section; None if that breaks something."""
+    outcome = append_to_section(source, qualname, SECTION, LINES, line=line)
+    if isinstance(outcome, Refused):
+        return outcome
+    return outcome if isinstance(outcome, Edited) and not is_broken(source, outcome) else None
+
+
+def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
+    """Add, replace and take out; None if that breaks something, or does not give the first file again."""
+    choices = {"width": 88, "is_ours": {*FIRST, BETTER}.__contains__, "line": line}
+    added = put_lines(source, qualname, FIRST, **choices)
+    if isinstance(added, Refused):
+        return added
+    if not isinstance(added, Edited) or is_broken(source, added):
+        return None
+    replaced = put_lines(added.source, qualname, [BETTER], going=FIRST[1:], **choices)
+    if not isinstance(replaced, Edited) or is_broken(added.source, replaced):
+        return None
+    left = take_out(replaced.source, qualname, [FIRST[0], BETTER], tail=added.tail, line=line)
+    return added if left == source else None
+
+
+def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited | Refused | None]) -> Tally:
     result, number = Tally(), 0
     for path in package_files(name):
         source = path.read_bytes()
@@ -69,11 +98,12 @@ def tally(name: str, every: int) -> Tally:
             number += 1
             if number % every:
                 continue
-            outcome = append_to_section(source, qualname, SECTION, LINES, line=line if qualname else None)
+            outcome = edit(source, qualname, line if qualname else None)
             if isinstance(outcome, Refused):
                 result.refused[outcome.reason] += 1
-            elif not isinstance(outcome, Edited) or is_broken(source, outcome):
+            elif outcome is None:
                 result.broken += 1
+                print("    broken:", path, qualname, line)
             else:
                 result.edited += 1
     return result
@@ -106,11 +136,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="take one docstring of N")
     every = parser.parse_args().every
-    for name in PACKAGES:
-        result = tally(name, every)
+    for name, edit in product(PACKAGES, (in_first_block, in_section)):
+        result = tally(name, every, edit)
         total = result.edited + result.broken + result.refused.total()
         share = 100 * result.edited / max(1, total)
-        print(f"{name}: {total} docstrings, {share:.2f} % edited, {result.broken} broken")
+        print(f"{name}, {edit.__name__}: {total} docstrings, {share:.2f} % edited, {result.broken} broken")
         for reason, count in result.refused.most_common():
             print(f"    {count:5d} refused: {reason}")
     for path in nearest_files(FILE_LINES):

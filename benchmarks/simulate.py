@@ -141,7 +141,8 @@ def planted_call(rng: Random, shape: Shape, base: float) -> list[Record]:
         before, args, sources = shape(rng, better)
         more = {} if sources is None else {"args_from": sources}
         refund = made_call("refund", args, ok=succeeds(better), **more)
-        calls = [*small_talk(rng), *before, refund, *small_talk(rng), made_call("finish")]
+        after = [made_call("change_order", args)] if better and shape is before_same else []
+        calls = [*small_talk(rng), *before, refund, *after, *small_talk(rng), made_call("finish")]
         records.append(request(rng, calls, ok=rng.random() < 0.8))
     return records
 
@@ -350,7 +351,7 @@ def said_of(records: list[Record], rng: Random) -> Iterator[str]:
     rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
     sample = read_sample(merge(rollups, WINDOW))
     found = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
-    return (one.line.removeprefix("- ") for one in found)
+    return (one.line.removeprefix("- ") for one in found if one.refused is None)
 
 
 def run(task: tuple[int, int]) -> Said:

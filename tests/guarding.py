@@ -59,7 +59,7 @@ def replay_of(proposal: Proposal) -> Replay:
 def commit(message: str | None = None, *, proposal: Proposal | None = None, **changes: Any) -> Commit:
     """The one commit of a promotion."""
     one = proposal or candidate_proposal()
-    written = commit_message(one, replay_of(one)) if message is None else message
+    written = commit_message([one], replay_of(one), section=None) if message is None else message
     return replace(Commit(HEAD, 0, written, (BASE,), PEOPLE), **changes)
 
 
@@ -74,8 +74,8 @@ def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
     one = proposal or candidate_proposal()
     good = ReportedPull(
         number=NUMBER,
-        title=pull_request_title(one),
-        body=f"Text.\n\n{trailers(one, replay_of(one))}\n",
+        title=pull_request_title([one]),
+        body=f"Text.\n\n{trailers([one], replay_of(one))}\n",
         draft=True,
         author=MAKER,
         branch=branch_name(one, {}),

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Self
 
-from coreloop.proposals.statements import statement_key
+from coreloop.proposals.advice import statement_key
 from github_stand_in import Reply
 
 ADDRESS = "https://github.com/octo/tools.git"
@@ -39,6 +40,13 @@ def analysis(company: str, axis: str) -> dict[str, str]:
     """
     return {"axis": axis}
 '''
+_SCHEMA = (
+    "import inspect, json; import tools.finance as module; "
+    "found = [(name, inspect.getdoc(tool)) for name, tool in vars(module).items() if callable(tool)]; "
+    "print(json.dumps([{'name': name, 'description': text or ''} for name, text in found]))"
+)
+REACH = {"command": [sys.executable, "-c", _SCHEMA]}
+"""Setting by which every function of FILE is described by its whole docstring."""
 GOOD = {
     "tool_calls": [
         {"name": "analysis", "args": {"company": "A", "axis": "수익성"}, "ok": True},
@@ -242,8 +250,8 @@ def make_project(folder: Path) -> Project:
     project.git("init", "--quiet", "--initial-branch=main")
     project.git("remote", "add", "origin", ADDRESS)
     project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
-    files = {FILE: SOURCE, ".gitignore": b"data/\n", "coreloop.yaml": b"forge: {repo: octo/tools}\n"}
-    project.commit(dict(files), "first")
+    settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH})
+    project.commit({FILE: SOURCE, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")
     write_candidates(project.candidates)
     return project

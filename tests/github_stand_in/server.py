@@ -238,6 +238,17 @@ class GithubStandIn:
         pull = self._pull(number)
         return Reply(200, bodies.pull_full(self.address, self._name, pull)) if pull else NOT_FOUND
 
+    def _change_pull(self, request: Request, number: str) -> Reply:
+        """Title and text alone: what else the API would take is no business of coreloop's."""
+        pull = self._pull(number)
+        if pull is None:
+            return NOT_FOUND
+        asked = request.body if isinstance(request.body, dict) else {}
+        if not asked.keys() <= {"title", "body"}:
+            return _invalid([{"resource": "PullRequest", "field": "base", "code": "invalid"}])
+        pull.title, pull.body = asked.get("title", pull.title), asked.get("body", pull.body)
+        return Reply(200, bodies.pull_full(self.address, self._name, pull))
+
     def _add_labels(self, request: Request, number: str) -> Reply:
         pull = self._pull(number)
         if pull is None:
@@ -357,6 +368,7 @@ _OPERATIONS = (
     ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
     ("GET", "/commits/([^/]+)", "_get_commit"),
     ("GET", "", "_get_repository"),
+    ("PATCH", r"/pulls/(\d+)", "_change_pull"),
     ("PATCH", "", "_change_repository"),
     ("GET", "/branches/([^/]+)", "_get_branch"),
     ("GET", "/branches/([^/]+)/protection", "_get_protection"),

@@ -15,7 +15,7 @@ REPO = "/repos/{owner}/{repo}"
 OPERATIONS = {
     REPO: ("get", "patch"),
     f"{REPO}/pulls": ("get", "post"),
-    f"{REPO}/pulls/{{pull_number}}": ("get",),
+    f"{REPO}/pulls/{{pull_number}}": ("get", "patch"),
     f"{REPO}/pulls/{{pull_number}}/reviews": ("get",),
     f"{REPO}/commits/{{ref}}": ("get",),
     f"{REPO}/issues/{{issue_number}}/labels": ("post",),

@@ -12,24 +12,31 @@ import pytest
 from coreloop.docstrings.shape import SECTIONS, docstring_sections
 from coreloop.project.settings import load_settings
 from coreloop.project.tools import Tool, resolve_tools
-from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.statements import statement_key
+from coreloop.proposals.advice import parse_advice, statement_key
 from retail_shop import SHOP, Shop, descriptions, git, output
 
 KIND = "candidates"
-# Of the many that are mined, one of each kind.
+# Of those that are mined and have a text.
 STATEMENTS: Final = {
-    "source": (
-        "new_item_ids: from get_product_details().variants.*.item_id",
-        "exchange_delivered_order_items",
+    "source": ("item_ids: from get_order_details().items[].item_id", "exchange_delivered_order_items"),
+    "another source": (
+        "payment_method_id: from get_user_details().payment_methods.*.id",
+        "modify_pending_order_items",
     ),
-    "another source": ("order_id: from get_user_details().orders[]", "get_order_details"),
-    "once": ("Call once per request", "return_delivered_order_items"),
+    "another tool": ("item_ids: from get_order_details().items[].item_id", "return_delivered_order_items"),
 }
 EVERY_KIND = pytest.mark.parametrize(("line", "tool"), STATEMENTS.values(), ids=STATEMENTS)
 # The best sequence for each of these tools, with the three lines that older versions wrote.
 ENGINES = ("exchange_delivered_order_items", "return_delivered_order_items", "cancel_pending_order")
 ALLOWED = ("--confirm", "--allow-unverified", "--allow-unreached")
+REACHED: Final = {
+    "measured": True,
+    "ok": True,
+    "source": "from the schema command",
+    "missing": [],
+    "caps": [],
+    "elsewhere": None,
+}
 DOCTESTS = """
 import doctest, importlib, json, pathlib
 names = sorted(path.stem for path in pathlib.Path("retail").glob("*.py") if path.stem != "__init__")
@@ -49,6 +56,12 @@ def older_guide(shop: Shop, engine: str) -> dict[str, Any]:
     of_tool = (one for one in shop.entries(KIND) if one["engine"] == engine)
     found = next(one for one in of_tool if all(step["name"] in tools for step in one["tool_pattern"]))
     return shop.write_older(KIND, found)
+
+
+def forget_reach(shop: Shop) -> None:
+    settings = shop.folder / "coreloop.yaml"
+    lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
+    settings.write_text("".join(line for line in lines if not line.startswith("reach:")), encoding="utf-8")
 
 
 def doctests(folder: Path) -> dict[str, Any]:
@@ -71,6 +84,11 @@ def arguments_of(folder: Path) -> dict[str, tuple[str, ...]]:
 def changed_lines(diff: str) -> list[str]:
     """Lines of a diff that are new or gone."""
     return [line for line in diff.splitlines()[2:] if line.startswith(("+", "-"))]
+
+
+def added_words(diff: str) -> str:
+    """The new lines of a diff as one, however they are broken."""
+    return " ".join(" ".join(line.removeprefix("+").split()) for line in changed_lines(diff)).strip()
 
 
 def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop: Shop) -> None:
@@ -113,26 +131,25 @@ def test_real_sequences_that_do_no_better_than_the_rest_have_no_text(shop: Shop)
 
 
 def test_tool_that_stands_only_in_the_log_has_no_target_and_is_in_no_text(shop: Shop) -> None:
-    undefined = next(
-        one for one in shop.entries(KIND, "statements") if one["tool"] == "get_order_tracking_info"
-    )
-    assert undefined["suggested_append"]["target_file"] is None
-    products = shop.folder / "retail" / "products.py"
-    products.unlink()
     settings = shop.folder / "coreloop.yaml"
-    lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
-    settings.write_text("".join(line for line in lines if "products.py" not in line), encoding="utf-8")
+    for gone in ("products.py", "returns.py"):
+        (shop.folder / "retail" / gone).unlink()
+        lines = settings.read_text(encoding="utf-8").splitlines(keepends=True)
+        settings.write_text("".join(line for line in lines if gone not in line), encoding="utf-8")
 
-    done = shop.promote(KIND, undefined["id"], *ALLOWED)
     mined = shop.mine("pattern")["statements"]
+    undefined = shop.statement(*STATEMENTS["source"])
+    assert undefined["suggested_append"]["target_file"] is None
+    done = shop.promote(KIND, undefined["id"], *ALLOWED)
 
     assert done.returncode == 1
-    assert f"{undefined['id']} has no target: name get_order_tracking_info under tools:" in done.stderr
-    about = [one for one in mined if "get_product_details()" in one["line"]]
-    assert {one["tool"] for one in about} == {"exchange_delivered_order_items", "modify_pending_order_items"}
-    assert [one for one in about if one["suggested_append"] is not None] == []
-    reason = "get_product_details is not defined here; name it under tools: in coreloop.yaml"
-    assert {one["refused"] for one in about} == {reason}
+    assert f"{undefined['id']} has no target: name {undefined['tool']} under tools:" in done.stderr
+    defined = "modify_pending_order_items"
+    (about,) = (one for one in mined if one["tool"] == defined and "get_product_details()" in one["line"])
+    assert about["suggested_append"] is None
+    assert (
+        about["refused"] == "get_product_details is not defined here; name it under tools: in coreloop.yaml"
+    )
 
 
 @EVERY_KIND
@@ -140,56 +157,46 @@ def test_dry_run_of_a_statement_shows_target_edit_and_what_the_model_receives_an
     shop: Shop, line: str, tool: str
 ) -> None:
     statement = shop.statement(line, tool)
-    cut = [f"- {line}"]  # behind the 1,024 characters that openai reads
     before = shop.state()
 
     done = shop.promote(KIND, statement["id"], "--ask", "--json")
 
-    assert done.returncode == 1, done.stderr
+    assert done.returncode == 0, done.stderr
     plan = json.loads(done.stdout)
     assert plan["target"].endswith(f".py::{tool}")
-    assert [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])] == [f"+- {line}"]
-    assert plan["reach"]["measured"] is True
-    assert plan["reach"]["missing"] == []
-    assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": cut}]
+    new = [changed.replace(" ", "", 4) for changed in changed_lines(plan["diff"])]
+    assert [changed for changed in new if changed != "+"] == [f"+- {line}"]
+    assert plan["reach"] == REACHED
     assert plan["replay"] == {"verdict": "not-applicable", "runs": []}
-    assert len(plan["obstacles"]) == 1
-    assert all(told.startswith("reach: openai reads 1,024 characters") for told in plan["obstacles"])
+    assert plan["obstacles"] == []
     assert shop.state() == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "heading"), [(KIND, []), ("counterexamples", ["", "Caveats", "-------"])])
-def test_best_real_statement_of_every_tool_has_a_proven_edit(
-    shop: Shop, kind: str, heading: list[str]
-) -> None:
+@pytest.mark.parametrize("kind", [KIND, "counterexamples"])
+def test_best_real_statement_of_every_tool_has_a_proven_edit(shop: Shop, kind: str) -> None:
     found = [
         one
         for one in shop.entries(kind, "statements")
         if one["suggested_append"] is not None and one["suggested_append"]["target_file"]
     ]
     best = {one["tool"]: one for one in reversed(found)}
-    assert len(best) >= 5
+    assert len(best) >= 3
     for tool, statement in best.items():
         done = shop.promote(kind, statement["id"], "--allow-unreached", "--json")
         assert done.returncode == 0, done.stderr
         plan = json.loads(done.stdout)
-        new = [line.removeprefix("+").strip() for line in changed_lines(plan["diff"])]
-        assert (plan["target"].partition("::")[2], new) == (tool, [*heading, statement["line"]])
+        assert plan["target"].partition("::")[2] == tool
+        assert added_words(plan["diff"]) == statement["line"]
         assert plan["reach"]["missing"] == plan["obstacles"] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "n_read"), [*((engine, 0) for engine in ENGINES), ("modify_user_address", 1)]
-)
-def test_dry_run_of_an_older_guide_shows_its_lines_and_asks_for_an_agent(
-    shop: Shop, engine: str, n_read: int
-) -> None:
+@pytest.mark.parametrize("engine", [*ENGINES, "modify_user_address"])
+def test_dry_run_of_an_older_guide_shows_its_lines_and_asks_for_an_agent(shop: Shop, engine: str) -> None:
     candidate = older_guide(shop, engine)
     lines = candidate["suggested_append"]["body"].splitlines()
     assert [line.split(":")[0] for line in lines] == ["- When", "- Call", "- Evidence"]
-    cut = lines[n_read:]
     before = shop.state()
 
     done = shop.promote(KIND, candidate["id"], "--ask", "--json")
@@ -197,12 +204,9 @@ def test_dry_run_of_an_older_guide_shows_its_lines_and_asks_for_an_agent(
     assert done.returncode == 1, done.stderr
     plan = json.loads(done.stdout)
     assert plan["target"].endswith(f".py::{engine}")
-    assert [line.lstrip("+ ") for line in changed_lines(plan["diff"])] == lines
-    assert plan["reach"]["measured"] is True
-    assert plan["reach"]["missing"] == []
-    assert plan["reach"]["caps"] == [{"provider": "openai", "limit": 1024, "binds": True, "lost": cut}]
-    reach, replay = plan["obstacles"]
-    assert reach.startswith("reach: openai reads 1,024 characters")
+    assert added_words(plan["diff"]) == " ".join(lines)
+    assert plan["reach"] == REACHED
+    (replay,) = plan["obstacles"]
     assert replay.startswith("replay: unavailable")
     assert shop.state() == before
 
@@ -213,8 +217,8 @@ def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -
 
     done = shop.promote(KIND, shop.statement(line, tool)["id"])
 
-    assert f"target   retail/returns.py::{tool}, section Guide" in done.stdout
-    assert f"reach    {len(before):,} -> {len(before) + len(line) + 3:,} characters" in done.stdout
+    assert f"target   retail/returns.py::{tool}, the end of its first block of text" in done.stdout
+    assert f"reach    {len(before):,} -> {len(before) + len(line) + 4:,} characters" in done.stdout
     assert "characters, from the schema command" in done.stdout
 
 
@@ -222,6 +226,8 @@ def test_screen_of_a_dry_run_says_where_the_description_comes_from(shop: Shop) -
 @pytest.mark.parametrize("left_out", ["--allow-unverified", "--allow-unreached"])
 def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_out: str) -> None:
     options = [option for option in ALLOWED if option != left_out]
+    if left_out == "--allow-unreached":
+        forget_reach(shop)
 
     done = shop.promote(KIND, older_guide(shop, "cancel_pending_order")["id"], *options)
 
@@ -230,8 +236,12 @@ def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_
     assert shop.branches() == []
 
 
-def test_statement_that_a_provider_would_not_read_needs_to_be_allowed(shop: Shop) -> None:
-    done = shop.promote(KIND, shop.statement(*STATEMENTS["once"])["id"], "--confirm", "--allow-unverified")
+def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> None:
+    forget_reach(shop)
+
+    done = shop.promote(
+        KIND, shop.statement(*STATEMENTS["another tool"])["id"], "--confirm", "--allow-unverified"
+    )
 
     assert done.returncode == 1
     assert "--allow-unreached" in done.stderr
@@ -258,7 +268,10 @@ def test_real_statement_that_was_changed_in_its_file_is_refused(
 ) -> None:
     path = shop.file(KIND)
     document = json.loads(path.read_text(encoding="utf-8"))
-    (statement,) = (one for one in document["statements"] if one["kind"] == "once")
+    line, tool = STATEMENTS["source"]
+    (statement,) = (
+        one for one in document["statements"] if (one["line"], one["tool"]) == (f"- {line}", tool)
+    )
     statement |= change
     statement["suggested_append"]["body"] = statement["line"]
     if "line" in change:
@@ -274,7 +287,7 @@ def test_real_statement_that_was_changed_in_its_file_is_refused(
 
 @pytest.mark.slow
 def test_real_statement_that_the_docstring_has_already_is_refused(shop: Shop) -> None:
-    line, tool = STATEMENTS["once"]
+    line, tool = STATEMENTS["another tool"]
     file = shop.folder / "retail" / "returns.py"
     written = [
         "docstring",
@@ -320,12 +333,12 @@ def test_confirmed_promotion_is_one_commit_whose_lines_the_schema_command_prints
     (branch,) = shop.branches()
     assert branch.startswith(f"skill/docstring-{engine.replace('_', '-')}-general-")
     assert git(shop.remote, "rev-list", "--count", f"main..{branch}").strip() == "1"
-    assert git(shop.remote, "diff", "--numstat", "main", branch).split()[:2] == [str(len(lines)), "0"]
+    assert git(shop.remote, "diff", "--numstat", "main", branch).split()[1] == "0"
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", "--branch", branch, str(shop.remote), str(clone))
     after = descriptions(clone)
-    received = after[engine].splitlines()
-    assert [line for line in received if line not in before[engine].splitlines()] == lines
+    received, sent = (" ".join(text[engine].split()) for text in (after, before))
+    assert received.replace(f" {' '.join(lines)}", "") == sent != received
     assert {**after, engine: ""} == {**before, engine: ""}
     assert doctests(clone)["failed"] == 0
     assert nine_of_nine(clone, after) == sorted(after)

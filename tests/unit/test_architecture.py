@@ -106,7 +106,7 @@ def test_one_module_stands_before_a_foreign_package(foreign: str):
 
 OWN_ENVIRONMENT = {
     *("observe.collector", "observe.journal", "observe.decorator"),  # they live in other people's servers
-    *("history.repository", "promote.commits", "promote.reach"),  # what they start inherits it
+    *("history.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "mine.executors",  # polars reads its number of threads there
     "project.settings",  # CORELOOP_… overrides, unless others are passed in
     "knowledge.blog",  # a function for scripts, by default in the current folder

@@ -34,7 +34,7 @@ from logs import call, failed, record, rest, write_log
 from logs import word as unlike
 from planted.fold import survives
 from planted.value import Core
-from promoting import FILE, Agent, Project, run_git
+from promoting import FILE, REACH, Agent, Project, run_git
 
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
 WORDS = tuple(axis for axis in AXES if " " not in axis)
@@ -71,6 +71,7 @@ def search(query: str) -> dict[str, str]:
 '''
 SETTINGS: dict[str, Any] = {
     "forge": {"repo": "octo/tools", "max_open": 500},
+    "reach": REACH,
     "categories": [{"label": "FIN-profitability-KR", "any": ["마진", "margin"]}],
 }
 
@@ -118,7 +119,7 @@ class Loop:
             write_log(path, list(dated))
 
     def promote(self, command: str, proposals: Iterable[dict[str, Any]]) -> list[int]:
-        """Exit codes of ``promote --confirm``, one after the other."""
+        """Exit codes of ``promote --confirm``, one after the other; a human closes each pull request."""
         words = (
             "promote",
             "--candidate",
@@ -128,7 +129,12 @@ class Loop:
             "--allow-unreached",
             "--id",
         )
-        return [self.run(*words, one["id"])[0] for one in proposals]
+        codes = []
+        for one in proposals:
+            codes.append(self.run(*words, one["id"])[0])
+            for pull in self.github.pulls:
+                pull.state = "closed"
+        return codes
 
     def published(self) -> dict[str, str]:
         """All that others can read: refs and every object of the remote, and what GitHub was told."""
@@ -369,8 +375,12 @@ def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
         ("show", "- company: from search().rows[].code"),
         ("show", "- page: from search().*.page"),
     }
-    assert set(loop.promote("pattern", found)) == {0}
-    assert len(loop.github.pulls) == len(found)
+    drafted = [one for one in found if one["suggested_append"] is not None]
+    assert [one["refused"] for one in found if one not in drafted] == [
+        "said already: it is what analysis was called with, of which the same is said"
+    ]
+    assert set(loop.promote("pattern", drafted)) == {0}
+    assert len(loop.github.pulls) == len(drafted)
     assert loop.traces() == []
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from coreloop.history.promotions import Promotion, promotions
 from coreloop.history.repository import Commit, Repository
-from coreloop.history.trailers import read_trailers
+from coreloop.history.trailers import read_promoted
 from coreloop.project.settings import ToolSettings
 
 _TARGET: Final = re.compile(r"(?P<file>[^:]+\.py)::(?P<symbol>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::[0-9]+)?")
@@ -193,7 +193,8 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     of_sequence = any(line.startswith(_NO_CALLS) for line in lines)  # a statement repeats no call
     if promotion.phase == "R" and of_sequence and not any(line.startswith(_CALLS) for line in lines):
         axes = _standing_axes(versions.before, engine)
-    said = read_trailers(commit.message).get("Evidence", "")
+    groups = {group.get("Candidate-Key"): group for group in read_promoted(commit.message)}
+    said = groups.get(promotion.key, {}).get("Evidence", "")
     return Evidence(promotion, said, lines, calls, axes)
 
 

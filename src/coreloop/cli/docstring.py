@@ -36,7 +36,7 @@ def append(
     from coreloop.docstrings.edit import Edited, Refused, append_to_section
     from coreloop.docstrings.files import split_target
     from coreloop.files import read_file, rewrite_file
-    from coreloop.promote.promotion import diff_of
+    from coreloop.promote.plan import diff_of
 
     path, qualname, at = split_target(target)
     source = read_file(path)

@@ -24,7 +24,7 @@ COMMANDS: Final = {
     "refine": "Find failures that repeat (Phase F).",
     "judge": "Give a verdict, or see where one would matter most.",
     "verify": "Ask a candidate's questions again and compare (part of Phase R).",
-    "promote": "Make a candidate a draft pull request that proves itself (Phase R).",
+    "promote": "Make proposals for one docstring a draft pull request that proves itself (Phase R).",
     "propose-axis": "Write what speaks for a new axis of an engine (Phase A).",
     "status": "Show where the loop stands, and sound an alarm where nothing comes out.",
     "backfill-blog": "Make the ai blocks of blog posts insights.",

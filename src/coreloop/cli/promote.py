@@ -7,24 +7,36 @@ from pathlib import Path
 
 import click
 
-from coreloop.cli.options import candidate_options, json_option
+from coreloop.cli.options import FILE, json_option
+from coreloop.errors import UsageError
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted
 
 
 @click.command()
-@candidate_options
+@click.option("--tool", help="All that is known about one tool.")
+@click.option(
+    "--candidate",
+    type=FILE,
+    help="A …-candidates.json or …-counterexamples.json.  [default, with --tool: the newest of each]",
+)
+@click.option("--id", "wanted", help="One entry of the file.")
+@click.option("--extend", is_flag=True, help="Add to an open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
 @click.option("--ask", is_flag=True, help="Ask the agent in a dry run, too; its tools really run.")
-@click.option("--allow-unreached", is_flag=True, help="Go on although lines do not reach the model.")
+@click.option(
+    "--allow-unreached", is_flag=True, help="Go on although lines do not reach the model, or nobody knows."
+)
 @click.option(
     "--allow-unverified", is_flag=True, help="Go on although the replay is unavailable or inconclusive."
 )
 @click.option("--allow-unprotected", is_flag=True, help="Go on although the base branch asks for no review.")
 @json_option
 def command(
-    candidate: Path,
-    wanted: str,
+    tool: str | None,
+    candidate: Path | None,
+    wanted: str | None,
+    extend: bool,
     confirm: bool,
     ask: bool,
     allow_unreached: bool,
@@ -32,22 +44,25 @@ def command(
     allow_unprotected: bool,
     as_json: bool,
 ) -> None:
-    """Make a candidate a draft pull request that proves itself (Phase R).
+    """Make proposals for one docstring a draft pull request that proves itself (Phase R).
 
-    Without --confirm it prints what it would do and changes nothing; the agent is asked only with --ask.
-    What is allowed is written into the pull request. Only a human can merge it. The token comes from
-    GITHUB_TOKEN or GH_TOKEN.
+    Choose what to promote with --tool NAME, or with --candidate FILE and --id ID. Without --confirm it prints
+    what it would do and changes nothing; the agent is asked only with --ask. What is allowed is written into
+    the pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
-    from coreloop.cli.show_promotion import show_done, show_plan
-    from coreloop.promote.promotion import Leave
+    from coreloop.cli.show_promotion import show_done, show_left_out, show_plan
+    from coreloop.promote.plan import Leave
     from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 
+    if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
+        raise UsageError("say what to promote: --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    request = PromoteRequest(path=candidate, wanted=wanted, leave=leave, ask=ask)
+    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool, leave=leave, extend=extend, ask=ask)
     if confirm:
         warn, now = partial(click.echo, err=True), datetime.now(UTC)
         result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
+        show_left_out(result.left_out)
         show_done(result.plan, result.done, result.body, as_json=as_json)
         return
     planned = plan_promotion(workspace, request)
@@ -56,5 +71,6 @@ def command(
             f"kept the ids of {counted(planned.n_replayed, 'replayed request')} in {workspace.replays_file}"
         )
         click.echo(f"{kept}: never mined", err=True)
+    show_left_out(planned.left_out)
     show_plan(planned.plan, as_json=as_json)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)

@@ -1,12 +1,15 @@
 """What ``promote`` prints: the whole plan, or what was done."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import orjson
 
-from coreloop.promote.promotion import Done, Plan
+from coreloop.promote.plan import Plan
+from coreloop.promote.promotion import Done
 from coreloop.promote.pull_request import cap_line
+from coreloop.promote.reach import Reach, Unmeasured
 
 
 def show_plan(plan: Plan, *, as_json: bool) -> None:
@@ -14,14 +17,11 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(_facts(plan), option=orjson.OPT_INDENT_2))
         return
-    reach = plan.reach
-    source = "from the schema command" if reach.measured else "taken to be the whole docstring"
-    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, section {plan.proposal.section}")
+    where = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
+    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {where}")
     click.echo(f"base     {plan.base} at {plan.base_sha[:12]}")
     click.echo(f"\n{plan.diff}\n")
-    click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {source}")
-    for cap in reach.caps:
-        click.echo(f"         {cap_line(reach, cap.provider)[2:]}")
+    _show_reach(plan.reach)
     click.echo(f"replay   {plan.replay.summary}")
     click.echo(f"branch   {plan.branch}")
     _show_text("commit", plan.message)
@@ -34,12 +34,18 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
         )
 
 
+def show_left_out(reasons: Sequence[str]) -> None:
+    """Say what is known about the tool and not promoted."""
+    for reason in reasons:
+        click.echo(f"left out: {reason}", err=True)
+
+
 def show_change(plan: Plan, done: Done, body: Path) -> None:
     """Print a carried out promotion in short: the diff, the checks, where to look."""
     for line in plan.diff.splitlines():
         click.echo(f"    {line}")
-    reach = plan.reach
-    click.echo(f"\nreach    {len(reach.before):,} -> {len(reach.after):,} characters reach the model")
+    click.echo()
+    _show_reach(plan.reach)
     click.echo(f"replay   {plan.replay.summary}")
     click.echo(f"branch   {done.branch}")
     click.echo(f"text     {body}")
@@ -63,6 +69,15 @@ def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool
     click.echo(f"    --title '{plan.title}' --body-file '{body}'")
 
 
+def _show_reach(reach: Reach) -> None:
+    if isinstance(reach, Unmeasured):
+        click.echo("reach    unmeasured")
+        return
+    click.echo(f"reach    {len(reach.before):,} -> {len(reach.after):,} characters, {reach.source}")
+    for cap in reach.caps:
+        click.echo(f"         {cap_line(cap)}")
+
+
 def _show_text(what: str, text: str) -> None:
     click.echo(f"\n--- {what}")
     click.echo(text.rstrip())
@@ -72,10 +87,14 @@ def _show_text(what: str, text: str) -> None:
 def _facts(plan: Plan) -> dict[str, object]:
     return {
         "target": f"{plan.path}::{plan.proposal.symbol}",
+        "candidates": [
+            {"id": one.id, "key": one.key, "phase": one.phase, "lines": one.lines} for one in plan.proposals
+        ],
+        "removed": plan.edited.removed,
         "base": plan.base,
         "base_sha": plan.base_sha,
         "diff": plan.diff,
-        "reach": {"measured": plan.reach.measured, "missing": plan.reach.missing, "caps": plan.reach.caps},
+        "reach": _reach_facts(plan.reach),
         "replay": plan.replay,
         "branch": plan.branch,
         "message": plan.message,
@@ -84,3 +103,15 @@ def _facts(plan: Plan) -> dict[str, object]:
         "obstacles": plan.obstacles,
         "notes": plan.notes,
     }
+
+
+def _reach_facts(reach: Reach) -> dict[str, object]:
+    if isinstance(reach, Unmeasured):
+        return {"measured": False}
+    found = {
+        "source": reach.source,
+        "missing": reach.missing,
+        "caps": reach.caps,
+        "elsewhere": reach.elsewhere,
+    }
+    return {"measured": True, "ok": reach.ok, **found}

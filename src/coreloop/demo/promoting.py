@@ -1,13 +1,16 @@
 """The demo's last step: its first statement becomes a branch of a scratch repository."""
 
 import os
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.asking import ask_nobody
 from coreloop.promote.commits import WritableRepository, init_repository
-from coreloop.promote.promotion import Done, Leave, Plan, Promoting, base_commit, carry_out, make_plan
+from coreloop.promote.plan import Leave, Plan, Promoting, base_commit, make_plan
+from coreloop.promote.promotion import Done, carry_out
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.run import keep_body
 
@@ -47,15 +50,20 @@ def promote_first(folder: Path, proposals: Path, wanted: str) -> Promoted:
     with WritableRepository(folder) as repository:
         base = base_commit(repository, "main", fetch=False)
         promoting = Promoting(
-            proposal=proposal,
+            proposals=(proposal,),
             repository=repository,
             project=folder,
-            settings=workspace.settings,
+            settings=_read_here(workspace.settings),
             ask=ask_nobody,
         )
         plan = make_plan(promoting, base)
         done = carry_out(plan, repository, None, max_open=1, leave=Leave())
-    return Promoted(plan, done, keep_body(plan, proposals))
+    return Promoted(plan, done, keep_body(plan, proposals.parent))
+
+
+def _read_here(settings: Settings) -> Settings:
+    """The schema command runs with this interpreter: not every machine has a program called python."""
+    return replace(settings, reach=replace(settings.reach, python=sys.executable))
 
 
 def _make_repository(folder: Path) -> None:

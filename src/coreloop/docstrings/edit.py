@@ -1,30 +1,46 @@
-"""Put lines into one section of one docstring, as one insertion into the file's bytes, or say why not.
+"""Put lines into one docstring, as one insertion into the file's bytes, or say why not.
 
 Nothing is returned as edited that was not proven: both files are parsed, compared and scanned before the new
 bytes leave this module. No file is opened here.
 """
 
-import ast
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
-from coreloop.docstrings.literal import StringLiteral, read_literal
-from coreloop.docstrings.placement import Placement, new_section, place, prove_placement
+from coreloop.docstrings.heading import Style
+from coreloop.docstrings.literal import StringLiteral
+from coreloop.docstrings.located import (
+    Located,
+    Place,
+    docstring_node,
+    first_indent,
+    first_position,
+    locate,
+    prove_tree,
+    splice,
+)
+from coreloop.docstrings.placement import (
+    Placement,
+    Wanted,
+    never,
+    new_section,
+    place,
+    prove_placement,
+)
+from coreloop.docstrings.removal import remove_bullets
 from coreloop.docstrings.sections import Layout, scan
 from coreloop.docstrings.source import (
     Definition,
     SourceText,
     UnprovenError,
-    encode,
     find_definition,
     read_source,
     same_but,
 )
 
-_LEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:@[ \t]*)?")
-_RULE = re.compile(r"-+|=+")
+_RULE = re.compile(r"-+|=+|~+|\^+")
 _SECTION_NAME = re.compile(r"[^\W\d_][\w /&-]{0,60}")
 # Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
 _UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -36,10 +52,10 @@ class Edited:
 
     Parameters
     ----------
-    source : bytes
-        The whole new file: the old one with `inserted` at `offset`.
+    old, source : bytes
+        The whole file before and after: the old one without what is `removed`, with `inserted` at `offset`.
     offset : int
-        Byte offset in the old file.
+        Byte offset in the old file without what is removed.
     inserted : bytes
         In the file's own encoding, with its own line ends.
     line : int
@@ -50,8 +66,13 @@ class Edited:
         Whether the heading is new too.
     before, after : str
         The docstring's value; ``before`` is empty if the docstring is new.
+    tail : str
+        What came behind the last new line: a blank line, or the line break before closing quotes.
+    removed : tuple of str
+        Lines that gave way.
     """
 
+    old: bytes
     source: bytes
     offset: int
     inserted: bytes
@@ -60,11 +81,13 @@ class Edited:
     created_section: bool
     before: str
     after: str
+    tail: str = ""
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The section has every line already; `line` is that of the definition, `docstring` its value."""
+    """Every line is there already; `line` is that of the definition, `docstring` its value."""
 
     line: int
     docstring: str
@@ -79,22 +102,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    qualname: str
-    section: str
-    lines: tuple[str, ...]
-    line: int | None
+    place: Place
+    wanted: Wanted
 
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The docstring to edit; `indent` is the white space for lines below a first and only one."""
-
-    source: SourceText
-    definition: Definition
-    node: ast.Constant
-    literal: StringLiteral
-    layout: Layout
-    indent: str
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The section to look for."""
+        return () if self.wanted.section is None else (self.wanted.section,)
 
 
 def append_to_section(
@@ -135,7 +149,105 @@ def append_to_section(
     -------
     Edited or Unchanged or Refused
     """
-    request = _Request(qualname, section, tuple(text.rstrip() for text in lines), line)
+    wanted = Wanted(tuple(text.rstrip() for text in lines), section)
+    return _outcome(source, _Request(Place(qualname, line), wanted), create_docstring=create_docstring)
+
+
+def put_lines(
+    source: bytes,
+    qualname: str,
+    lines: Sequence[str],
+    *,
+    section: str | None = None,
+    style: Style = "numpydoc",
+    width: int | None = None,
+    is_ours: Callable[[str], bool] = never,
+    going: Collection[str] = (),
+    line: int | None = None,
+) -> Edited | Unchanged | Refused:
+    """Put bullets where a model reads them: at the end of the first block of text.
+
+    That is before the first section or field, behind a blank line; a list that holds nothing but lines of
+    coreloop's forms and stands there already goes on. What is proven is as in `append_to_section`.
+
+    Parameters
+    ----------
+    source : bytes
+        A Python file in whatever encoding it declares.
+    qualname : str
+        Dotted name (``Class.method``).
+    lines : sequence of str
+        Bullets, each on one line from its dash on.
+    section : str, optional
+        Put them at the end of this section instead.
+    style : {"numpydoc", "google", "markdown"}
+        Of a section that a docstring without sections gets.
+    width : int, optional
+        Columns at which a bullet is broken between words.
+    is_ours : callable, optional
+        Whether a bullet is of a form that coreloop writes.
+    going : collection of str
+        Lines of coreloop's at the same place that give way; each is there exactly once. Without these and
+        the new ones, the file before and after is the same, byte for byte.
+    line : int, optional
+        Line of the ``def`` or of one of its decorators, where a name is defined more than once.
+
+    Returns
+    -------
+    Edited or Unchanged or Refused
+    """
+    request = _Request(Place(qualname, line), Wanted(tuple(lines), section, style, width, is_ours))
+    if not going:
+        return _outcome(source, request, create_docstring=False)
+    try:
+        return _replace_lines(read_source(source), request, tuple(going))
+    except UnprovenError as reason:
+        return Refused(str(reason))
+
+
+def take_out(
+    source: bytes,
+    qualname: str,
+    lines: Collection[str],
+    *,
+    section: str | None = None,
+    tail: str = "",
+    line: int | None = None,
+) -> bytes | Refused:
+    """Take bullets out of a docstring that `put_lines` put there.
+
+    Parameters
+    ----------
+    source, qualname, section, line
+        As in `put_lines`.
+    lines : collection of str
+        Bullets, each on one line from its dash on; each is there exactly once.
+    tail : str
+        `Edited.tail` of the edit that began the list.
+
+    Returns
+    -------
+    bytes or Refused
+        The file without them.
+    """
+    try:
+        place = Place(qualname, line)
+        return remove_bullets(read_source(source), place, lines, section=section, tail=tail).raw
+    except UnprovenError as reason:
+        return Refused(str(reason))
+
+
+def _replace_lines(source: SourceText, request: _Request, going: tuple[str, ...]) -> Edited | Unchanged:
+    _check_request(request)
+    before = locate(source, request.place, asked=request.asked)
+    core = remove_bullets(source, request.place, going, section=request.wanted.section)
+    found = _append(core, request, create_docstring=False)
+    if before is None or isinstance(found, Unchanged):
+        raise UnprovenError("lines would only go; git revert takes a promotion back")
+    return replace(found, old=source.raw, before=before.literal.value, removed=going)
+
+
+def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edited | Unchanged | Refused:
     try:
         _check_request(request)
         return _append(read_source(source), request, create_docstring=create_docstring)
@@ -143,25 +255,12 @@ def append_to_section(
         return Refused(str(reason))
 
 
-def docstring_node(definition: Definition) -> ast.Constant | None:
-    """The docstring's literal, None if there is none; `UnprovenError` for what only looks like one."""
-    body = definition.node.body
-    if not body or not isinstance(body[0], ast.Expr):
-        return None
-    value = body[0].value
-    if isinstance(value, ast.JoinedStr):
-        raise UnprovenError("the docstring is an f-string, which Python does not take for a docstring")
-    if isinstance(value, ast.Constant) and isinstance(value.value, bytes):
-        raise UnprovenError("the docstring is a bytes literal, which Python does not take for a docstring")
-    return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
-
-
 def _check_request(request: _Request) -> None:
-    if not _SECTION_NAME.fullmatch(request.section):
-        raise UnprovenError(f"{request.section!r} cannot be the name of a section")
-    if not request.lines:
+    if not all(map(_SECTION_NAME.fullmatch, request.asked)):
+        raise UnprovenError(f"{request.asked[0]!r} cannot be the name of a section")
+    if not request.wanted.lines:
         raise UnprovenError("there are no lines to append")
-    for text in (request.section, *request.lines):
+    for text in (*request.asked, *request.wanted.lines):
         if not text.strip():
             raise UnprovenError("one of the lines is empty")
         if _RULE.fullmatch(text.strip()):
@@ -171,120 +270,83 @@ def _check_request(request: _Request) -> None:
 
 
 def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
-    definition = find_definition(source.tree, request.qualname, request.line)
-    node = docstring_node(definition)
-    if node is None:
+    target = locate(source, request.place, asked=request.asked)
+    if target is None:
         if not create_docstring:
-            raise UnprovenError(f"{request.qualname or 'the module'} has no docstring")
-        return _create(source, definition, request)
-    target = _target(source, definition, node, request)
-    placement = place(target.layout, request.section, request.lines, indent=target.indent)
+            raise UnprovenError(f"{request.place.qualname or 'the module'} has no docstring")
+        return _create(source, request)
+    placement = place(target.layout, request.wanted, indent=target.indent)
     if placement is None:
-        return Unchanged(definition.line, target.literal.value)
+        return Unchanged(target.definition.line, target.literal.value)
     return _splice(target, placement, request)
 
 
-def _target(source: SourceText, definition: Definition, node: ast.Constant, request: _Request) -> _Target:
-    literal = read_literal(source.text, *source.span(node))
-    if literal.value != node.value:
-        raise UnprovenError("the docstring's place in the file cannot be told")
-    indent = _indent(source, definition.node.body[0])
-    layout = scan(literal.value, asked=(request.section,))
-    return _Target(source, definition, node, literal, layout, indent if literal.triple else "")
-
-
-def _indent(source: SourceText, statement: ast.stmt) -> str:
-    """White space before the first statement of a body; refused if more than that is on its logical line."""
-    line, column = _start(statement)
-    start = source.line_starts[line - 1]
-    above = source.text[source.line_start_before(start - 1) : start].strip() if start else ""
-    lead = _LEAD.fullmatch(source.text, start, source.offset(line, column))
-    if lead is None or (above.endswith("\\") and not above.startswith("#")):
-        raise UnprovenError("the body is on the line of its definition")
-    return lead["indent"].replace("\f", "")
-
-
-def _start(statement: ast.stmt) -> tuple[int, int]:
-    """Line and column of a statement's first decorator (after its @), or of the statement."""
-    nodes: list[ast.stmt | ast.expr] = [statement, *getattr(statement, "decorator_list", [])]
-    return min((node.lineno, node.col_offset) for node in nodes)
-
-
-def _splice(target: _Target, placement: Placement, request: _Request) -> Edited:
+def _splice(target: Located, placement: Placement, request: _Request) -> Edited:
     literal = target.literal
     position = target.layout.lines[placement.after].end
     added = "".join("\n" + text for text in placement.lines)
+    tail = "" if placement.lines[-1] else "\n"
     if literal.triple and position == len(literal.value):
-        added += "\n" + placement.lead  # closing quotes on their own line: the text could end in a quote
+        tail = "\n" + placement.lead  # closing quotes on their own line: the text could end in a quote
+        added += tail
     value = literal.value[:position] + added + literal.value[position:]
     offset = literal.offset(position)
     if not literal.start <= offset <= literal.end:
         raise UnprovenError("the insertion would be outside of the docstring")
     spelled = literal.spell(added, target.source.newline_near(offset, literal.start, literal.end))
-    new, at, inserted = _insert(target.source, offset, spelled)
-    line = _prove_tree(target, new, request, value=value)
+    new, at, inserted = splice(target.source, offset, offset, spelled)
+    line = prove_tree(target, new, value=value)
     _prove_layout(target.layout, value, placement, request)
-    return Edited(new.raw, at, inserted, line, placement.appended, placement.created, literal.value, value)
-
-
-def _insert(source: SourceText, offset: int, spelled: str) -> tuple[SourceText, int, bytes]:
-    """The new file, read back, and the byte insertion that makes it."""
-    at = source.byte_offset(offset)
-    inserted = encode(spelled, source.encoding)
-    new = read_source(source.raw[:at] + inserted + source.raw[at:])
-    if new.text != source.text[:offset] + spelled + source.text[offset:]:
-        raise UnprovenError(f"text inserted in {source.encoding} would be read back as something else")
-    return new, at, inserted
-
-
-def _prove_tree(target: _Target, new: SourceText, request: _Request, *, value: str) -> int:
-    """The same definition has the new docstring, at the same place, and the trees differ in nothing else."""
-    found = find_definition(new.tree, request.qualname, request.line)
-    node = docstring_node(found)
-    if node is None or node.value != value:
-        raise UnprovenError("the lines would arrive in the docstring as something else")
-    start, end = target.source.span(target.node)
-    grown = len(new.text) - len(target.source.text)
-    if new.span(node) != (start, end + grown) or found.line != target.definition.line:
-        raise UnprovenError("the insertion would not stay inside the docstring")
-    if not same_but(target.source.tree, new.tree, but=(target.node, node)):
-        raise UnprovenError("code outside of the docstring would change")
-    return found.line
+    return Edited(
+        old=target.source.raw,
+        source=new.raw,
+        offset=at,
+        inserted=inserted,
+        line=line,
+        appended=placement.appended,
+        created_section=placement.created,
+        before=literal.value,
+        after=value,
+        tail=tail,
+    )
 
 
 def _prove_layout(before: Layout, value: str, placement: Placement, request: _Request) -> None:
-    after = scan(value, asked=(request.section,))
-    prove_placement(before, after, placement, request.section)
+    after = scan(value, asked=request.asked)
+    prove_placement(before, after, placement, request.wanted.section)
     _prove_settled(after, request)
 
 
 def _prove_settled(after: Layout, request: _Request) -> None:
-    """A second application has nothing to do: every line is found in the section."""
-    if place(after, request.section, request.lines, indent="") is not None:
-        raise UnprovenError(f"the lines would not all be read as text of section {request.section}")
+    """A second application has nothing to do: every line is found where it belongs."""
+    section = request.wanted.section
+    if place(after, request.wanted, indent="") is not None:
+        where = "the first block" if section is None else f"section {section}"
+        raise UnprovenError(f"the lines would not all be read as text of {where}")
 
 
-def _create(source: SourceText, definition: Definition, request: _Request) -> Edited:
+def _create(source: SourceText, request: _Request) -> Edited:
     """Give a definition a docstring that holds one section, on lines of its own above the first statement."""
+    definition = find_definition(source.tree, request.place.qualname, request.place.line)
     if not definition.node.body:
         raise UnprovenError("an empty module has no place for a docstring")
-    first = definition.node.body[0]
-    indent = _indent(source, first)
-    offset = source.line_starts[_start(first)[0] - 1]
-    lines = new_section(None, request.section, tuple(dict.fromkeys(request.lines)))
+    indent = first_indent(source, definition)
+    offset = source.line_starts[first_position(definition)[0] - 1]
+    asked = tuple(dict.fromkeys(request.wanted.lines))
+    lines = new_section(None, request.asked[0], asked, request.wanted)
     value = "".join(f"\n{indent}{text}" for text in lines) + "\n" + indent
     newline = source.newline_near(offset, offset, offset)
     spelled = StringLiteral("", '"""', 0, 0, "", ()).spell(value, newline)
-    new, at, inserted = _insert(source, offset, f'{indent}"""{spelled}"""{newline}')
+    new, at, inserted = splice(source, offset, offset, f'{indent}"""{spelled}"""{newline}')
     line = _prove_created(source, new, definition, request, value=value)
-    return Edited(new.raw, at, inserted, line, tuple(dict.fromkeys(request.lines)), True, "", value)
+    return Edited(source.raw, new.raw, at, inserted, line, asked, True, "", value)
 
 
 def _prove_created(
     source: SourceText, new: SourceText, definition: Definition, request: _Request, *, value: str
 ) -> int:
     """The new tree without its new docstring is the old tree, and the docstring is the one section."""
-    found = find_definition(new.tree, request.qualname, request.line)
+    found = find_definition(new.tree, request.place.qualname, request.place.line)
     node = docstring_node(found)
     if node is None or node.value != value or found.line != definition.line:
         raise UnprovenError("the lines would arrive in the docstring as something else")
@@ -293,8 +355,8 @@ def _prove_created(
     found.node.body.insert(0, docstring)
     if not same:
         raise UnprovenError("code outside of the docstring would change")
-    after = scan(value, asked=(request.section,))
+    after = scan(value, asked=request.asked)
     if len(after.sections) != 1:
-        raise UnprovenError(f"the lines would not all be read as text of section {request.section}")
+        raise UnprovenError(f"the lines would not all be read as text of section {request.asked[0]}")
     _prove_settled(after, request)
     return found.line

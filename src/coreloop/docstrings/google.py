@@ -24,7 +24,9 @@ def read_heading(place: HeadingPlace) -> Section | None:
 
 def _is_heading(place: HeadingPlace, name: str, inline: str) -> bool:
     key = name_key(name)
-    structural = place.current is not None and place.current.style != "google"
+    current = place.current
+    is_title = current is not None and not current.heading and not current.known
+    structural = current is not None and current.style != "google" and not is_title
     if inline:
         names = PROJECT_KEYS if structural else KNOWN_KEYS
         return place.is_fresh and (key in names or key in place.asked)

@@ -11,7 +11,7 @@ Style = Literal["numpydoc", "google", "markdown"]
 Code = Literal["", "fence", "doctest"]
 
 # numpydoc asks for an underline as long as the heading, Markdown for one dash; what people write has three.
-_RULE = re.compile(r"-{3,}|={3,}")
+_RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Section:
     style : {"numpydoc", "google", "markdown"}
         What makes it a heading.
     mark : str
-        ``"-"`` or ``"="`` (numpydoc), ``"##"`` (Markdown), ``""`` (Google).
+        ``"-"``, ``"="``, ``"~"`` (numpydoc), ``"##"``, ``"**"`` (Markdown), ``""`` (Google).
     heading, body, end : int
         Line numbers from 0: the heading, the first line after it (and its underline), the line after the last
         one with text; ``end == body`` when there is none.
@@ -135,5 +135,5 @@ class HeadingPlace:
 
 
 def is_rule(line: DocLine, margin: int) -> bool:
-    """Whether a line is nothing but dashes at the margin: an underline, a table border, a transition."""
+    """Whether a line is nothing but dashes or the like at the margin: an underline, a border, a rule."""
     return not line.code and line.indent == margin and bool(_RULE.fullmatch(line.text.strip()))

@@ -1,6 +1,6 @@
 """Whether two states of a file differ by one insertion into one docstring: what a promotion may change."""
 
-from coreloop.docstrings.edit import docstring_node
+from coreloop.docstrings.located import docstring_node
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source, same_but
 
 

@@ -1,16 +1,25 @@
-"""Headings of Markdown: a name behind number signs."""
+"""Headings of Markdown: a name behind number signs, or a known one in bold on a line of its own."""
 
 import re
 
 from coreloop.docstrings.heading import HeadingPlace, Section
+from coreloop.docstrings.names import KNOWN_KEYS, name_key
 
 _ATX = re.compile(r"(?P<mark>#{1,6})[ \t]+(?P<name>.*?)(?:[ \t]+#+)?")
+_BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark):?")  # **Guide**, **Guide:**
 
 
 def read_heading(place: HeadingPlace) -> Section | None:
     """The section that a line opens, None where it is no heading of this style."""
-    match = _ATX.fullmatch(place.text)
+    match = _ATX.fullmatch(place.text) or _bold(place)
     if not match or not match["name"]:
         return None
     name = match["name"].strip("* ").removesuffix(":")
     return Section(name, "markdown", match["mark"], place.number, place.number + 1, place.number + 1)
+
+
+def _bold(place: HeadingPlace) -> re.Match[str] | None:
+    """A bold line is a heading where it stands alone and its name is known: other bold lines are emphasis."""
+    match = _BOLD.fullmatch(place.text)
+    is_known = match is not None and name_key(match["name"]) in {*KNOWN_KEYS, *place.asked}
+    return match if is_known and place.is_fresh else None

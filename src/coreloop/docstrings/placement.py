@@ -1,11 +1,15 @@
-"""Where in a docstring new lines go, and the check that they arrived: line numbers and text, no source."""
+"""Where in a docstring new lines go, and the check that they arrived: line numbers and text, no source.
+
+By default the end of the first block of text, the only part that every framework sends; else a section.
+"""
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from coreloop.docstrings.bullets import columns, read_bullets, write_bullet
+from coreloop.docstrings.first_block import read_first_block
 from coreloop.docstrings.heading import Section, Style
 from coreloop.docstrings.names import name_key
 from coreloop.docstrings.sections import Layout
@@ -39,45 +43,121 @@ class Placement:
     lead: str
 
 
-def place(layout: Layout, section: str, lines: Sequence[str], *, indent: str) -> Placement | None:
-    """Choose the place for lines in a section, or at the end for a section that does not exist.
+def never(_: str) -> bool:
+    """No line is of a form that coreloop writes."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be placed.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        Bullets, or whatever a human chose.
+    section : str or None
+        None for the end of the first block.
+    style : {"numpydoc", "google", "markdown"}
+        Of a section that a docstring without sections gets.
+    width : int or None
+        Columns at which a bullet is broken.
+    is_ours : callable
+        Whether a bullet is of a form that coreloop writes: a list of nothing else goes on.
+    """
+
+    lines: tuple[str, ...]
+    section: str | None = None
+    style: Style = "numpydoc"
+    width: int | None = None
+    is_ours: Callable[[str], bool] = never
+
+
+def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
+    """Choose the place for lines.
 
     Parameters
     ----------
     layout : Layout
-        The docstring, scanned with ``section`` among the asked names.
-    section : str
-    lines : sequence of str
+        The docstring, scanned with the section, if any, among the asked names.
+    wanted : Wanted
     indent : str
         White space for a docstring whose only line of text is its first.
 
     Returns
     -------
     Placement or None
-        None when the section has every line already.
+        None when every line is there already.
+
+    Raises
+    ------
+    UnprovenError
+        There is no place that is clear.
     """
+    if wanted.section is None:
+        return _place_first(layout, wanted, indent)
+    return _place_in_section(layout, wanted, wanted.section, indent)
+
+
+def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | None:
+    block = read_first_block(layout, wanted.is_ours)
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line not in block.listed)
+    if not missing:
+        return None
+    _refuse_open_fence(layout)
+    lead = _margin_lead(layout, indent)
+    inner = layout.lines[block.bullets[0].first].lead if block.bullets else lead
+    gap = [] if block.bullets else [""]
+    text = (*gap, *_written(missing, inner, wanted), *_tail(layout, block.last))
+    return Placement(block.last, text, missing, False, lead)
+
+
+def _tail(layout: Layout, last: int) -> list[str]:
+    """A blank line where the next section or field would touch what is new."""
+    following = layout.lines[last + 1 : last + 2]
+    return [""] if following and not following[0].blank else []
+
+
+def _refuse_open_fence(layout: Layout) -> None:
+    if layout.open_fence:
+        raise UnprovenError("the docstring has a code fence that is never closed")
+
+
+def _written(lines: Sequence[str], lead: str, wanted: Wanted) -> list[str]:
+    return [part for line in lines for part in write_bullet(line, lead, width=wanted.width)]
+
+
+def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
+    """In a section, or at the end for a section that does not exist."""
     found = layout.named(section)
     if len(found) > 1:
         raise UnprovenError(f"the docstring has {len(found)} sections named {section}")
-    present = set(layout.content(found[0])) if found else set()
-    missing = tuple(line for line in dict.fromkeys(lines) if line.strip() not in present)
+    present = _content(layout, found[0]) if found else set()
+    missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
-    if layout.open_fence:
-        raise UnprovenError("the docstring has a code fence that is never closed")
+    _refuse_open_fence(layout)
     return (
-        _place_into(layout, found[0], missing, indent)
+        _place_into(layout, found[0], missing, wanted, indent)
         if found
-        else _place_new(layout, section, missing, indent)
+        else _place_new(layout, section, missing, wanted, indent)
     )
 
 
-def _place_into(layout: Layout, section: Section, missing: tuple[str, ...], indent: str) -> Placement:
+def _content(layout: Layout, section: Section) -> set[str]:
+    """Text of a section, by line and by bullet."""
+    bullets = read_bullets(layout.lines, section.body, section.end)
+    return {*layout.content(section), *(bullet.text for bullet in bullets)}
+
+
+def _place_into(
+    layout: Layout, section: Section, missing: tuple[str, ...], wanted: Wanted, indent: str
+) -> Placement:
     _refuse_unclear_end(layout, section)
     lead = _margin_lead(layout, indent)
     inner = _body_lead(layout, section, lead)
     gap = [""] if _needs_gap(layout, section, missing[0]) else []
-    text = (*gap, *(inner + line for line in missing))
+    text = (*gap, *_written(missing, inner, wanted))
     return Placement(max(section.end, section.body) - 1, text, missing, False, lead)
 
 
@@ -130,27 +210,47 @@ def _needs_gap(layout: Layout, section: Section, first: str) -> bool:
     return bool(_BULLET.match(top)) != bool(_BULLET.match(first.strip()))
 
 
-def _place_new(layout: Layout, section: str, missing: tuple[str, ...], indent: str) -> Placement:
-    last = max((number for number, line in enumerate(layout.lines) if not line.blank), default=None)
+def _place_new(
+    layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, indent: str
+) -> Placement:
+    # behind a field, a section would be read as part of that field
+    above = range(layout.first_field)
+    last = max((number for number in above if not layout.lines[number].blank), default=None)
     if last is None:
-        raise UnprovenError("the docstring is empty; write a summary first")
+        raise UnprovenError("the docstring is empty, or begins with a field; write a summary first")
     lead = _margin_lead(layout, indent)
-    text = ("", *(lead + line if line else "" for line in new_section(layout, section, missing, lead)))
+    text = ("", *new_section(layout, section, missing, wanted, lead), *_tail(layout, last))
     return Placement(last, text, missing, True, lead)
 
 
-def new_section(layout: Layout | None, section: str, lines: Sequence[str], lead: str = "") -> list[str]:
-    """Write a section, not indented, in the docstring's own style (numpydoc where it has none)."""
+def new_section(
+    layout: Layout | None, section: str, lines: Sequence[str], wanted: Wanted, lead: str = ""
+) -> list[str]:
+    """Write a section in the docstring's own style, or in the one that is wanted where it has none."""
     model = _model(layout) if layout else None
-    if layout is None or model is None or model.style == "numpydoc":
+    style = model.style if model is not None else wanted.style
+    heading, inner = _heading(model, section, style), lead
+    if style == "google":
+        inner += _step(layout, lead) if layout is not None else "    "
+    if style == "markdown" and layout is not None and _is_spaced(layout, model):
+        heading.append("")
+    return [*(lead + text if text else "" for text in heading), *_written(lines, inner, wanted)]
+
+
+def _heading(model: Section | None, section: str, style: Style) -> list[str]:
+    if style == "numpydoc":
         # A heading of an unknown name over `===` is a document's title, not the style of its sections.
         mark = model.mark if model and model.known else "-"
-        return [section, mark * max(3, _width(section)), *lines]
-    if model.style == "google":
-        step = _step(layout, lead)
-        return [f"{section}:", *(step + line for line in lines)]
-    spaced = model.body < model.end and layout.lines[model.body].blank
-    return [f"{model.mark} {section}", *([""] if spaced else []), *lines]
+        return [section, mark * max(3, columns(section))]
+    if style == "google":
+        return [f"{section}:"]
+    mark = model.mark if model else "##"
+    return [f"{mark} {section}" if mark.startswith("#") else f"{mark}{section}{mark}"]
+
+
+def _is_spaced(layout: Layout, model: Section | None) -> bool:
+    """Whether a blank line stands below headings."""
+    return model is not None and model.body < model.end and layout.lines[model.body].blank
 
 
 def _model(layout: Layout) -> Section | None:
@@ -161,19 +261,25 @@ def _model(layout: Layout) -> Section | None:
     return max(reversed(candidates), key=lambda section: counts[section.style], default=None)
 
 
-def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def prove_placement(before: Layout, after: Layout, placement: Placement, section: str) -> None:
-    """Raise `UnprovenError` unless the new lines are in their section and everything else is where it was."""
+def prove_placement(before: Layout, after: Layout, placement: Placement, section: str | None) -> None:
+    """Raise `UnprovenError` unless the new lines are where they belong, and all else is where it was."""
     count = len(placement.lines)
-    expected = [_moved(found, placement, count) for found in before.sections]
-    if placement.created:
+    # what only begins like a section ends where the list in the first block begins
+    goes_on = [
+        not placement.created and (section is not None or found.style != "google" or bool(placement.lines[0]))
+        for found in before.sections
+    ]
+    expected = [
+        _moved(found, placement, count, goes_on=more)
+        for found, more in zip(before.sections, goes_on, strict=True)
+    ]
+    if placement.created and section is not None:
         expected.append(_appended(after, placement, section))
+        expected.sort(key=lambda one: one.heading)
     if list(map(_outline, expected)) != list(map(_outline, after.sections)):
+        where = "the first block" if section is None else f"section {section}"
         raise UnprovenError(
-            f"the lines would not be read as text of section {section}, or would change another section"
+            f"the lines would not be read as text of {where}, or would change another section"
         )
     if after.open_fence or (
         before.least is not None and (after.least, after.margin) != (before.least, before.margin)
@@ -181,21 +287,22 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
         raise UnprovenError("the lines would change how the rest of the docstring is read")
 
 
-def _moved(found: Section, placement: Placement, count: int) -> Section:
+def _moved(found: Section, placement: Placement, count: int, *, goes_on: bool) -> Section:
     if found.heading > placement.after:
         return replace(found, heading=found.heading + count, body=found.body + count, end=found.end + count)
-    if max(found.end, found.body) - 1 == placement.after and not placement.created:
-        return replace(found, end=placement.after + count + 1)
+    if max(found.end, found.body) - 1 == placement.after and goes_on:
+        return replace(found, end=placement.after + count + 1 - (not placement.lines[-1]))
     return found
 
 
 def _appended(after: Layout, placement: Placement, section: str) -> Section:
-    """The last section, if it starts after the gap, ends with the last new line and bears the name."""
+    """The new section, if it starts after the gap, ends with the last new line and bears the name."""
     heading, end = placement.after + 2, placement.after + len(placement.lines) + 1
-    last = after.sections[-1] if after.sections else None
-    if last is None or last.heading != heading or last.end != end or last.key != name_key(section):
+    end -= not placement.lines[-1]
+    found = next((one for one in after.sections if one.heading == heading), None)
+    if found is None or found.end != end or found.key != name_key(section):
         raise UnprovenError(f"the lines would not be read as a section named {section}")
-    return last
+    return found
 
 
 def _outline(section: Section) -> tuple[str, str, int, int, int]:

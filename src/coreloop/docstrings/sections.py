@@ -9,11 +9,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from coreloop.docstrings import google, markdown, numpydoc
+from coreloop.docstrings.bullets import columns
 from coreloop.docstrings.heading import Code, DocLine, HeadingPlace, Section, is_rule
 from coreloop.docstrings.names import name_key
 
 # In order: an underline and number signs are structure, a colon may be prose.
 _STYLES = (numpydoc.read_heading, markdown.read_heading, google.read_heading)
+# reads ":param order_id: The order." and "@return: It.", but not ":func:`pay` takes it."
+_FIELD = re.compile(
+    r"[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|kwarg|type|raises?|except(?:ion)?|returns?|rtype|yields?|"
+    r"ytype|i?var|cvar|vartype|meta)\b[^:`]{0,200}:(?!`)"
+)
 _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 
 
@@ -39,14 +45,29 @@ class Layout:
         body = [line.text.strip() for line in self.lines[section.body : section.end]]
         return [section.inline, *body] if section.inline else body
 
+    @property
+    def first_field(self) -> int:
+        """Number of the first line with a field (``:param x:``), or of the line after the last."""
+        found = (number for number, line in enumerate(self.lines) if is_field(line, self.margin))
+        return next(found, len(self.lines))
+
     def preface(self) -> list[str]:
         """Text lines before the first section, stripped."""
         end = self.sections[0].heading if self.sections else len(self.lines)
         return [line.text.strip() for line in self.lines[:end]]
 
+    def text_above(self, section: Section) -> list[str]:
+        """Text lines above a heading, stripped."""
+        return [line.text.strip() for line in self.lines[: section.heading] if not line.blank]
+
     def is_rule(self, number: int) -> bool:
         """Whether a line is nothing but dashes at the margin: an underline, a table border, a transition."""
         return is_rule(self.lines[number], self.margin)
+
+
+def is_field(line: DocLine, margin: int) -> bool:
+    """Whether a line is a field of reST or Epytext: what follows, up to the next heading, is of fields."""
+    return not line.code and line.indent == margin and bool(_FIELD.match(line.text.strip()))
 
 
 def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
@@ -100,7 +121,7 @@ def _split(docstring: str) -> list[DocLine]:
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
     """Mark doctests (up to a blank or outdented line) and fenced lines; tell whether a fence stays open."""
     marked, fence, prompt = [], "", -1
-    for line in lines:
+    for number, line in enumerate(lines):
         stripped = line.text.strip()
         code: Code = "fence" if fence else ""
         if fence:
@@ -110,9 +131,17 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
         elif stripped.startswith(">>>"):
             code, prompt = "doctest", line.indent
         else:
-            prompt, fence = -1, _opened(stripped)
+            prompt, fence = -1, "" if _underlines(lines[number - 1 : number + 1]) else _opened(stripped)
         marked.append(replace(line, code=code) if code else line)
     return marked, bool(fence)
+
+
+def _underlines(pair: Sequence[DocLine]) -> bool:
+    """Whether the second of two lines underlines the first in reST: a fence would be shorter."""
+    if len(pair) < 2 or pair[0].blank or pair[0].indent != pair[1].indent:
+        return False
+    title, rule = (line.text.strip() for line in pair)
+    return set(rule) == {"~"} and len(rule) >= columns(title)
 
 
 def _opened(stripped: str) -> str:
@@ -157,8 +186,10 @@ class _Scanner:
         self._current = None
 
     def _read(self, number: int) -> None:
-        """Add a line to the current section, or end a Google section that the line leaves."""
+        """Add a line to the current section, or end the section: fields, what a Google section leaves."""
         line = self._lines[number]
+        if self._current is not None and is_field(line, self._margin):
+            self._keep()
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
             return

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coreloop.docstrings.edit import Refused, docstring_node
+from coreloop.docstrings.edit import Refused
+from coreloop.docstrings.located import docstring_node
 from coreloop.docstrings.names import name_key
 from coreloop.docstrings.sections import Layout, scan
 from coreloop.docstrings.source import (

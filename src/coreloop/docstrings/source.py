@@ -6,6 +6,7 @@ The parser reads the bytes themselves; the decoded text exists to find, for a po
 
 import ast
 import re
+import sys
 import tokenize
 import warnings
 from bisect import bisect_right
@@ -19,6 +20,8 @@ _BOM = b"\xef\xbb\xbf"
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
+_PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+"""A file for a newer Python is refused, and this tells why."""
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
@@ -122,7 +125,7 @@ def read_source(raw: bytes) -> SourceText:
         text = raw.removeprefix(_BOM).decode(encoding)
         tree = parse(raw)
     except _UNREADABLE as exc:
-        raise UnprovenError(f"Python cannot read the file: {_first_line(exc)}") from exc
+        raise UnprovenError(f"{_PYTHON} cannot read the file: {_first_line(exc)}") from exc
     starts = (0, *(match.end() for match in _NEWLINE.finditer(text)))
     return SourceText(raw, text, encoding, tree, starts)
 

@@ -1,6 +1,6 @@
 """GitHub as the forge: each operation, and the shapes of the answers it reads.
 
-What writes here opens a draft pull request, or puts coreloop's one label on it.
+What writes here opens a draft pull request, gives it another text, or puts coreloop's one label on it.
 """
 
 from collections.abc import Iterator
@@ -157,6 +157,11 @@ class GithubForge:
         if not pull.draft:
             raise wrong_answer(doing, f"{pull.url} was opened, but not as a draft: close it")
         return pull
+
+    def rewrite(self, number: int, *, title: str, body: str) -> None:
+        """Give a pull request another title and text; nothing else of it can be changed here."""
+        doing = f"rewrite pull request {number} of {self._api.repo}"
+        self._api.patch(f"/pulls/{number}", {"title": title, "body": body}, doing=doing)
 
     def add_label(self, number: int) -> None:
         """Put the label ``coreloop`` on a pull request.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
-from coreloop.history.trailers import BRANCH_PREFIX, TITLE_MARK, read_trailers
+from coreloop.history.trailers import BRANCH_PREFIX, TITLE_MARK, promoted_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class PullRequest:
         prefix: a body is copied easily, and a title edited.
         """
         mine = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
-        return mine and read_trailers(self.body).get("Candidate-Key") == key
+        return mine and key in promoted_keys(self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,9 @@ class Forge(Protocol):
 
     def open_draft(self, *, branch: str, base: str, title: str, body: str) -> PullRequest:
         """Open a draft. Not idempotent: look for the key first."""
+
+    def rewrite(self, number: int, *, title: str, body: str) -> None:
+        """Give a pull request another title and text. Idempotent."""
 
     def add_label(self, number: int) -> None:
         """Put coreloop's label on a pull request. Idempotent."""

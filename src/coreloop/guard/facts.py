@@ -1,11 +1,12 @@
 """What a decision rests on, gathered for an event: git, coreloop.yaml and files of what the API said."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from coreloop.docstrings.ownership import promoted_lines
 from coreloop.errors import GitError, UsageError
-from coreloop.guard.change import FileChange, read_change, read_files
+from coreloop.guard.change import Change, FileChange, read_change, read_files
 from coreloop.guard.claims import is_promotion, merged_pulls
 from coreloop.guard.event import (
     Event,
@@ -18,9 +19,11 @@ from coreloop.guard.event import (
     read_reviews,
 )
 from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.guard.promotion import shrunk_target
 from coreloop.history.repository import Commit, Repository
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
+from coreloop.proposals.lines import is_form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +110,33 @@ def _read_facts(event: Event, asked: Asked) -> Facts:
             files = {head: read_files(repository, change.merge_base, head)}
         else:
             files = _files_of_promotions(repository, change.commits)
+        project = _below(repository.root, workspace.root)
         return Facts(
             commits=change.commits,
             files=files,
             settings=workspace.settings,
-            project=_below(repository.root, workspace.root),
+            project=project,
+            ours=_ours(repository, change, files, project),
             reviews=reviews,
             pulls=pulls,
             authorships=authorships,
         )
+
+
+def _ours(
+    repository: Repository, change: Change, files: Mapping[str, tuple[FileChange, ...]], project: str
+) -> dict[str, frozenset[str]]:
+    """Lines of promotions that were merged, read only where a promotion takes lines out."""
+    found = {}
+    for sha, changed in files.items():
+        commit = next((one for one in change.commits if one.sha == sha), None)
+        target = shrunk_target(changed, commit) if commit is not None else None
+        if commit is None or target is None:
+            continue
+        path = project + target.partition("::")[0]
+        base = commit.parents[0]
+        found[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
+    return found
 
 
 def _files_of_promotions(

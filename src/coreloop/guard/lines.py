@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from coreloop.guard.figures import refuse_counts, refuse_figures, refuse_rate
 from coreloop.guard.statement import refuse_statement
 from coreloop.guard.words import Words
-from coreloop.proposals.advice import parse_advice
+from coreloop.history.trailers import SECTIONS
+from coreloop.proposals.advice import parse_advice, statement_key
 from coreloop.proposals.figures import caveat_figures, guide_figures, read_guide_evidence
 from coreloop.proposals.grammar import (
     Call,
@@ -23,6 +24,43 @@ from coreloop.proposals.grammar import (
 from coreloop.proposals.lines import refuse_line
 from coreloop.records import is_category
 from coreloop.text import printable
+
+
+def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], words: Words) -> Iterator[str]:
+    """Why lines are not those of the candidates that a commit carries: each has its own, and none is over.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Without indentation, each on one line.
+    groups : sequence of mapping of str to str
+        The trailers of each candidate, complete.
+    words : Words
+        What the base declares.
+    """
+    if len(groups) == 1:
+        yield from refuse_lines(lines, groups[0], words)
+        return
+    left = list(lines)
+    for group in groups:
+        section, key = SECTIONS[group["Phase"]], group["Candidate-Key"]
+        own = [line for line in left if statement_key(words.tool, line, section) == key]
+        if len(own) != 1:
+            yield f"candidate {group['Candidate-Id']} has no line of its own among those that are put there"
+            continue
+        left.remove(own[0])
+        yield from refuse_lines(own, group, words)
+    if left:
+        yield f"{printable(left[0])} is the line of no candidate"
+
+
+def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
+    """A line gives way only to another one about the same."""
+    subjects = {said.subject() for line in added if (said := parse_advice(line)) is not None}
+    for line in removed:
+        said = parse_advice(line)
+        if said is None or said.subject() not in subjects:
+            yield f"{printable(line)} is removed, and nothing about the same is put there"
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
@@ -43,6 +81,9 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
             return
     statement = parse_advice(lines[0]) if len(lines) == 1 else None
     if statement is not None:
+        section = SECTIONS[trailers["Phase"]]
+        if words.tool and statement_key(words.tool, lines[0], section) != trailers["Candidate-Key"]:
+            yield "the Candidate-Key is not that of the line"
         yield from refuse_statement(statement, trailers, words)
         return
     values = tuple(map(parse_line, lines))

@@ -6,7 +6,7 @@ that yields a reason for every way in which it is broken.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from coreloop.errors import UsageError
@@ -26,7 +26,7 @@ from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain_letters
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
 from coreloop.history.repository import Commit
-from coreloop.history.trailers import LABEL, SECTIONS, branch_start, read_trailers
+from coreloop.history.trailers import LABEL, SECTIONS, branch_start, promoted_keys, read_promoted
 from coreloop.project.settings import Settings
 from coreloop.text import printable
 
@@ -84,6 +84,8 @@ class Facts:
         Coreloop.yaml of the base.
     project : str
         Folder of coreloop.yaml below the repository's root: ``""``, or with a slash at its end.
+    ours : mapping of str to frozenset of str
+        By the same commit, where lines go: those that promotions put into its docstring before.
     reviews, pulls, authorships
         What the API says.
     """
@@ -92,6 +94,7 @@ class Facts:
     files: Mapping[str, tuple[FileChange, ...]]
     settings: Settings
     project: str = ""
+    ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
     reviews: tuple[Review, ...] = ()
     pulls: tuple[ReportedPull, ...] = ()
     authorships: tuple[Authorship, ...] = ()
@@ -226,17 +229,18 @@ def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     for commit in facts.commits[-1:]:
-        phase, engine = read_trailers(commit.message).get("Phase", ""), engine_of(commit)
-        start = branch_start(phase, engine) if phase in SECTIONS else "\n"
-        if re.fullmatch(re.escape(start) + r"[a-z0-9-]+-[0-9]{8}(?:-[0-9]{1,2})?", event.pull.branch) is None:
+        phases = {group.get("Phase", "") for group in read_promoted(commit.message)}
+        starts = [branch_start(phase, engine_of(commit)) for phase in phases & SECTIONS.keys()]
+        start = "|".join(map(re.escape, starts)) or "\n"
+        if not re.fullmatch(rf"(?:{start})[a-z0-9-]+-[0-9]{{8}}(?:-[0-9]{{1,2}})?", event.pull.branch):
             yield f"branch {printable(event.pull.branch)} is not the one of its commit; promote it anew"
 
 
 def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     """A squash takes the trailers from there."""
-    said = read_trailers(event.pull.body)
+    said = read_promoted(event.pull.body)
     for commit in facts.commits[-1:]:
-        if said != read_trailers(commit.message):
+        if said != read_promoted(commit.message):
             yield "the trailers of its text are not those of its commit; put them back"
 
 
@@ -305,7 +309,7 @@ def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 
 def _marks(sha: str, text: str) -> set[str]:
     """What a commit and its pull request have in common, whether it was squashed or not."""
-    return {sha, read_trailers(text).get("Candidate-Key") or sha}
+    return {sha, *promoted_keys(text)}
 
 
 def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -332,11 +336,7 @@ def _promotions(facts: Facts) -> Iterator[ReportedPull]:
     """The pull requests of a group that are coreloop's, by what they show or by their head commit."""
     shas = {commit.sha for commit in facts.commits if is_promotion(commit)}
     for pull in facts.pulls:
-        if (
-            any(claims_of_pull(pull))
-            or pull.head_sha in shas
-            or read_trailers(pull.body).get("Candidate-Key")
-        ):
+        if any(claims_of_pull(pull)) or pull.head_sha in shas or promoted_keys(pull.body):
             yield pull
 
 
@@ -349,8 +349,13 @@ def _promoting(facts: Facts) -> Iterator[Commit]:
 
 
 def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
-    files = facts.files.get(sha, ())
-    yield from refuse_files(files, commit, settings=facts.settings, project=facts.project)
+    yield from refuse_files(
+        facts.files.get(sha, ()),
+        commit,
+        settings=facts.settings,
+        project=facts.project,
+        ours=facts.ours.get(sha, frozenset()),
+    )
 
 
 def _refuse_unapproved(pull: ReportedPull, facts: Facts) -> Iterator[str]:

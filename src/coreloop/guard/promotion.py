@@ -1,14 +1,14 @@
 """What a commit that says it is a promotion must be: trailers that agree, and one text in one docstring."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import FileChange
-from coreloop.guard.insertion import inserted_lines
-from coreloop.guard.lines import refuse_lines
+from coreloop.guard.insertion import ChangedLines, changed_lines
+from coreloop.guard.lines import refuse_groups, refuse_replaced
 from coreloop.guard.words import Words
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import (
@@ -18,8 +18,8 @@ from coreloop.history.trailers import (
     REPLAYS,
     SECTIONS,
     SYMBOL,
-    read_trailers,
-    write_title,
+    is_title,
+    read_promoted,
 )
 from coreloop.project.settings import Settings
 from coreloop.text import printable
@@ -41,7 +41,7 @@ def engine_of(commit: Commit) -> str:
 
 
 def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
-    """What is missing or contradicts itself in a commit's message.
+    """What is missing or contradicts itself in a commit's message; it may carry several candidates of a tool.
 
     Parameters
     ----------
@@ -50,7 +50,21 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
     settings : Settings
         Of the base: where a tool's docstring is.
     """
-    said, where = read_trailers(commit.message), f"commit {commit.sha[:12]}"
+    groups, engine = read_promoted(commit.message) or ({},), engine_of(commit)
+    yield from dict.fromkeys(reason for said in groups for reason in _refuse_group(commit, said, settings))
+    if not all(map(_is_whole, groups)):
+        return
+    if not is_title(subject_of(commit), [said["Phase"] for said in groups], engine):
+        phases = " and ".join(sorted({said["Phase"] for said in groups}))
+        yield f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}"
+    if len({said["Candidate-Key"] for said in groups}) < len(groups):
+        yield f"commit {commit.sha[:12]} names a candidate twice, with other figures"
+    if len({said["Target"] for said in groups}) > 1:
+        yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes one"
+
+
+def _refuse_group(commit: Commit, said: Mapping[str, str], settings: Settings) -> Iterator[str]:
+    where = f"commit {commit.sha[:12]}"
     missing = [name for name in NAMES if not said.get(name)]
     phase = said.get("Phase", "")
     if missing or phase not in SECTIONS:
@@ -62,8 +76,6 @@ def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
         yield f"the Candidate-Key of {where} is none that coreloop gives"
     if said["Replay"] not in REPLAYS[phase]:
         yield f"with the Replay of {where} coreloop promotes nothing"
-    if subject_of(commit) != write_title(phase, engine_of(commit)):
-        yield f"the subject of {where} is not the title of a promotion of phase {phase}"
     yield from _refuse_target(said["Target"], engine_of(commit), settings)
 
 
@@ -76,7 +88,12 @@ def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str
 
 
 def refuse_files(
-    files: Sequence[FileChange], commit: Commit, *, settings: Settings, project: str
+    files: Sequence[FileChange],
+    commit: Commit,
+    *,
+    settings: Settings,
+    project: str,
+    ours: Collection[str] = (),
 ) -> Iterator[str]:
     """What a change does beside putting its lines into the one docstring.
 
@@ -90,11 +107,14 @@ def refuse_files(
         Of the base: the words that may be written.
     project : str
         Folder that targets are below: ``""``, or with a slash at its end.
+    ours : collection of str
+        Lines that promotions put into this docstring before: they may give way.
     """
     if len(files) != 1:
         yield f"{len(files)} files change; a promotion changes one"
         return
-    one, said = files[0], read_trailers(commit.message)
+    one, groups = files[0], read_promoted(commit.message)
+    said = groups[0] if groups else {}
     file, _, symbol = said.get("Target", "").partition("::")
     if not one.is_regular or one.modes[0] != one.modes[1]:
         yield f"{printable(one.path)} is not only modified: its kind or mode changes, or it comes or goes"
@@ -102,18 +122,52 @@ def refuse_files(
         yield f"{printable(one.path)} is no Python file"
     elif one.path != project + file:
         yield f"{printable(one.path)} changes, but the Target is {printable(said.get('Target', 'missing'))}"
-    elif said.get("Phase") in SECTIONS and SYMBOL.fullmatch(symbol) and all(map(said.get, NAMES)):
-        yield from _refuse_text(one, symbol, said, Words(settings, "", engine_of(commit)))
+    elif SYMBOL.fullmatch(symbol) and all(_is_whole(group) for group in groups):
+        yield from _refuse_text(one, symbol, groups, Words(settings, "", engine_of(commit)), ours)
 
 
-def _refuse_text(one: FileChange, symbol: str, said: Mapping[str, str], words: Words) -> Iterator[str]:
-    qualname, _, line = symbol.partition(":")
-    at, section = int(line) if line else None, SECTIONS[said["Phase"]]
+def _is_whole(group: Mapping[str, str]) -> bool:
+    return group.get("Phase") in SECTIONS and all(map(group.get, NAMES))
+
+
+def shrunk_target(files: Sequence[FileChange], commit: Commit) -> str | None:
+    """The docstring that a promotion takes lines out of, as its trailers name it, or None."""
+    groups = [group for group in read_promoted(commit.message) if _is_whole(group)]
+    if len(files) != 1 or not groups:
+        return None
+    target = groups[0]["Target"]
     try:
-        lines = inserted_lines(one.old, one.new, qualname=qualname, line=at, section=section)
+        return target if _changed(files[0], target.partition("::")[2], groups).removed else None
+    except UnprovenError:  # it is refused for that
+        return None
+
+
+def _changed(one: FileChange, symbol: str, groups: Sequence[Mapping[str, str]]) -> ChangedLines:
+    qualname, _, line = symbol.partition(":")
+    sections = tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in groups))
+    at = int(line) if line else None
+    return changed_lines(one.old, one.new, qualname=qualname, line=at, sections=sections)
+
+
+def _refuse_text(
+    one: FileChange,
+    symbol: str,
+    groups: Sequence[Mapping[str, str]],
+    words: Words,
+    ours: Collection[str],
+) -> Iterator[str]:
+    qualname, _, line = symbol.partition(":")
+    at = int(line) if line else None
+    try:
+        changed = _changed(one, symbol, groups)
         source = read_source(one.old)
         definition = find_definition(source.tree, qualname, at)
     except UnprovenError as reason:
         yield f"{printable(one.path)}: {reason}"
         return
-    yield from refuse_lines(lines, said, replace(words, source=source.text, definition=definition))
+    foreign = [text for text in changed.removed if text not in ours]
+    if foreign:
+        yield f"{printable(one.path)}: {printable(foreign[0])} is removed, which no promotion put there"
+    known = replace(words, source=source.text, definition=definition)
+    yield from refuse_replaced(changed.removed, changed.added)
+    yield from refuse_groups(changed.added, groups, known)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coreloop.errors import NoRepositoryError
 from coreloop.history.repository import Commit, Repository
-from coreloop.history.trailers import BRANCH_PREFIX, read_trailers
+from coreloop.history.trailers import BRANCH_PREFIX, promoted_keys, read_promoted
 
 _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
@@ -121,14 +121,16 @@ def read_history(commits: Iterable[Commit]) -> History:
     landings = _landings(ordered, line)
     merges: dict[tuple[str, int], Merge] = {}
     for commit in ordered:
-        trailers = read_trailers(commit.message)
-        key = trailers.get("Candidate-Key")
-        if key and trailers.get("Phase") in {"R", "F"} and not _REVERTS.search(commit.message):
-            landing = landings[commit.sha]
-            promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
-            below = landing.commit.parents[0] if landing.commit.parents else ""
-            merge = Merge(promotion, landing.commit.sha, below, landing.place)
-            merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
+        if _REVERTS.search(commit.message):
+            continue
+        for trailers in read_promoted(commit.message):
+            key = trailers.get("Candidate-Key")
+            if key and trailers.get("Phase") in {"R", "F"}:
+                landing = landings[commit.sha]
+                promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
+                below = landing.commit.parents[0] if landing.commit.parents else ""
+                merge = Merge(promotion, landing.commit.sha, below, landing.place)
+                merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
     promoted = {merge.promotion.sha for merge in merges.values()}
     reverts = {landings[sha].place for sha in _taking_back(ordered, promoted)}
     return History(
@@ -170,11 +172,7 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
 def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
     """Candidate keys at the heads of promotion branches that this clone knows, with the branches' names."""
     heads = repository.promotion_heads(remote, BRANCH_PREFIX)
-    return {
-        key: branch
-        for branch, commit in heads.items()
-        if (key := read_trailers(commit.message).get("Candidate-Key"))
-    }
+    return {key: branch for branch, commit in heads.items() for key in promoted_keys(commit.message)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +189,9 @@ def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenB
     found = {}
     for remote in (None, *repository.remotes()):
         for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
-            key = read_trailers(commit.message).get("Candidate-Key")
-            if key and key not in merged:
-                found[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+            for key in promoted_keys(commit.message):
+                if key not in merged:
+                    found[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
     return list(found.values())
 
 

@@ -4,7 +4,7 @@ One vocabulary for those who write them (`promote`) and those who read them (`hi
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from coreloop.history.slug import to_slug
@@ -56,14 +56,40 @@ def read_trailers(message: str) -> dict[str, str]:
     return {match[1]: match[2] for match in _LINE.finditer(message)}
 
 
+def read_promoted(message: str) -> tuple[dict[str, str], ...]:
+    """The trailers of each candidate that a message carries, in their order; ``Phase`` begins the next one's.
+
+    What stands there twice, as a squash repeats it, is one.
+    """
+    groups: list[dict[str, str]] = [{}]
+    for match in _LINE.finditer(message):
+        if match[1] == "Phase" and "Phase" in groups[-1]:
+            groups.append({})
+        groups[-1][match[1]] = match[2]
+    return tuple({tuple(group.items()): group for group in groups if group}.values())
+
+
+def promoted_keys(message: str) -> tuple[str, ...]:
+    """The keys of the candidates that a message carries."""
+    return tuple(key for group in read_promoted(message) if (key := group.get("Candidate-Key")))
+
+
 def write_trailers(values: Mapping[str, str]) -> str:
     """The trailers as one paragraph, in the order of `NAMES`; a value is one line."""
     return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in NAMES if name in values)
 
 
-def write_title(phase: str, engine: str) -> str:
-    """Subject of a promotion's commit and title of its pull request."""
-    return f"{TITLE_MARK}{phase}] docs({engine}): {_SAYINGS[phase]}, {SECTIONS[phase]}"
+def write_title(phases: Collection[str], engine: str) -> str:
+    """Subject of a promotion's commit and title of its pull request; of several, ``R`` names it."""
+    first, *others = sorted(set(phases), reverse=True)
+    said = " and ".join(_SAYINGS[phase] for phase in (first, *others))
+    return f"{TITLE_MARK}{first}] docs({engine}): {said}"
+
+
+def is_title(title: str, phases: Collection[str], engine: str) -> bool:
+    """Whether a title is a promotion's; older versions named the section, too."""
+    wanted = write_title(phases, engine)
+    return title in {wanted, *(f"{wanted}, {SECTIONS[phase]}" for phase in phases if len(set(phases)) == 1)}
 
 
 def branch_start(phase: str, engine: str) -> str:

@@ -6,7 +6,7 @@ as the category and what the user said, is a stratum and never a side.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final, Literal
 
@@ -19,9 +19,9 @@ from coreloop.mine.statistics import (
     newcombe_interval,
 )
 from coreloop.mine.window import moment
-from coreloop.proposals.advice import Advice, advice, written_path
+from coreloop.proposals.advice import Advice, advice, statement_key, written_path
 from coreloop.proposals.candidates import SECTION
-from coreloop.proposals.statements import Sides, Statement, statement_key
+from coreloop.proposals.statements import Sides, Statement
 
 LEAST_REQUESTS: Final = 20
 """Of a side."""
@@ -33,6 +33,8 @@ ContrastKind = Literal["order", "once", "choice"]
 
 _REASONS: Final[Mapping[ContrastKind, int]] = {"choice": 0, "once": 1, "order": 2}
 _ALIKE: Final = 0.8
+_MOST_OTHER: Final = 0.5
+"""Share of requests whose repeated calls all differ: with more, the repeats may be work that is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Contrast:
         Requests that the smaller side lacks to be tested.
     n_saved : int
         Calls that would not be made if all requests were like those with it.
+    refused : str or None
+        Why it is no advice, though true.
     """
 
     kind: ContrastKind
@@ -61,6 +65,7 @@ class Contrast:
     p_value: float
     n_missing: int = 0
     n_saved: int = 0
+    refused: str | None = None
 
     def is_better(self) -> bool:
         """Whether the side with it has been better by 20 points: a reason to wait for more requests."""
@@ -74,11 +79,11 @@ class Contrast:
     def _strata(self, among: int) -> list[TwoSides]:
         return self.cases.sides(self.with_it & among, self.without & among)
 
-    def is_like(self, other: "Contrast") -> bool:
-        """Whether it holds nearly the same requests against nearly the same others."""
+    def is_part_of(self, other: "Contrast") -> bool:
+        """Whether nearly all requests of each side are on the same side of the other, too."""
         return all(
-            len(one & two) >= _ALIKE * len(one | two)
-            for one, two in zip(self._requests(), other._requests(), strict=True)
+            len(mine & theirs) >= _ALIKE * len(mine)
+            for mine, theirs in zip(self._requests(), other._requests(), strict=True)
         )
 
     def _requests(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
@@ -120,6 +125,7 @@ class Contrast:
             first_seen=moment(concerned[0].ts_us),
             last_seen=moment(concerned[-1].ts_us),
             providers=count_providers(concerned),
+            refused=self.refused,
         )
 
     def _sides(self, among: int) -> Sides:
@@ -164,10 +170,10 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
 
 
 def without_repeats(pairs: Iterable[tuple[Contrast, float]]) -> list[tuple[Contrast, float]]:
-    """One of all contrasts that say the same of the same requests, each with its q-value."""
+    """One of all contrasts that say the same of the same requests, or of some of these, with its q-value."""
     kept: list[tuple[Contrast, float]] = []
     for one, q_value in sorted(pairs, key=lambda pair: pair[0].reason()):
-        if not any(one.is_like(other) for other, _ in kept):
+        if not any(one.is_part_of(other) for other, _ in kept):
             kept.append((one, q_value))
     return kept
 
@@ -238,7 +244,24 @@ def _once(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Contra
     once = bits_of((place for place, n in enumerate(n_ok) if n == 1), cases.n)
     more = bits_of((place for place, n in enumerate(n_ok) if n > 1), cases.n)
     n_saved = sum(n - 1 for n in n_ok if n > 1)
-    return _test("once", tool, advice("once"), requests, cases, once, more, n_saved=n_saved)
+    found = _test("once", tool, advice("once"), requests, cases, once, more, n_saved=n_saved)
+    return replace(found, refused=_needed(found)) if found is not None else None
+
+
+def _needed(found: Contrast) -> str | None:
+    """Why repeats may all be needed: a customer who sends back two orders takes two calls."""
+    repeated = [_given(found.requests[place], found.tool) for place in places_of(found.without)]
+    n_other = sum(len(set(given)) == len(given) for given in repeated)
+    if n_other <= _MOST_OTHER * len(repeated):
+        return None
+    share = f"{n_other} of {len(repeated)} requests"
+    return f"weak: in {share} no call repeats another's arguments; all may be needed"
+
+
+def _given(request: SampledRequest, tool: str) -> list[frozenset[tuple[str, int]]]:
+    """Arguments and values of each call that was ok."""
+    calls = (call for call in request.calls if call.ok and call.tool == tool)
+    return [frozenset((name, given.value) for name, given in call.arguments.items()) for call in calls]
 
 
 def _sources(

@@ -10,9 +10,9 @@ from coreloop.mine.cases import LEAST_DIFFERENCE, Cases, bits_of, places_of
 from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.statistics import fisher_exact, newcombe_interval
 from coreloop.mine.window import moment
-from coreloop.proposals.advice import advice
+from coreloop.proposals.advice import advice, statement_key
 from coreloop.proposals.candidates import SECTION
-from coreloop.proposals.statements import Sides, Statement, statement_key
+from coreloop.proposals.statements import Sides, Statement
 
 LEAST_REQUESTS: Final = 20
 LEAST_LIFT: Final = 1.5

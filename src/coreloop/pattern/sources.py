@@ -1,7 +1,7 @@
 """Where a tool's arguments come from: fields of earlier results in which most values of good calls stood."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -10,9 +10,9 @@ from coreloop.mine.sample import Sample, SampledRequest, count_providers
 from coreloop.mine.sampling import SampledArgument
 from coreloop.mine.statistics import fisher_exact, wilson_interval
 from coreloop.mine.window import moment
-from coreloop.proposals.advice import advice, parse_advice, written_path
+from coreloop.proposals.advice import advice, parse_advice, statement_key, written_path
 from coreloop.proposals.candidates import SECTION
-from coreloop.proposals.statements import Sides, Statement, statement_key
+from coreloop.proposals.statements import Sides, Statement
 
 LEAST_SHARE: Final = 0.7
 LEAST_BOUND: Final = 0.5
@@ -39,14 +39,21 @@ class _Values:
     stood: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     first: Counter[str] = field(default_factory=Counter)
     n_asked: int = 0
+    had: Counter[str] = field(default_factory=Counter)
 
-    def add(self, request: SampledRequest, sources: tuple[str, ...]) -> None:
+    def add(self, request: SampledRequest, sources: tuple[str, ...], had: Collection[str]) -> None:
+        """Take in a value; ``had`` are the tools that were called with it before, under the same name."""
         number = len(self.requests)
+        self.had.update(had)
         self.requests.append(request)
         for path in sources:
             self.stood[path].add(number)
         self.first.update(sources[:1])
         self.n_asked += sources[:1] == (_QUESTION,)
+
+    def givers(self) -> frozenset[str]:
+        """The tools that mostly had the value before."""
+        return frozenset(tool for tool, n in self.had.items() if n >= LEAST_SHARE * len(self.requests))
 
 
 @dataclass(slots=True)
@@ -93,56 +100,59 @@ def find_sources(sample: Sample) -> list[Statement]:
     """
     values: defaultdict[tuple[str, str], _Values] = defaultdict(_Values)
     failures: defaultdict[tuple[str, str], _Failures] = defaultdict(_Failures)
-    for request, _, call in sample.calls():
-        for name, argument in call.arguments.items():
-            if argument.sources is None:
-                continue
-            if call.ok:
-                values[call.tool, name].add(request, argument.sources)
-            if set(argument.sources) != {_QUESTION}:
-                failures[call.tool, name].calls.append((call.ok, _stood(argument)))
-    found = (
-        _source(tool, name, one, failures[tool, name], sample) for (tool, name), one in sorted(values.items())
-    )
-    return _together([statement for statement in found if statement is not None])
+    for request in sample.requests:
+        had: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        for call in request.calls:
+            for name, argument in call.arguments.items():
+                before = had[name, argument.value] - {call.tool}
+                if call.ok and argument.sources is not None:
+                    values[call.tool, name].add(request, argument.sources, before)
+                if argument.sources is not None and set(argument.sources) != {_QUESTION}:
+                    failures[call.tool, name].calls.append((call.ok, _stood(argument)))
+                if call.ok and argument.value:
+                    had[name, argument.value].add(call.tool)
+    found, givers = [], {}
+    for (tool, name), of_argument in sorted(values.items()):
+        statement = _source(tool, name, of_argument, failures[tool, name], sample)
+        if statement is not None:
+            found.append(statement)
+            if statement.refused is None:
+                givers[tool, statement.line] = of_argument.givers()
+    return _together(found, givers)
 
 
-def _together(found: Sequence[Statement]) -> list[Statement]:
+_Line = tuple[str, str]  # tool, line
+
+
+def _together(found: Sequence[Statement], givers: Mapping[_Line, frozenset[str]]) -> list[Statement]:
     """What is one with another statement is not proposed beside it.
 
     Fields of one object go together: where one is the user's to give, the street, so is the city. And who has
-    an argument from a tool that was called with the same other argument need not be told where that is from.
+    called a tool with a value need not be told where that is from, if that tool's docstring says it.
     """
     given = {place for one in found if one.refused is not None for place in _objects(one)}
-    told = {(one.tool, one.line): _slots(one) for one in found}
     return [
-        one if one.refused is not None else replace(one, refused=_refusal(one, given, told)) for one in found
+        one if one.refused is not None else replace(one, refused=_refusal(one, given, givers))
+        for one in found
     ]
 
 
 def _refusal(
-    one: Statement, given: set[tuple[str, str]], told: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
+    one: Statement, given: set[tuple[str, str]], givers: Mapping[_Line, frozenset[str]]
 ) -> str | None:
     if given.intersection(_objects(one)):
         return _USERS_TOO
-    mine = [
-        slots
-        for (tool, _), slots in told.items()
-        if tool == one.tool and slots["argument"] != _slots(one)["argument"]
-    ]
-    through = {path.partition("(")[0] for slots in mine for path in slots["paths"]}
-    giver = next((tool for tool in sorted(through) if (tool, one.line) in told), None)
-    return f"said already: it is what {giver} was called with, of which the same is said" if giver else None
-
-
-def _slots(statement: Statement) -> Mapping[str, tuple[str, ...]]:
-    said = parse_advice(statement.line)
-    return dict(said.slots) if said is not None else {"argument": (), "paths": ()}
+    for giver in sorted(givers[one.tool, one.line]):
+        if one.tool not in givers.get((giver, one.line), {one.tool}):
+            return f"said already: it is what {giver} was called with, of which the same is said"
+    return None
 
 
 def _objects(statement: Statement) -> set[tuple[str, str]]:
     """The tool, and the names of the objects that a source's fields are of; of a bare result, none."""
-    paths = (path.split(".") for path in _slots(statement)["paths"] if not path.endswith("]"))
+    said = parse_advice(statement.line)
+    written = dict(said.slots)["paths"] if said is not None else ()
+    paths = (path.split(".") for path in written if not path.endswith("]"))
     return {(statement.tool, parts[-2]) for parts in paths if len(parts) > 2 and parts[-2].isidentifier()}
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coreloop.errors import UsageError
+from coreloop.project.frameworks import find_framework
 from coreloop.project.scaffold import ProjectFile, plan_files, write_files
 from coreloop.project.settings import FILE_NAME
 from coreloop.project.topics import propose_topics
@@ -63,7 +64,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _checked(request.reviewer or _owner(request.github))
     topics = propose_topics(workspace.records_dir, root)
-    planned = plan_files(root, workspace.settings, owner=reviewer, topics=topics)
+    framework = find_framework(root)
+    planned = plan_files(root, workspace.settings, owner=reviewer, topics=topics, framework=framework)
     if request.confirm:
         write_files(root, planned)
     return Initialised(tuple(planned), reviewer)

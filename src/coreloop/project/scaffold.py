@@ -23,6 +23,7 @@ _COPIED: Final = {
     ".github/workflows/coreloop-pattern.yml": "coreloop-pattern.yml",
 }
 _EXAMPLE_RULE: Final = re.compile(rb"(?m)^#  - \{label: FIN-profitability-KR.*$")
+_EXAMPLE_REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -50,7 +51,12 @@ class ProjectFile:
 
 
 def plan_files(
-    root: Path, settings: Settings, *, owner: str, topics: Sequence[str] = ()
+    root: Path,
+    settings: Settings,
+    *,
+    owner: str,
+    topics: Sequence[str] = (),
+    framework: str | None = None,
 ) -> list[ProjectFile]:
     """Work out what is missing; reads only.
 
@@ -64,6 +70,8 @@ def plan_files(
         Who reviews, as CODEOWNERS has it: ``@login`` or ``@organization/team``.
     topics : sequence of str
         Words that a new coreloop.yaml proposes as categories.
+    framework : str, optional
+        What a new coreloop.yaml proposes to read the tools with.
 
     Raises
     ------
@@ -71,7 +79,7 @@ def plan_files(
         A folder is where a file should be, or .gitignore cannot be read.
     """
     wanted = dict(_wanted(settings, owner=owner))
-    wanted[FILE_NAME] = with_topics(wanted[FILE_NAME], topics)
+    wanted[FILE_NAME] = with_framework(with_topics(wanted[FILE_NAME], topics), framework)
     planned = [_planned(root, path, content) for path, content in wanted.items()]
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
@@ -109,6 +117,14 @@ def with_topics(template: bytes, topics: Sequence[str]) -> bytes:
         ("# Words of many questions that the source names; take off the # of what helps.", *rules)
     )
     return _EXAMPLE_RULE.sub(proposed.encode(), template, count=1) if topics else template
+
+
+def with_framework(template: bytes, framework: str | None) -> bytes:
+    """The coreloop.yaml with a proposal for the framework, behind a ``#``, in the place of the example."""
+    if framework is None:
+        return template
+    proposed = f'# reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
+    return _EXAMPLE_REACH.sub(proposed.encode(), template, count=1)
 
 
 def read_template(name: str) -> bytes:

@@ -2,20 +2,25 @@
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import yaml
 
 from coreloop.errors import SettingsError
 from coreloop.files import open_regular
+from coreloop.project.frameworks import FRAMEWORKS
 from coreloop.records import DEFAULT_SELECTORS, is_category
 
 FILE_NAME: Final = "coreloop.yaml"
 _AT_LEAST_ONE: Final = {"least": 1}
+_ATTRIBUTE: Final = re.compile(
+    r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*"
+)  # shop.tools:TOOLS, not shop/tools.py
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +66,27 @@ class ReplaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
-    """The command that prints the tools' schemas, and what each provider cuts, in characters."""
+    """How to read what the model receives: the framework's own way, or by a command; else it is unmeasured.
 
+    Attributes
+    ----------
+    framework : str or None
+        One of `coreloop.project.frameworks.FRAMEWORKS`, with ``tools``.
+    tools : str or None
+        ``module:attribute``: where the tools are, or what returns them.
+    python : str or None
+        The interpreter that has the framework; by default that of the project's ``.venv``, else this one.
+    command : tuple of str
+        Prints the tools' schemas as JSON.
+    caps : mapping of str to int
+        Model or provider -> characters of a description; a request with a longer one is an error there.
+    """
+
+    framework: str | None = None
+    tools: str | None = None
+    python: str | None = None
     command: tuple[str, ...] = ()
-    caps: Mapping[str, int] = field(default_factory=lambda: {"openai": 1024})
+    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +107,21 @@ class SanitizeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
-    """Sections that ``docstring check`` asks for."""
+    """Where lines go in a docstring, and how one is written.
 
+    Attributes
+    ----------
+    placement : str
+        ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
+        of Guide or Caveats, for a project whose schema reads sections.
+    style : str
+        Of a section that a docstring without sections gets.
+    sections : tuple of str
+        Those that ``docstring check`` asks for.
+    """
+
+    placement: Literal["first-block", "section"] = "first-block"
+    style: Literal["numpydoc", "google", "markdown"] = "numpydoc"
     sections: tuple[str, ...] = (
         "Summary",
         "Description",
@@ -185,7 +220,7 @@ class _Variable(yaml.ScalarNode):
     """A value that an environment variable gives, plain text where a text is wanted."""
 
     def __init__(self, variable: str, text: str, hint: Any) -> None:
-        plain = str in (get_args(hint) or (hint,))
+        plain = get_origin(hint) is Literal or str in (get_args(hint) or (hint,))
         resolve: Callable[..., str] = yaml.SafeLoader("").resolve
         super().__init__(_STR_TAG if plain else resolve(yaml.ScalarNode, text, (True, False)), text)
         self.variable = variable
@@ -207,7 +242,7 @@ def _scalar_keys(kind: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple
     for name, hint in get_type_hints(kind).items():
         if is_dataclass(hint):
             yield from _scalar_keys(hint, (*above, name))
-        elif get_origin(hint) in {None, UnionType}:
+        elif get_origin(hint) in {None, UnionType, Literal}:
             yield (*above, name), hint
 
 
@@ -238,6 +273,8 @@ class _Reader:
         if get_origin(hint) is Mapping:
             entries = self._entries(node, where)
             return {key: self.read(item, get_args(hint)[1], key) for key, item in entries.items()}
+        if get_origin(hint) is Literal:
+            return self._read_choice(node, get_args(hint), where)
         return self._read_scalar(node, hint, where)
 
     def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
@@ -271,6 +308,12 @@ class _Reader:
             raise self._error(f"{where} must be a list", node)
         return list(node.value)
 
+    def _read_choice(self, node: yaml.Node, allowed: tuple[str, ...], where: str) -> str:
+        value: str = self._read_scalar(node, str, where)
+        if value not in allowed:
+            raise self._error(f"{where} must be {' or '.join(allowed)}, not {_shown(node)}", node)
+        return value
+
     def _read_scalar(self, node: yaml.Node, hint: Any, where: str) -> Any:
         allowed = get_args(hint) or (hint,)
         try:
@@ -301,6 +344,26 @@ class _Reader:
                     f"an empty word in any of {rule.label} would match every question",
                     _child(node, "categories", index, "any"),
                 )
+        self._check_reach(node, settings.reach)
+
+    def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
+        def wrong(message: str, *keys: str) -> SettingsError:
+            return self._error(f"reach: {message}", _child(node, "reach", *keys))
+
+        if reach.framework is not None and reach.framework not in FRAMEWORKS:
+            near = _nearest(reach.framework, FRAMEWORKS)
+            raise wrong(f"no framework {reach.framework!r} can be read{near}", "framework")
+        if reach.framework is not None and reach.command:
+            raise wrong("framework and command are both set; keep one of them", "command")
+        if reach.framework is not None and reach.tools is None:
+            raise wrong("framework needs tools: module:attribute, where the tools are", "framework")
+        if reach.tools is not None and reach.framework is None:
+            raise wrong(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
+        if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
+            raise wrong(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
+        for name, limit in reach.caps.items():
+            if limit < 1:
+                raise wrong(f"caps of {name} must be at least 1, not {limit}", "caps", name)
 
     def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
         for name, tool in settings.tools.items():

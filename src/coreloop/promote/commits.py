@@ -63,15 +63,27 @@ class WritableRepository(Repository):
             signed = self._write("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
             return self._write("commit-tree", *(["-S"] if signed else []), "-p", base, "-F", str(note), tree)
 
-    def publish(self, sha: str, branch: str, *, remote: str | None) -> None:
-        """Make a new branch, on a remote or in this clone; refused when there is one of that name by now."""
+    def publish(self, sha: str, branch: str, *, remote: str | None, instead_of: str = "") -> None:
+        """Make a new branch, on a remote or in this clone, or have one point to another commit.
+
+        Refused unless it is as expected: not there yet, or at ``instead_of``.
+        """
         if remote is None:
-            self._write("update-ref", f"refs/heads/{branch}", sha, "0" * 40)
+            self._write("update-ref", f"refs/heads/{branch}", sha, instead_of or "0" * 40)
             return
-        unborn = f"--force-with-lease=refs/heads/{branch}:"  # no force: the expected old value is "none"
+        # no force: with nothing behind the colon, the expected old value is "none"
+        lease = f"--force-with-lease=refs/heads/{branch}:{instead_of}"
         # one branch and nothing else, whatever push.followTags and push.recurseSubmodules say
         alone = ("--no-follow-tags", "--recurse-submodules=no")
-        self._write("push", "--quiet", *alone, unborn, "--", remote, f"{sha}:refs/heads/{branch}")
+        self._write("push", "--quiet", *alone, lease, "--", remote, f"{sha}:refs/heads/{branch}")
+
+    def withdraw(self, sha: str, branch: str, *, remote: str | None) -> None:
+        """Take back a branch that was just published; refused when it is at another commit by then."""
+        if remote is None:
+            self._write("update-ref", "-d", f"refs/heads/{branch}", sha)
+            return
+        lease = f"--force-with-lease=refs/heads/{branch}:{sha}"
+        self._write("push", "--quiet", lease, "--", remote, f":refs/heads/{branch}")
 
     def export(self, revision: str, folder: Path) -> None:
         """Write all files of a revision into an empty folder, as a checkout would.

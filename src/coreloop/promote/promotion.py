@@ -1,79 +1,29 @@
-"""Phase R as one flow: from a proposal to a plan that proves itself, from that to a draft pull request."""
+"""Phase R as one flow: from proposals for one docstring to a draft pull request that a human can merge."""
 
-import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
-from pathlib import Path
 from typing import Final
 
-from coreloop.docstrings.edit import Edited, Refused, append_to_section
-from coreloop.docstrings.source import read_source
-from coreloop.errors import CoreloopError, GitError, PullRequestExistsError, RefusedError
+from coreloop.errors import CoreloopError, PullRequestExistsError, RefusedError
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
-from coreloop.project.settings import Settings
+from coreloop.history.trailers import promoted_keys, read_promoted
 from coreloop.promote.branch import (
     Published,
-    find_published,
     free_name,
-    refuse_other_evidence,
-    refuse_other_text,
+    published_keys,
+    read_published,
+    restore,
+    taken_over,
 )
 from coreloop.promote.commits import WritableRepository
+from coreloop.promote.plan import Leave, Plan, Promoting, base_commit, make_plan, refuse_other
 from coreloop.promote.proposal import Proposal
-from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
-from coreloop.promote.reach import Reach, command_reach, docstring_reach
-from coreloop.promote.replay import Replay, ReplayVerdict
-from coreloop.promote.statement import refuse_strange_words
+from coreloop.proposals.advice import parse_advice
 
 _LOOK_BACK_DAYS: Final = 365
-_GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leave:
-    """What a human allows in so many words; each is written into the pull request."""
-
-    unreached: bool = False
-    unverified: bool = False
-    unprotected: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Everything that a promotion would do.
-
-    Attributes
-    ----------
-    path : str
-        The file below the repository's root.
-    base, base_sha : str
-        The branch that the change is for, and its commit.
-    obstacles : tuple of str
-        Why it may not go on; empty when it may.
-    notes : tuple of str
-        What was allowed although a check did not pass.
-    published : Published, optional
-        What an earlier run published: only the pull request is left to open.
-    """
-
-    proposal: Proposal
-    path: str
-    base: str
-    base_sha: str
-    edited: Edited
-    diff: str
-    reach: Reach
-    replay: Replay
-    branch: str
-    title: str
-    message: str
-    body: str
-    obstacles: tuple[str, ...]
-    notes: tuple[str, ...]
-    published: Published | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,149 +35,82 @@ class Done:
     fresh: bool
 
 
-def _ignore(_: Reach) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promoting:
-    """What a promotion is made of.
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a promotion starts from.
 
     Attributes
     ----------
-    proposal : Proposal
-        What to append where.
-    repository : WritableRepository
-        The project's.
-    project : Path
-        Folder that the proposal's paths are below.
-    settings : Settings
-        Base branch, reach, slugs.
-    ask : callable
-        Replays the proposal.
-    leave : Leave
-        What is allowed.
-    reached : callable, optional
-        Called with the result of the reach check, in any case.
+    promoting : Promoting
+        With the proposals of the branch that it goes on from.
+    base_sha : str
+        Commit of the base branch.
+    published : Published or None
+        That branch.
+    existing : PullRequest or None
+        Its open pull request.
     """
 
-    proposal: Proposal
-    repository: WritableRepository
-    project: Path
-    settings: Settings
-    ask: Callable[[Proposal], Replay]
-    leave: Leave = Leave()
-    reached: Callable[[Reach], None] = _ignore
+    promoting: Promoting
+    base_sha: str
+    published: Published | None = None
+    existing: PullRequest | None = None
+
+    @property
+    def must_rebuild(self) -> bool:
+        """Whether the branch must be made again: it grows, or its base moved and nobody reviews it yet."""
+        if self.published is None:
+            return False
+        grows = self.published.keys != {proposal.key for proposal in self.promoting.proposals}
+        is_draft = self.existing is None or self.existing.draft
+        return grows or (is_draft and self.published.base_sha != self.base_sha)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the pull request is open and says what its branch holds; a run may have ended between."""
+        if self.existing is None or self.must_rebuild:
+            return False
+        told = read_promoted(self.existing.body)
+        return self.published is None or not self.existing.draft or told == self.published.groups
 
 
 def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Done]:
-    """Promote a proposal, or finish what an earlier run began.
+    """Promote proposals, or finish what an earlier run began.
 
-    The pull request of the key is looked for first, then its branch; nothing is asked again for what an
-    earlier run has published.
+    The pull requests of the keys are looked for first, then the branches of the docstring; nothing is asked
+    again for what an earlier run has published.
 
     Returns
     -------
     tuple of Plan or None and Done
-        No plan where the pull request was open already.
+        No plan where the pull request was open already, on the newest base.
 
     Raises
     ------
     RefusedError, GitError, ReachError, ForgeError
-        As `make_plan` and `carry_out` do.
+        As `make_plan` and `carry_out` do; another promotion of the docstring is open.
     """
-    proposal, repository, settings = promoting.proposal, promoting.repository, promoting.settings
-    existing = _existing(proposal, forge) if forge is not None else None
-    if forge is not None and existing is not None:
-        forge.add_label(existing.number)
-        return None, Done(existing.branch, existing, fresh=False)
-    base_sha = base_commit(repository, settings.forge.base, fetch=True)
-    plan = make_plan(promoting, base_sha, published=find_published(repository, proposal.key))
-    max_open = settings.forge.max_open
-    return plan, carry_out(plan, repository, forge, max_open=max_open, leave=promoting.leave)
+    start = _start(promoting, forge)
+    if start.existing is not None and forge is not None and start.is_done:
+        forge.add_label(start.existing.number)
+        return None, Done(start.existing.branch, start.existing, fresh=False)
+    plan = make_plan(start.promoting, start.base_sha, published=start.published, rebuild=start.must_rebuild)
+    if start.existing is None and not start.must_rebuild:
+        max_open = promoting.settings.forge.max_open
+        return plan, carry_out(plan, promoting.repository, forge, max_open=max_open, leave=promoting.leave)
+    return plan, _renew(plan, start, forge)
 
 
-def make_plan(promoting: Promoting, base_sha: str, *, published: Published | None = None) -> Plan:
-    """Work out a promotion; reads only.
-
-    Parameters
-    ----------
-    promoting : Promoting
-        What to append where, and what is allowed.
-    base_sha : str
-        Commit that the change goes on top of, from `base_commit`.
-    published : Published, optional
-        What an earlier run published, from `find_published`: its verdict stands, and what was allowed then
-        is allowed now.
-
-    Raises
-    ------
-    RefusedError
-        The docstring cannot be edited with proof, has the lines already, the key is on the base branch, or
-        what was published is not this edit.
-    GitError, ReachError
-        The base branch or the file is missing; the schema command failed.
-    """
-    proposal, repository, settings = promoting.proposal, promoting.repository, promoting.settings
-    leave = promoting.leave
-    path = _repository_path(repository, promoting.project, proposal.file)
-    _refuse_known(repository, base_sha, proposal)
-    if published is not None:
-        refuse_other_evidence(published, proposal)
-        base_sha = published.base_sha
-        leave = replace(leave, unreached=True, unverified=True)
-    edited = _edit(repository, base_sha, path, proposal, settings)
-    if published is not None:
-        refuse_other_text(published, proposal, repository, path=path, edited=edited)
-    reach = _reach(promoting, base_sha, path, edited)
-    promoting.reached(reach)
-    replay = published.replay if published is not None else promoting.ask(proposal)
-    obstacles, notes = _weigh(reach, replay, leave)
-    return Plan(
-        proposal=proposal,
-        path=path,
-        base=settings.forge.base,
-        base_sha=base_sha,
-        edited=edited,
-        diff=diff_of(edited, path),
-        reach=reach,
-        replay=replay,
-        branch=published.branch if published is not None else branch_name(proposal, settings.axis_slugs),
-        title=pull_request_title(proposal),
-        message=commit_message(proposal, replay),
-        body=body(proposal, reach, replay, notes=notes),
-        obstacles=obstacles,
-        notes=notes,
-        published=published,
-    )
-
-
-def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:
-    """The commit of the base branch: the remote's, or this clone's when there is no remote.
-
-    Parameters
-    ----------
-    repository : WritableRepository
-        The project's.
-    base : str
-        Name of the branch.
-    fetch : bool
-        Get what this clone does not have. Without it, the newest commit that this clone knows is taken.
-
-    Raises
-    ------
-    GitError
-        There is no such branch.
-    """
-    remote = repository.remote()
-    if remote is None or not fetch:
-        return repository.base(base)
-    sha = repository.heads(remote).get(base)
-    if sha is None:
-        raise GitError(f"{remote} has no branch {base}; push it, or set forge: base in coreloop.yaml")
-    if repository.resolve(sha) is None:
-        repository.fetch(remote, base)
-    return sha
+def preview(promoting: Promoting) -> Plan:
+    """What `promote` would do, as far as this clone knows: nothing is fetched, and no forge is asked."""
+    base_sha = base_commit(promoting.repository, promoting.settings.forge.base, fetch=False)
+    found = _open_branch(promoting, base_sha, None, fetch=False)
+    if found is None or found.keys == {proposal.key for proposal in promoting.proposals}:
+        if found is not None:
+            refuse_other(promoting, found)
+        return make_plan(promoting, base_sha)
+    grown = replace(promoting, proposals=_joined(promoting, found))
+    return make_plan(grown, base_sha, published=found, rebuild=True)
 
 
 def carry_out(
@@ -256,10 +139,152 @@ def carry_out(
     return Done(branch, pull, fresh=True)
 
 
+def _renew(plan: Plan, start: _Start, forge: Forge | None) -> Done:
+    """Make a branch again where it must be, and give its pull request the text of what it holds now."""
+    if plan.obstacles:
+        raise RefusedError("; ".join(plan.obstacles))
+    published, existing, asked = plan.published, start.existing, start.promoting
+    notes = plan.notes
+    if forge is not None and existing is None:
+        max_open = asked.settings.forge.max_open
+        notes = (*notes, *_preflight(plan, forge, max_open=max_open, leave=asked.leave))
+    if published is not None and start.must_rebuild:
+        repository = asked.repository
+        sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
+        repository.publish(sha, published.branch, remote=repository.remote(), instead_of=published.sha)
+    if forge is None:
+        return Done(plan.branch, None, fresh=True)
+    with _naming(plan.branch):
+        if existing is not None:
+            forge.rewrite(existing.number, title=plan.title, body=plan.body)
+        pull = existing or _open_draft(plan, forge, plan.branch, notes)
+        forge.add_label(pull.number)
+    return Done(plan.branch, pull, fresh=True)
+
+
+def _start(promoting: Promoting, forge: Forge | None) -> _Start:
+    """Find what is open for the docstring."""
+    repository, settings = promoting.repository, promoting.settings
+    existing = _existing(promoting, forge) if forge is not None else None
+    base_sha = base_commit(repository, settings.forge.base, fetch=True)
+    found = _open_branch(promoting, base_sha, forge, fetch=True)
+    if existing is None and found is not None and forge is not None:
+        existing = _pull_request_of(forge, found)
+    _refuse_others_work(promoting, found, existing)
+    if found is None:
+        return _Start(promoting, base_sha, None, existing)
+    return _Start(replace(promoting, proposals=_joined(promoting, found)), base_sha, found, existing)
+
+
+def _refuse_others_work(promoting: Promoting, found: Published | None, existing: PullRequest | None) -> None:
+    """Refuse to add to a pull request that a human has taken over."""
+    wanted = {proposal.key for proposal in promoting.proposals}
+    if existing is None or wanted <= set(promoted_keys(existing.body)) | (found.keys if found else set()):
+        return
+    if found is None:
+        raise RefusedError(f"{existing.url} has other commits than coreloop's; merge or close it first")
+    if not existing.draft:
+        raise RefusedError(f"{existing.url} is out of draft, so it stays as it is; merge or close it first")
+
+
+def _joined(promoting: Promoting, found: Published) -> tuple[Proposal, ...]:
+    """The proposals of a branch, and those of the new ones that it has not."""
+    new = tuple(proposal for proposal in promoting.proposals if proposal.key not in found.keys)
+    if not new and not all(map(_is_statement, promoting.proposals)):
+        return promoting.proposals
+    if not all(map(_is_statement, new)):
+        raise RefusedError(
+            f"branch {found.branch} changes this docstring already, and a sequence stands alone; "
+            "merge or close its pull request first"
+        )
+    restored = restore(found, promoting.repository, promoting.proposal, path=promoting.path)
+    subjects = {_subject(proposal) for proposal in new}
+    restored = tuple(proposal for proposal in restored if _subject(proposal) not in subjects)
+    known = {proposal.key: proposal for proposal in promoting.proposals}  # with all of their evidence
+    return (*(_same_figures(one, known.get(one.key)) or one for one in restored), *new)
+
+
+def _subject(proposal: Proposal) -> tuple[str, ...] | None:
+    said = parse_advice(proposal.lines[0])
+    return said.subject() if said is not None else None
+
+
+def _is_statement(proposal: Proposal) -> bool:
+    return not proposal.steps and len(proposal.lines) == 1
+
+
+def _same_figures(restored: Proposal, known: Proposal | None) -> Proposal | None:
+    return known if known is not None and known.figures == restored.figures else None
+
+
+def _open_branch(
+    promoting: Promoting, base_sha: str, forge: Forge | None, *, fetch: bool
+) -> Published | None:
+    """The branch of an open promotion of the docstring, which is this one or may grow by it.
+
+    Raises
+    ------
+    RefusedError
+        There is one, and nobody said that it may grow.
+    """
+    repository, wanted = promoting.repository, {proposal.key for proposal in promoting.proposals}
+    target = promoting.proposal.target
+    merged = {one.key for one in promotions(repository.log(base_sha))}
+    branches = published_keys(repository, target, fetch=fetch)
+    for branch, keys in branches.items():
+        if wanted <= set(keys):
+            return read_published(repository, branch, fetch=fetch)
+    for branch, keys in branches.items():
+        if merged.issuperset(keys) or (forge is not None and not _is_open(forge, keys[0])):
+            continue
+        if not promoting.extend:
+            raise RefusedError(
+                f"branch {branch} changes {target} already; merge or close its pull request first, "
+                "or say --extend to add to it"
+            )
+        return read_published(repository, branch, fetch=fetch)
+    if fetch:
+        _refuse_taken_over(promoting, base_sha, forge)
+    return None
+
+
+def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None) -> None:
+    """Refuse a docstring that a branch changes on which others have worked: that is theirs now."""
+    wanted = {proposal.key for proposal in promoting.proposals}
+    target = promoting.proposal.target
+    for branch, keys in taken_over(promoting.repository, target, base_sha).items():
+        if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
+            continue  # its pull request is what the command ends with, or has ended
+        raise RefusedError(
+            f"branch {branch} changes {target} already, and has other commits than coreloop's; "
+            "merge or close its pull request first"
+        )
+
+
+def _is_open(forge: Forge, key: str) -> bool:
+    """Whether a branch still stands for something: its pull request is open, or was not opened yet."""
+    found = forge.find_pull_request(key)
+    return found is None or found.state == "open"
+
+
+def _pull_request_of(forge: Forge, found: Published) -> PullRequest | None:
+    pulls = (forge.find_pull_request(key) for key in sorted(found.keys))
+    return next((pull for pull in pulls if pull is not None and pull.state == "open"), None)
+
+
 def _publish(plan: Plan, repository: WritableRepository) -> str:
-    branch = free_name(repository, plan.proposal.key, plan.branch)
+    branch = free_name(repository, [proposal.key for proposal in plan.proposals], plan.branch)
+    target, remote = plan.proposal.target, repository.remote()
+    known = published_keys(repository, target, fetch=True).keys()
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
-    repository.publish(sha, branch, remote=repository.remote())
+    repository.publish(sha, branch, remote=remote)
+    # another clone may have looked before it was there, too: then each sees the other's now
+    rivals = published_keys(repository, target, fetch=True).keys() - known - {branch}
+    if rivals:
+        repository.withdraw(sha, branch, remote=remote)
+        raise RefusedError(
+            f"branch {min(rivals)} was published for {target} at the same moment; run the same command again"
+        )
     return branch
 
 
@@ -274,103 +299,17 @@ def _naming(branch: str | None) -> Iterator[None]:
         raise
 
 
-def diff_of(edited: Edited, path: str) -> str:
-    """Unified diff of the file; line ends are not shown."""
-    end = edited.offset + len(edited.inserted)
-    old = read_source(edited.source[: edited.offset] + edited.source[end:])
-    new = read_source(edited.source)
-    pair = (old.text.splitlines(), new.text.splitlines())
-    return "\n".join(difflib.unified_diff(*pair, f"a/{path}", f"b/{path}", lineterm=""))
-
-
-def _repository_path(repository: WritableRepository, project: Path, file: str) -> str:
-    try:
-        path = (project / file).resolve().relative_to(repository.root.resolve())
-    except ValueError as error:
-        raise RefusedError(f"{file} is not in the repository {repository.root}") from error
-    if path.suffix != ".py":
-        raise RefusedError(f"{file} is no Python file")
-    return path.as_posix()
-
-
-def _refuse_known(repository: WritableRepository, base_sha: str, proposal: Proposal) -> None:
-    repository.require_history()
-    key = proposal.key
-    known = next((one for one in promotions(repository.log(base_sha)) if one.key == key), None)
-    if known is not None:
-        what = "was promoted and reverted" if known.reverted else "is promoted already"
-        raise RefusedError(f"{proposal.id} {what}: commit {known.sha[:12]}")
-
-
-def _edit(
-    repository: WritableRepository, base_sha: str, path: str, proposal: Proposal, settings: Settings
-) -> Edited:
-    source = repository.read(base_sha, path)
-    if source is None:
-        raise GitError(f"{path} is not a regular file in {base_sha[:12]}; commit it to the base branch first")
-    symbol, _, line = proposal.symbol.partition(":")
-    place = int(line) if line.isdecimal() else None
-    outcome = append_to_section(source, symbol, proposal.section, proposal.lines, line=place)
-    if isinstance(outcome, Edited):
-        refuse_strange_words(proposal.lines, source, f"{path}::{proposal.symbol}", settings)
-        return outcome
-    reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
-    raise RefusedError(f"{path}::{proposal.symbol}: {reason}")
-
-
-def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Reach:
-    proposal, settings = promoting.proposal, promoting.settings.reach
-    if not settings.command:
-        return docstring_reach(edited, providers=proposal.providers, caps=settings.caps)
-    # The command runs in the project's folder, which may lie below the repository's.
-    prefix = path.removesuffix(proposal.file)
-    return command_reach(
-        lambda folder: promoting.repository.export(base_sha, folder),
-        prefix,
-        proposal.file,
-        edited,
-        tool=proposal.engine,
-        settings=settings,
-        providers=proposal.providers,
-    )
-
-
-def _weigh(reach: Reach, replay: Replay, leave: Leave) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands in the way, and what was allowed to."""
-    obstacles: list[str] = []
-    notes: list[str] = []
-    if not reach.ok:
-        (notes if leave.unreached else obstacles).append(
-            f"reach: {_unreached(reach)}" + ("" if leave.unreached else "; --allow-unreached goes on")
-        )
-    if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
-        obstacles.append(f"replay: {replay.summary}")
-    elif replay.verdict not in _GOES_ON:
-        (notes if leave.unverified else obstacles).append(
-            f"replay: {replay.summary}" + ("" if leave.unverified else "; --allow-unverified goes on")
-        )
-    return tuple(obstacles), tuple(notes)
-
-
-def _unreached(reach: Reach) -> str:
-    if reach.missing:
-        return (
-            f"{len(reach.missing)} of the appended lines are not in the description that the model receives"
-        )
-    cap = next(cap for cap in reach.caps if cap.binds and cap.lost)
-    return f"{cap.provider} reads {cap.limit:,} characters, which cuts {len(cap.lost)} of the appended lines"
-
-
-def _existing(proposal: Proposal, forge: Forge) -> PullRequest | None:
-    """The candidate's pull request if it is open already; one that has ended stays so."""
-    since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
-    existing = forge.find_pull_request(proposal.key, since=since)
-    if existing is not None and existing.state == "open":
-        return existing
-    if existing is not None:
-        ended = "merged" if existing.merged else "closed without a merge"
-        raise RefusedError(f"{proposal.id} was {ended}: {existing.url}")
-    return None
+def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
+    """The candidates' pull request if it is open already; one that has ended stays so."""
+    found = None
+    for proposal in promoting.proposals:
+        since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
+        pull = forge.find_pull_request(proposal.key, since=since)
+        if pull is not None and pull.state != "open":
+            ended = "merged" if pull.merged else "closed without a merge"
+            raise RefusedError(f"{proposal.id} was {ended}: {pull.url}")
+        found = found or pull
+    return found
 
 
 def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> tuple[str, ...]:
@@ -393,7 +332,7 @@ def _unreviewed(rule: ReviewRule) -> str:
 
 
 def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -> PullRequest:
-    text = body(plan.proposal, plan.reach, plan.replay, notes=notes)
+    text = plan.body_with(notes)
     try:
         return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=text)
     except PullRequestExistsError:

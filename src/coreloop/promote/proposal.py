@@ -1,4 +1,4 @@
-"""What a promotion starts from: one entry of a proposals file, read anew and trusted with nothing."""
+"""What a promotion starts from: one entry of a proposals file, treated as untrusted input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from coreloop.history.trailers import CANDIDATE_ID, CANDIDATE_KEY, SECTIONS, SYM
 from coreloop.project.settings import Settings
 from coreloop.project.tools import is_tool_name
 from coreloop.promote.statement import (
+    EvidenceRow,
     is_ours,
     names_strange_keywords,
     statement_evidence,
-    statement_rows,
+    statement_row,
 )
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample
@@ -58,12 +59,10 @@ class Proposal:
         Of the proposals file; it names the branch.
     steps, questions : tuple of str
         What a replay asks and expects; none for a caveat or a statement.
-    providers : tuple of str
-        Whose caps bind.
     figures : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
-    rows : tuple of (str, str)
-        The evidence as a table.
+    row : EvidenceRow
+        The evidence.
     """
 
     phase: Phase
@@ -78,9 +77,13 @@ class Proposal:
     day: date
     steps: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
     figures: Mapping[str, str]
-    rows: tuple[tuple[str, str], ...]
+    row: EvidenceRow
+
+    @property
+    def target(self) -> str:
+        """The docstring, as the trailers have it."""
+        return f"{self.file}::{self.symbol}"
 
 
 def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured: bool = True) -> Proposal:
@@ -142,12 +145,11 @@ def _guide(found: Candidate, day: date, settings: Settings) -> Proposal:
         day=day,
         steps=tuple(step(one.name, one.selectors, one.selectors) for one in found.tool_pattern),
         questions=found.example_questions,
-        providers=tuple(found.providers),
         figures={
             **guide_figures(guide_evidence(found)),
             "Success-Rate": f"{found.success_rate:.3f}",
         },
-        rows=_guide_rows(found),
+        row=_guide_row(found),
     )
 
 
@@ -184,12 +186,11 @@ def _statement(
         section=SECTIONS[phase],
         lines=text.lines,
         day=day,
-        providers=tuple(found.providers),
         figures={
             **statement_figures(statement_evidence(found), found.n_questions),
             "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
         },
-        rows=statement_rows(found),
+        row=statement_row(found),
     )
 
 
@@ -208,15 +209,15 @@ def _strange_keywords(id: str, of_whom: str, *, is_configured: bool) -> RefusedE
     return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
 
 
-def _guide_rows(found: Candidate) -> tuple[tuple[str, str], ...]:
-    return (
-        ("requests", f"{found.n_succeeded} of {found.n_observed} succeeded"),
-        ("distinct questions", str(found.n_unique_questions)),
-        *([("gate", "relaxed by the playbook")] if found.evidence_rank > 1 else []),
-        ("success rate, 95 % lower bound", f"{found.success_rate:.2f}, {found.success_low:.2f}"),
-        (f"category {found.cat_hash}", f"{found.base_rate:.2f}"),
-        _seen(found),
-        ("candidate", f"{found.id}, key `{found.key}`"),
+def _guide_row(found: Candidate) -> EvidenceRow:
+    rest = f"{found.rest_ok} of {found.rest_n}" if found.rest_n else "–"
+    relaxed = ", gate relaxed by the playbook" if found.evidence_rank > 1 else ""
+    return EvidenceRow(
+        as_it_says=f"{found.n_succeeded} of {found.n_observed} requests{relaxed}",
+        otherwise=f"{rest} of category {found.cat_hash}",
+        difference=f"rate {found.success_rate:.2f}, lower bound {found.success_low:.2f}",
+        questions=str(found.n_unique_questions),
+        seen=_seen(found),
     )
 
 
@@ -240,12 +241,11 @@ def _caveat(found: Counterexample, day: date, settings: Settings) -> Proposal:
         section=SECTIONS["F"],
         lines=text.lines,
         day=day,
-        providers=tuple(found.providers),
         figures={
             **caveat_figures(fails, caveat_evidence(found)),
             "Success-Rate": f"{succeeded / found.n_calls if found.n_calls else 0:.3f}",
         },
-        rows=_caveat_rows(found),
+        row=_caveat_row(found),
     )
 
 
@@ -267,15 +267,13 @@ def _fails(values: tuple[Line | None, ...], found: Counterexample) -> Fails | No
     return fails if sound and figures else None
 
 
-def _caveat_rows(found: Counterexample) -> tuple[tuple[str, str], ...]:
+def _caveat_row(found: Counterexample) -> EvidenceRow:
     without = found.n_without
-    return (
-        (found.unit, f"{found.n_failures} of {found.n_calls} {found.unit} failed"),
-        ("failing share, 95 % lower bound", f"{found.harm_low:.2f}"),
-        ("what failed", ", ".join(filter(None, [*found.labels, found.error_class]))),
-        ("called otherwise", f"{without.n_failures} of {without.n_calls} failed"),
-        _seen(found),
-        ("counterexample", f"{found.id}, key `{found.key}`"),
+    return EvidenceRow(
+        as_it_says=f"{found.n_failures} of {found.n_calls} {found.unit} failed",
+        otherwise=f"{without.n_failures} of {without.n_calls} failed",
+        difference=f"failing share, lower bound {found.harm_low:.2f}",
+        seen=_seen(found),
     )
 
 
@@ -283,8 +281,8 @@ def _not_ours(id: str) -> str:
     return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
 
 
-def _seen(found: Candidate | Counterexample) -> tuple[str, str]:
-    return "seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
+def _seen(found: Candidate | Counterexample) -> str:
+    return f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
 
 
 def _check_names(id: str, key: str, engine: str) -> None:

@@ -1,16 +1,21 @@
 """The words of a promotion: branch, title, commit message, body. All from closed vocabularies, and pure."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from coreloop.history.slug import to_slug
 from coreloop.history.trailers import branch_start, write_title, write_trailers
 from coreloop.promote.proposal import Proposal
-from coreloop.promote.reach import Reach
+from coreloop.promote.reach import Cap, Reach, Unmeasured
 from coreloop.promote.replay import Replay
 from coreloop.text import counted
 
 _UNDECLARED = "undeclared"
+_LEGEND = (
+    "*as it says*: what succeeded of the calls, or requests, that did as the line says; of a source, how "
+    "many values stood there. *otherwise*: the same of all others. Requests show what went together, not "
+    "what caused it."
+)
 
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
@@ -26,76 +31,104 @@ def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
     return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
 
 
-def pull_request_title(proposal: Proposal) -> str:
+def pull_request_title(proposals: Sequence[Proposal]) -> str:
     """Subject of the commit and title of the pull request."""
-    return write_title(proposal.phase, proposal.engine)
+    return write_title([proposal.phase for proposal in proposals], proposals[0].engine)
 
 
-def trailers(proposal: Proposal, replay: Replay) -> str:
-    """The trailers that commit and pull request share."""
-    return write_trailers(
-        {
-            "Phase": proposal.phase,
-            "Candidate-Id": proposal.id,
-            "Candidate-Key": proposal.key,
-            "Target": f"{proposal.file}::{proposal.symbol}",
-            **proposal.figures,
-            "Replay": replay.verdict.value,
-        }
+def trailers(proposals: Sequence[Proposal], replay: Replay) -> str:
+    """The trailers that commit and pull request share: a paragraph per candidate."""
+    return "\n\n".join(
+        write_trailers(
+            {
+                "Phase": proposal.phase,
+                "Candidate-Id": proposal.id,
+                "Candidate-Key": proposal.key,
+                "Target": proposal.target,
+                **proposal.figures,
+                "Replay": replay.verdict.value,
+            }
+        )
+        for proposal in proposals
     )
 
 
-def commit_message(proposal: Proposal, replay: Replay) -> str:
+def commit_message(proposals: Sequence[Proposal], replay: Replay, *, section: str | None) -> str:
     """The whole message of the one commit."""
-    target = f"{proposal.file}::{proposal.symbol}"
-    subject, said = pull_request_title(proposal), f"Appends to {proposal.section} of {target}."
-    return f"{subject}\n\n{said}\n\n{trailers(proposal, replay)}\n"
+    where = f"Adds to {'the description' if section is None else section} of {proposals[0].target}."
+    return f"{pull_request_title(proposals)}\n\n{where}\n\n{trailers(proposals, replay)}\n"
 
 
-def body(proposal: Proposal, reach: Reach, replay: Replay, *, notes: tuple[str, ...] = ()) -> str:
-    """The pull request's text: the evidence, what the model will read, the replay, how to take it back."""
-    target = f"`{proposal.file}::{proposal.symbol}`"
-    lines = counted(len(proposal.lines), "line")
+def body(
+    proposals: Sequence[Proposal],
+    reach: Reach,
+    replay: Replay,
+    *,
+    section: str | None,
+    removed: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """The pull request's text: the lines, what speaks for them, what the model receives, how to undo it."""
     parts = (
-        f"Appends {lines} to **{proposal.section}** of {target}. This draft was "
-        "proposed from recorded requests; only a human can merge it.",
+        f"{_opening(proposals, section)} Proposed from recorded requests; only a human can merge it.",
         *(f"> **Note:** {note}" for note in notes),
-        f"## Evidence\n\n{_evidence(proposal)}",
+        f"## Evidence\n\n{_evidence(proposals)}",
+        *([f"Gives way: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
         f"## What the model receives\n\n{_received(reach)}",
-        f"## Replay\n\n{replay.summary}",
+        *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
         "## To take it back\n\n`git revert` of the merged commit restores the file byte for byte.",
-        trailers(proposal, replay),
+        trailers(proposals, replay),
     )
     return "\n\n".join(parts) + "\n"
 
 
-def _evidence(proposal: Proposal) -> str:
-    rows = (f"| {name} | {value} |" for name, value in proposal.rows)
-    return "\n".join(("| what | figure |", "|---|---|", *rows))
+def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
+    n_lines = sum(len(proposal.lines) for proposal in proposals)
+    where = "the description" if section is None else f"section {section}"
+    lead = proposals[0]
+    return f"Adds {counted(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`)."
+
+
+def _evidence(proposals: Sequence[Proposal]) -> str:
+    """A row for each entry; what must be read once stands in the row, the rest below."""
+    head = ("line", "as it says", "otherwise", "95 % interval", "last 30 % of days", "avoided per 1,000")
+    rows = [
+        ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
+    ]
+    table = [f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows)]
+    return "\n".join((*table, "", _LEGEND, "", *_details(proposals)))
+
+
+def _cells(proposal: Proposal) -> tuple[str, ...]:
+    row = proposal.row
+    return row.as_it_says, row.otherwise, row.difference, row.last_days, row.avoided
+
+
+def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
+    for proposal in proposals:
+        yield (
+            f"- {proposal.id}, key `{proposal.key}`: {proposal.row.questions} different questions, "
+            f"seen {proposal.row.seen}"
+        )
 
 
 def _received(reach: Reach) -> str:
-    source = (
-        "As the project's schema command prints it."
-        if reach.measured
-        else "No `reach:` command is set: the description is taken to be the whole docstring."
-    )
+    if isinstance(reach, Unmeasured):
+        return "Unmeasured: coreloop.yaml has no `reach:`, so nobody knows whether the lines reach the model."
     lines = difflib.unified_diff(
         reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
     )
     diff = "\n".join(lines)
     fence = "`" * (_longest_run(diff, "`") + 3)
-    caps = "\n".join(cap_line(reach, cap.provider) for cap in reach.caps)
-    sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after."
-    return f"{source} {sizes}\n\n{caps}\n\n{fence}diff\n{diff}\n{fence}"
+    sizes = f"{len(reach.before):,} characters before, {len(reach.after):,} after, {reach.source}."
+    caps = "\n".join(f"- {cap_line(cap)}" for cap in reach.caps)
+    return "\n\n".join(filter(None, (sizes, caps, f"{fence}diff\n{diff}\n{fence}")))
 
 
-def cap_line(reach: Reach, provider: str) -> str:
-    """What a provider's limit does to the appended lines."""
-    cap = next(one for one in reach.caps if one.provider == provider)
-    force = "binds" if cap.binds else "does not bind: not among the providers of the evidence"
-    cut = f"cuts {len(cap.lost)} of the appended lines" if cap.lost else "cuts none of the appended lines"
-    return f"- {provider} reads {cap.limit:,} characters and {cut} ({force})."
+def cap_line(cap: Cap) -> str:
+    """What a limit means for the description."""
+    length = f"{counted(cap.over, 'character')} too long: requests fail" if cap.over else "within it"
+    return f"{cap.name} takes {cap.limit:,} characters, the description is {length}."
 
 
 def _longest_run(text: str, sign: str) -> int:

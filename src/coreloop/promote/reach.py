@@ -1,63 +1,105 @@
-"""Whether appended text reaches the model: what the tool's description is before and after the edit."""
+"""Whether new text reaches the model: what the tool's description is before and after the edit."""
 
-import inspect
-import json
-import os
-import signal
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from coreloop.docstrings.edit import Edited
-from coreloop.errors import ReachError
 from coreloop.leftovers import temporary_folder
-from coreloop.project.settings import ReachSettings
-from coreloop.text import printable
-
-TIMEOUT_S: Final = 120
-_SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
+from coreloop.promote.elsewhere import Elsewhere, find_elsewhere
+from coreloop.promote.schema import SchemaCommand, check_origin, read_description
+from coreloop.text import counted
 
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A provider's limit: characters it reads, whether it binds, and the appended lines that it cuts off."""
+    """A limit on a description, in characters: a request with a longer one is answered with an error.
 
-    provider: str
+    Attributes
+    ----------
+    name : str
+        Of a model or a provider.
+    limit : int
+        Characters.
+    over, over_before : int
+        Characters beyond the limit with the edit and without it, 0 within.
+    """
+
+    name: str
     limit: int
-    binds: bool
-    lost: tuple[str, ...]
+    over: int
+    over_before: int
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Unmeasured:
+    """Nobody knows what the model receives, since coreloop.yaml does not say how to read it."""
+
+    @property
+    def ok(self) -> bool:
+        """Never: what was not measured has not passed."""
+        return False
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """What stands in the way, whatever is allowed."""
+        return ()
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What stands in the way unless a human allows it."""
+        what = "unmeasured, nobody knows whether the new lines reach the model"
+        return (f"reach: {what}; set reach: in coreloop.yaml (docs/settings.md)",)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
     """What the model receives.
 
     Attributes
     ----------
     before, after : str
         The description of the tool without and with the edit.
-    measured : bool
-        Whether the project's own schema command said so; else it is the whole docstring, by assumption.
+    source : str
+        Who says so, for a human.
     missing : tuple of str
-        Appended lines that are not in ``after`` at all; all of them where the edit changed nothing and
-        nobody can tell which files the command read.
+        New lines that are not in ``after`` at all; all of them where the edit changed nothing and nobody can
+        tell which files the command read.
     caps : tuple of Cap
-        One per provider of coreloop.yaml.
+        One per name of coreloop.yaml.
+    elsewhere : Elsewhere, optional
+        Where the description is written, if it is not made from the docstring.
     """
 
     before: str
     after: str
-    measured: bool
+    source: str
     missing: tuple[str, ...]
     caps: tuple[Cap, ...]
+    elsewhere: Elsewhere | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether every appended line arrives, at every provider whose cap binds."""
-        return not self.missing and not any(cap.binds and cap.lost for cap in self.caps)
+        """Whether every new line arrives, and no request fails for the length."""
+        return not self.forbidden and not self.doubts
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """What stands in the way, whatever is allowed."""
+        elsewhere = (f"reach: {self.elsewhere.sentence}",) if self.elsewhere is not None else ()
+        return (*elsewhere, *(f"reach: {_exceeded(cap)}" for cap in self.caps if cap.over))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What stands in the way unless a human allows it."""
+        if not self.missing or self.elsewhere is not None:
+            return ()
+        what = f"{counted(len(self.missing), 'new line')} not in the description that the model receives"
+        return (f"reach: {what}",)
+
+
+Reach = Measured | Unmeasured
 
 
 def compare_descriptions(
@@ -65,10 +107,9 @@ def compare_descriptions(
     after: str,
     lines: Sequence[str],
     *,
-    providers: Sequence[str],
     caps: Mapping[str, int],
-    measured: bool,
-) -> Reach:
+    source: str,
+) -> Measured:
     """Compare a tool's two descriptions.
 
     Parameters
@@ -76,47 +117,40 @@ def compare_descriptions(
     before, after : str
         As the model receives them.
     lines : sequence of str
-        What was appended.
-    providers : sequence of str
-        Those of the candidate's records: their caps bind, others only warn.
-    caps : mapping of provider to characters
-        Where a provider cuts.
-    measured : bool
-        Whether the descriptions come from the project's schema command.
+        What is new.
+    caps : mapping of str to int
+        Model or provider -> characters.
+    source : str
+        Where the descriptions come from.
     """
-    return Reach(
+    return Measured(
         before=before,
         after=after,
-        measured=measured,
-        missing=_absent(lines, after),
+        source=source,
+        missing=tuple(line for line in lines if not _arrives(line, after)),
         caps=tuple(
-            Cap(name, limit, name in providers, _absent(lines, after[:limit])) for name, limit in caps.items()
+            Cap(name, limit, max(0, len(after) - limit), max(0, len(before) - limit))
+            for name, limit in caps.items()
         ),
     )
 
 
-def docstring_reach(edited: Edited, *, providers: Sequence[str], caps: Mapping[str, int]) -> Reach:
-    """The reach where nothing is known of the schema: the description is taken to be the whole docstring."""
-    before, after = inspect.cleandoc(edited.before), inspect.cleandoc(edited.after)
-    return compare_descriptions(
-        before, after, edited.appended, providers=providers, caps=caps, measured=False
-    )
-
-
-def command_reach(
+def measure_reach(
+    command: SchemaCommand,
     export: Callable[[Path], None],
     prefix: str,
     file: str,
     edited: Edited,
     *,
     tool: str,
-    settings: ReachSettings,
-    providers: Sequence[str],
-) -> Reach:
-    """Ask the project's own schema command for the description, before and after the edit.
+    caps: Mapping[str, int],
+) -> Measured:
+    """Ask for the tool's description in a copy of the project, without and with the edit.
 
     Parameters
     ----------
+    command : SchemaCommand
+        What prints the descriptions.
     export : callable
         Writes the project's files, unedited, into a folder.
     prefix : str
@@ -127,10 +161,8 @@ def command_reach(
         The edit.
     tool : str
         Name of the tool in the schema.
-    settings : ReachSettings
-        The command, and the caps.
-    providers : sequence of str
-        Those of the candidate's records.
+    caps : mapping of str to int
+        Model or provider -> characters.
 
     Raises
     ------
@@ -143,104 +175,31 @@ def command_reach(
         root.mkdir()
         export(root)
         folder = root / prefix
-        before = _described(settings.command, folder, tool)
+        before = read_description(command, folder, tool)
         (folder / file).write_bytes(edited.source)
-        after = _described(settings.command, folder, tool)
-        verified = before != after or _check_origin(settings.command, folder, file)
-    found = compare_descriptions(
-        before, after, edited.appended, providers=providers, caps=settings.caps, measured=True
+        after = read_description(command, folder, tool)
+        verified = before != after or check_origin(command, folder, file)
+    found = compare_descriptions(before, after, edited.appended, caps=caps, source=command.source)
+    if before != after or not verified:
+        return found if verified else replace(found, missing=edited.appended)
+    elsewhere = find_elsewhere(edited, before, tool=tool, missing=found.missing)
+    return replace(found, elsewhere=elsewhere)
+
+
+def _arrives(line: str, text: str) -> bool:
+    """Whether a line's words stand in a text as a whole; a catalogue may print a list without its dashes."""
+    words = re.escape(_flat(line).removeprefix("- "))
+    return re.search(rf"(?<!\w){words}(?!\w)", _flat(text)) is not None
+
+
+def _flat(text: str) -> str:
+    """The words one after the other; a schema may break lines elsewhere."""
+    return " ".join(text.split())
+
+
+def _exceeded(cap: Cap) -> str:
+    already = f"; it is {counted(cap.over_before, 'character')} too long already" if cap.over_before else ""
+    return (
+        f"every request to {cap.name} would fail: the description is {counted(cap.over, 'character')} longer "
+        f"than the {cap.limit:,} that it takes (caps in coreloop.yaml){already}; shorten the docstring"
     )
-    return found if verified else replace(found, missing=edited.appended)
-
-
-def find_description(schema: object, tool: str) -> str | None:
-    """The description of a tool in a schema of OpenAI's, Anthropic's or MCP's shape, at any depth."""
-    return next((text for name, text in _descriptions(schema) if name == tool), None)
-
-
-def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
-    if isinstance(schema, list):
-        for item in schema:
-            yield from _descriptions(item)
-    elif isinstance(schema, dict):
-        name, text = schema.get("name"), schema.get("description")
-        if isinstance(name, str) and isinstance(text, str):
-            yield name, text
-        for item in schema.values():
-            yield from _descriptions(item)
-
-
-def _absent(lines: Sequence[str], text: str) -> tuple[str, ...]:
-    """Lines whose words are not in the text one after the other; a schema may break lines elsewhere."""
-    flat = " ".join(text.split())
-    return tuple(line for line in lines if " ".join(line.split()) not in flat)
-
-
-def _described(command: Sequence[str], folder: Path, tool: str) -> str:
-    output = _run(command, folder)
-    try:
-        schema = json.loads(output)
-    except (ValueError, RecursionError) as error:
-        raise ReachError(f"reach: {command[0]} printed no JSON; it must print the tools' schemas") from error
-    text = find_description(schema, tool)
-    if text is None:
-        raise ReachError(f"reach: the schemas that {command[0]} printed have no tool {tool!r}")
-    return text
-
-
-def _run(command: Sequence[str], folder: Path) -> bytes:
-    shown = " ".join(command)
-    try:
-        with subprocess.Popen(
-            list(command),
-            cwd=folder,
-            env=_environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        ) as process:
-            stdout, stderr = _output(process, shown)
-    except OSError as error:
-        raise ReachError(f"reach: {shown} cannot be run ({error.strerror})") from error
-    if process.returncode:
-        said = stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-        raise ReachError(f"reach: {shown} ended with {process.returncode}: {printable(said[-1])}")
-    return stdout
-
-
-def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]:
-    try:
-        return process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        # With what it started: a grandchild that holds the pipe would be waited for without end.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        raise ReachError(f"reach: {shown} took longer than {TIMEOUT_S} s") from error
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """The exported tree leads the path, since an editable install would answer with the user's checkout."""
-    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
-    roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
-    return {**kept, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [kept.get("PYTHONPATH")])])}
-
-
-def _check_origin(command: Sequence[str], folder: Path, file: str) -> bool:
-    """When the edit changed nothing, tell a schema that leaves it out from a command that reads other files.
-
-    False where nobody can tell: such a command (``uv run``, a script) may have read a checkout that holds the
-    lines already, so they prove nothing. An edit that shows in the description is its own proof: those
-    words are nowhere but in the exported tree.
-    """
-    module = Path(file).with_suffix("")
-    parts = [part for part in module.parts if part != "src"]
-    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    if not all(part.isidentifier() for part in parts) or "python" not in Path(command[0]).name:
-        return False
-    probe = f"import importlib.util; print(importlib.util.find_spec({name!r}).origin)"
-    said = _run([command[0], "-c", probe], folder).decode("utf-8", "replace")
-    origin = (said.strip().splitlines() or [""])[-1]  # a package may print something when it is imported
-    if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
-        raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")
-    return True

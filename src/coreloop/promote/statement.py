@@ -2,17 +2,33 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from coreloop.docstrings.signature import takes
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.errors import RefusedError
 from coreloop.history.trailers import SECTIONS
+from coreloop.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.project.settings import Settings
-from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
 from coreloop.proposals.figures import StatementEvidence
-from coreloop.proposals.statement_document import difference_told, sides_told
-from coreloop.proposals.statements import Statement, statement_key
+from coreloop.proposals.statement_document import difference_told
+from coreloop.proposals.statements import Statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceRow:
+    """What speaks for one entry, as a reviewer compares it with others; ``–`` where nothing is known."""
+
+    as_it_says: str
+    otherwise: str = "–"
+    difference: str = "–"
+    last_days: str = "–"
+    avoided: str = "–"
+    questions: str = "–"
+    seen: str = "–"
+
 
 _PLAIN_WORD: Final = re.compile(r"[\w-]{1,40}")
 """A value for another tool, whose file is not at hand."""
@@ -40,7 +56,7 @@ def names_strange_keywords(found: Statement, settings: Settings) -> bool:
     return said is not None and not known.issuperset(said.named().keywords)
 
 
-def refuse_strange_words(lines: tuple[str, ...], source: bytes, target: str, settings: Settings) -> None:
+def refuse_strange_words(line: str, source: bytes, target: str, settings: Settings) -> None:
     """Refuse a statement about arguments or values that the file on the base branch does not declare.
 
     Raises
@@ -48,7 +64,7 @@ def refuse_strange_words(lines: tuple[str, ...], source: bytes, target: str, set
     RefusedError
         Names the first of them.
     """
-    said = parse_advice(lines[0]) if len(lines) == 1 else None
+    said = parse_advice(line)
     if said is None:
         return
     try:
@@ -79,14 +95,34 @@ def statement_evidence(found: Statement) -> StatementEvidence:
     return StatementEvidence(sides.n_ok, sides.n, found.unit, sides.other_ok, sides.other_n)
 
 
-def statement_rows(found: Statement) -> tuple[tuple[str, str], ...]:
-    """The evidence as a table."""
-    return (
-        (f"{found.unit}, {found.kind}", sides_told(found, found.sides)),
-        ("the last 30 % of the days", sides_told(found, found.held)),
-        ("95 % interval", difference_told(found)),
-        ("per 1,000 requests", f"{found.avoided:.1f} failures avoided, {found.saved:.1f} calls saved"),
-        ("distinct questions", str(found.n_questions)),
-        ("seen", f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"),
-        ("statement", f"{found.id}, key `{found.key}`"),
+def statement_row(found: Statement) -> EvidenceRow:
+    """Both sides as a row of the evidence."""
+    sides, held = found.sides, found.held
+    unit = "values" if found.kind == "source" else found.unit
+    otherwise = f"{sides.other_ok} of {sides.other_n}" if sides.other_n else "–"
+    last = f"{held.n_ok} of {held.n}" + (f", {held.other_ok} of {held.other_n}" if held.other_n else "")
+    return EvidenceRow(
+        as_it_says=f"{sides.n_ok} of {sides.n} {unit}",
+        otherwise=otherwise,
+        difference=difference_told(found),
+        last_days=last,
+        avoided=f"{found.avoided:.1f}",
+        questions=str(found.n_questions),
+        seen=f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}",
+    )
+
+
+def restored_row(evidence: StatementEvidence, questions: str) -> EvidenceRow:
+    """The same of a statement that only its trailers tell of: the interval is not stratified."""
+    sides = TwoSides(evidence.n_ok, evidence.n, evidence.other_ok, evidence.other_n)
+    low, high = newcombe_interval([sides]) if evidence.other_n else wilson_interval(evidence.n_ok, evidence.n)
+    rate = evidence.n_ok / evidence.n
+    what, value = (
+        ("difference", rate - evidence.other_ok / evidence.other_n) if evidence.other_n else ("share", rate)
+    )
+    return EvidenceRow(
+        as_it_says=f"{evidence.n_ok} of {evidence.n} {evidence.unit}",
+        otherwise=f"{evidence.other_ok} of {evidence.other_n}" if evidence.other_n else "–",
+        difference=f"{what} {value:.2f} ({low:.2f} to {high:.2f}, not stratified)",
+        questions=questions,
     )

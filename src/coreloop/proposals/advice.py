@@ -7,6 +7,7 @@ line has a date or a rate: what speaks for it stands in the draft, in the traile
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 from coreloop.failures import CLASSES
@@ -89,6 +90,18 @@ _STATEMENTS: Final[Mapping[str, str]] = {
 GUIDE_FORMS: Final = frozenset({"source", "first", "once", "use_for", "use_instead"})
 """What a Guide may say; a caveat may say anything but how a tool is chosen."""
 CAVEAT_FORMS: Final = frozenset(_STATEMENTS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
+_SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "source": ("source", ("argument",)),
+    "from_result": ("source", ("argument",)),
+    "first": ("first", ("tool",)),
+    "use_instead": ("use_instead", ("keywords",)),
+    "never_empty": ("never_empty", ("arguments",)),
+    "call_before_same": ("order", ("tool", "argument")),
+    "call_after_same": ("order", ("tool", "argument")),
+    "not_right_after": ("right_after", ("tool",)),
+    "one_of": ("values", ("argument",)),
+}
+"""By form: a kind, which forms that cannot hold together share, and the slots that tell what it is about."""
 _OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same"})
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
@@ -152,6 +165,13 @@ class Advice:
             given=tuple(given),
         )
 
+    def subject(self) -> tuple[str, ...]:
+        """What it is about: of two lines about the same, one is too many."""
+        kind, slots = _SUBJECTS.get(self.form, (self.form, ()))
+        said = dict(self.slots)
+        about = sorted(f"{one.form} {' '.join(one.slots[0][1])}" for one in self.conditions)
+        return kind, *(" ".join(said[slot]) for slot in slots), *about
+
     def sends_to(self, tool: str) -> bool:
         """Whether it tells who calls a tool to call that very tool before, after or instead."""
         return self.form in _OTHER_TOOL and ("tool", (tool,)) in self.slots
@@ -178,6 +198,11 @@ class Named:
     tools: tuple[str, ...]
     keywords: tuple[str, ...]
     given: tuple[tuple[str, str, str], ...]
+
+
+def statement_key(tool: str, line: str, section: str) -> str:
+    """The same on every night: 16 hex digits of SHA-256 of tool, line and section."""
+    return sha256(f"{tool}\n{line}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def condition(form: str, **slots: str | tuple[str, ...]) -> Condition:

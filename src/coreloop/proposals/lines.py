@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import Final
 
+from coreloop.proposals.advice import parse_advice
+from coreloop.proposals.grammar import parse_line
 from coreloop.text import FILLERS
 
 MAX_LINE_CHARS: Final = 400
@@ -25,6 +27,11 @@ _FORBIDDEN: Final = (
     ("~~", "a fence"),
     ("::", "a reStructuredText literal block"),
 )
+
+
+def is_form(line: str) -> bool:
+    """Whether a bullet is of a form that coreloop writes, or once wrote."""
+    return parse_advice(line) is not None or parse_line(line) is not None
 
 
 def refuse_line(line: str, *, private: bool = True) -> str | None:

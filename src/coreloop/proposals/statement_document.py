@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.statements import Sides, Statement
+from coreloop.proposals.statements import Sides, Statement, q_told
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.text import escape_markdown, indented_block, printable
 
@@ -76,7 +76,7 @@ def difference_told(statement: Statement) -> str:
     interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
     if statement.kind == "source":
         return f"share {interval}"
-    return f"difference {interval}, q {statement.q_value:.3f}"
+    return f"difference {interval}, {q_told(statement.q_value)}"
 
 
 def statement_section(statement: Statement) -> str:

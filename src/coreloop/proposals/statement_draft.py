@@ -48,21 +48,36 @@ def _said_already(said: Advice, tool: Tool) -> str | None:
         keywords = said.named().keywords
         if len(Categories([("SAID", keywords)]).keywords(text)) == len(keywords):
             return "said already: its name or docstring has these words"
-    if said.form == "source" and all(
-        _is_in_one_line(name, dict(said.slots)["argument"][0], tool.docstring) for name in said.named().tools
-    ):
-        return "said already: its docstring names where that comes from"
-    is_bare = said.form == "source" and all(path.endswith("()") for path in dict(said.slots)["paths"])
-    if is_bare and all(_is_named(name, tool.docstring) for name in said.named().tools):
-        return "said already: its docstring names where that comes from"
+    if said.form == "source":
+        (argument,) = dict(said.slots)["argument"]
+        if all(_names_source(tool.docstring, argument, path) for path in dict(said.slots)["paths"]):
+            return "said already: its docstring names where that comes from"
     return None
 
 
-def _is_in_one_line(name: str, argument: str, docstring: str) -> bool:
-    """Whether a line names a tool and an argument, be it in words: Take the product id from get_order."""
-    parts = re.split("_", argument)
+def _names_source(docstring: str, argument: str, path: str) -> bool:
+    """Whether a docstring tells where a value comes from; of a bare result, the tool's name does."""
+    name, _, fields = path.partition("()")
+    if not fields and _is_named(name, docstring):
+        return True
+    last = re.findall(r"\w+", fields)[-1:]
+    return any(_is_in_one_line(name, what, docstring) for what in (argument, *last))
+
+
+def _is_in_one_line(name: str, what: str, docstring: str) -> bool:
+    """Whether a line names a tool and an argument or a field, be it in words.
+
+    ``Take the product id from get_order`` has product_id, ``get_user : The ids of a customer's orders`` has
+    ``orders[]``, and ``See get_order`` neither.
+    """
+    parts = _words(what.replace("_", " "))
     lines = (set(re.findall(r"\w+", line)) for line in docstring.splitlines())
-    return any(name in words and (argument in words or words.issuperset(parts)) for words in lines)
+    return any(name in words and (what in words or _words(" ".join(words)) >= parts) for words in lines)
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text, those in the plural as in the singular."""
+    return {word.removesuffix("s") for word in re.findall(r"\w+", text.casefold())}
 
 
 def _is_named(name: str, docstring: str) -> bool:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import sha256
 from typing import Final, Literal
 
 from coreloop.proposals.entry import Count, Share, SuggestedAppend
@@ -96,11 +95,6 @@ class Statement:
         return min(self.sides.n, self.sides.other_n or self.sides.n)
 
 
-def statement_key(tool: str, line: str, section: str) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of tool, line and section."""
-    return sha256(f"{tool}\n{line}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
-
-
 @dataclass(frozen=True, slots=True)
 class NearStatement:
     """A statement that fell, and why: for this machine only."""
@@ -110,9 +104,14 @@ class NearStatement:
     reason: str
 
 
+def q_told(q_value: float) -> str:
+    """``q 0.012``, or ``q < 0.001``."""
+    return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
+
+
 def not_sure(q_value: float) -> str:
     """Why a statement fell that was tested."""
-    return f"q {q_value:.2f}, not sure enough"
+    return f"{q_told(q_value)}, not sure enough"
 
 
 def too_few(n_missing: int, noun: str) -> str:

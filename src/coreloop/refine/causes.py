@@ -5,12 +5,12 @@ and only what still sets the rest apart is another cause.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 from coreloop.mine.cases import LEAST_DIFFERENCE, Cases
-from coreloop.mine.statistics import fisher_exact, newcombe_interval
+from coreloop.mine.statistics import combined_p, fisher_exact, newcombe_interval
 from coreloop.refine.features import Feature
 
 LEAST_CALLS: Final = 8
@@ -41,7 +41,9 @@ class Cause:
         Sets of the calls under the rule, and of all others that it can be told of; those of rules that were
         found before are in neither.
     p_value : float
-        Fisher's, on the days that the search sees; 1.0 where it was not tested.
+        Fisher's, on the days that the search sees, by which it chooses; 1.0 where it was not tested.
+    combined_p : float
+        With what the last days say: 1.0 for these where they speak against the rule.
     n_missing : int
         Calls under the rule that it lacks to be tested.
     """
@@ -49,13 +51,14 @@ class Cause:
     features: tuple[Feature, ...]
     calls: int
     others: int
-    p_value: float
+    p_value: float = 1.0
+    combined_p: float = 1.0
     n_missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class CauseSearch:
-    """What a search found, the p-values of everything that it tested, and what too few calls speak for."""
+    """What a search found, the combined p of everything that it tested, and what too few calls speak for."""
 
     causes: tuple[Cause, ...]
     p_values: tuple[float, ...]
@@ -81,7 +84,7 @@ def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
     for _ in range(_MOST_CAUSES):
         tested = list(_tested(cases, features, rest))
         tested += _pairs(cases, tested, rest)
-        p_values += [cause.p_value for cause in tested]
+        p_values += [cause.combined_p for cause in tested]
         best = _best(cases, [cause for cause in tested if _is_worth_saying(cases, cause)])
         if best is None or best.p_value > _WORTH_A_LOOK:
             break
@@ -96,7 +99,7 @@ def _few(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause
     for feature in features:
         calls, others = feature.calls & rest, feature.within & ~feature.calls & rest
         n_missing = LEAST_CALLS - calls.bit_count()
-        cause = Cause((feature,), calls, others, 1.0, n_missing)
+        cause = Cause((feature,), calls, others, n_missing=n_missing)
         if 0 < n_missing <= LEAST_CALLS // 2 and (_difference(cases, cause, cases.all) or 0) > _CLEAR:
             yield cause
 
@@ -122,9 +125,14 @@ def _test(cases: Cases, features: tuple[Feature, ...], calls: int, others: int) 
         return None
     if not (cases.has_questions(calls) and cases.has_questions(others)):
         return None
-    seen = ~cases.held
-    p_value = fisher_exact(*cases.count(calls & seen), *cases.count(others & seen))
-    return Cause(features, calls, others, p_value)
+    cause = Cause(features, calls, others, _fisher(cases, calls & ~cases.held, others & ~cases.held))
+    difference = _difference(cases, cause, cases.held)
+    held_p = _fisher(cases, calls & cases.held, others & cases.held) if (difference or 0) > 0 else 1.0
+    return replace(cause, combined_p=combined_p(cause.p_value, held_p))
+
+
+def _fisher(cases: Cases, calls: int, others: int) -> float:
+    return fisher_exact(*cases.count(calls), *cases.count(others))
 
 
 def _pairs(cases: Cases, tested: Sequence[Cause], rest: int) -> list[Cause]:

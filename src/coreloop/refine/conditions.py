@@ -9,7 +9,7 @@ from coreloop.mine.cases import Cases, places_of
 from coreloop.mine.sample import Sample, count_providers
 from coreloop.mine.statistics import TwoSides, benjamini_hochberg, newcombe_interval
 from coreloop.mine.window import moment
-from coreloop.proposals.advice import Advice, advice, fails
+from coreloop.proposals.advice import Advice, advice, fails, statement_key
 from coreloop.proposals.counterexamples import SECTION
 from coreloop.proposals.statements import (
     MAX_NEAREST,
@@ -18,13 +18,12 @@ from coreloop.proposals.statements import (
     Sides,
     Statement,
     not_sure,
-    statement_key,
     too_few,
 )
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine.causes import Cause, CauseSearch, find_causes
 from coreloop.refine.features import Feature, ToolCalls, gather
-from coreloop.refine.remedies import find_remedy
+from coreloop.refine.remedies import find_remedy, has_worked_before
 
 _LEAST_FAILURES: Final = 3
 _Places = list[tuple[int, int]]
@@ -110,7 +109,7 @@ def _weighed(
         for cause in tool.search.causes:
             said = _advice(tool, cause, values, words)
             if said is not None:
-                yield tool, cause, said, q_of[cause.p_value]
+                yield tool, cause, said, q_of[cause.combined_p]
 
 
 def _failing(sample: Sample) -> list[ToolCalls]:
@@ -161,6 +160,16 @@ def _are_same(cause: Cause) -> bool:
     """Whether its features go together always; of two that fail only together, either helps."""
     told = cause.calls | cause.others
     return all(feature.calls & told == cause.calls for feature in cause.features)
+
+
+def _one_way(tool: _Tool, said: Advice) -> str | None:
+    """Why to call a tool before another is no advice; of all other forms, the better side is what worked."""
+    if said.form != "call_before_same":
+        return None
+    slots = dict(said.slots)
+    if has_worked_before(tool.calls, slots["tool"][0], slots["argument"][0]):
+        return None
+    return f"weak: calling it before {slots['tool'][0]} was not seen to work"
 
 
 _IMPERATIVE: Final = {
@@ -220,6 +229,7 @@ def _statement(tool: _Tool, cause: Cause, said: Advice, sample: Sample, *, q_val
         first_seen=moment(requests[0].ts_us),
         last_seen=moment(requests[-1].ts_us),
         providers=count_providers(under),
+        refused=_one_way(tool, said),
     )
 
 

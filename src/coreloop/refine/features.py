@@ -195,18 +195,24 @@ class ToolCalls:
                     yield Feature(condition("not_from", argument=name, paths=written), calls, within, 2)
 
     def _main_sources(self, name: str, good: int, tools: frozenset[str]) -> Iterator[str]:
-        """Where most values of successful calls stood, in a result of the tool that mostly had them first."""
+        """The field that had most values of successful calls, of the tool that mostly had them first.
+
+        A field that holds fewer, and sets failures apart better, is a sign of something else: order items
+        that were delivered stand under the deliveries, too.
+        """
         least, n = _MAIN_SHARE * good.bit_count(), len(self.calls)
         firsts: defaultdict[str, int] = defaultdict(int)
         for (argument, path), numbers in self._seen.firsts.items():
             if argument == name:
                 firsts[tool_of(path, tools)] += (bits_of(numbers, n) & good).bit_count()
         main = max(firsts, key=lambda tool: (firsts[tool], tool), default="")
-        for (argument, path), numbers in self._seen.sources.items():
-            if argument == name and tool_of(path, tools) == main:
-                stood = bits_of(numbers, n) & good
-                if stood.bit_count() >= least:
-                    yield path
+        stood = {
+            path: (bits_of(numbers, n) & good).bit_count()
+            for (argument, path), numbers in self._seen.sources.items()
+            if argument == name and tool_of(path, tools) == main
+        }
+        most = max(stood.values(), default=0)
+        yield from (path for path, count in stood.items() if count == most >= least)
 
     def _of_order(self, cases: Cases) -> Iterator[Feature]:
         for (tool, name), numbers in self._seen.after_same.items():
@@ -219,7 +225,13 @@ class ToolCalls:
         for tool, numbers in self._seen.right_after.items():
             if tool == self.tool:  # a retry: what an agent does because of a failure is not its cause
                 continue
-            yield Feature(condition("right_after", tool=tool), bits_of(numbers, cases.n), cases.all, 5)
+            same = _union(
+                bits_of(after, cases.n)
+                for (other, _), after in self._seen.after_same.items()
+                if other == tool
+            )  # of the same order, say: that is the better reason, even with too few calls to say it
+            calls = bits_of(numbers, cases.n) & ~same
+            yield Feature(condition("right_after", tool=tool), calls, cases.all & ~same, 5)
 
 
 def pair(name: str, text: str) -> str:

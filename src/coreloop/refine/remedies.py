@@ -1,4 +1,4 @@
-"""What worked after a call had failed: the next call that was ok, where most requests took the same."""
+"""What worked instead of a call that failed: the next call that was ok, or two calls the other way round."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -61,6 +61,26 @@ def find_remedy(
         calls = [call for place in failed if (call := after[place]) is not None and call.tool == tool]
         return _written(tool, calls, values.get(tool, {}), arguments(tool))
     return None
+
+
+def has_worked_before(tool_calls: ToolCalls, tool: str, argument: str) -> bool:
+    """Whether a tool is known to work before another: both were ok in this order, with the same value.
+
+    An order that cannot be exchanged after its address was changed may not be exchanged before, either: the
+    change is a sign of the order's state, and not the cause.
+    """
+    n_worked = 0
+    for request, at, call in tool_calls.calls:
+        value = _value(call, argument)
+        if call.ok and value:
+            later = (after for after in request.calls[at + 1 :] if after.ok and after.tool == tool)
+            n_worked += any(_value(after, argument) == value for after in later)
+    return n_worked >= _LEAST
+
+
+def _value(call: SampledCall, argument: str) -> int | None:
+    given = call.arguments.get(argument)
+    return given.value if given is not None else None
 
 
 def _next_ok(tool_calls: ToolCalls, place: int) -> SampledCall | None:

@@ -142,7 +142,7 @@ def _unreached(status: Status) -> Alarm | None:
     return Alarm(
         "reach",
         f"the reach check refuses everything: all of the {checked:,} candidates that were tried",
-        "a dry run of promote shows what reaches the model: shorten the docstring or send all of it",
+        "a dry run of promote shows what reaches the model, and what to do where it is unmeasured",
     )
 
 

@@ -11,7 +11,7 @@ from coreloop.forge.connect import connect_forge
 from coreloop.forge.protocol import PullRequest
 from coreloop.history.promotions import known_keys
 from coreloop.history.repository import Repository
-from coreloop.history.trailers import read_trailers
+from coreloop.history.trailers import promoted_keys
 from coreloop.judgments import read_judgments
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.observe.dropped_file import read_dropped
@@ -134,7 +134,7 @@ def _read_history(
             return None, known_keys(repository, base=base), (printable(f"no history: {error}"),)
         pulls, notes = _ask_forge(repository, workspace.settings.forge, environ)
         promotions = read_promotions(repository, base, pulls, project=workspace.root, now=now)
-        asked = {key for pull in pulls if (key := read_trailers(pull.body).get("Candidate-Key"))}
+        asked = {key for pull in pulls for key in promoted_keys(pull.body)}
         return promotions, known_keys(repository, base=base) | asked, notes
 
 

@@ -10,8 +10,12 @@ from typing import Final
 from coreloop.docstrings.edit import Refused
 from coreloop.docstrings.insertion import refuse_change
 from coreloop.docstrings.shape import Loss, lost_sections
+from coreloop.docstrings.source import UnprovenError
+from coreloop.guard.insertion import changed_lines
 from coreloop.history.promotions import History, Merge
 from coreloop.history.repository import Replaced, Repository
+from coreloop.history.trailers import SECTIONS
+from coreloop.proposals.lines import is_form
 
 CLEAN_MERGES: Final = 30
 QUIET_DAYS: Final = 90
@@ -75,7 +79,8 @@ def read_stability(
     now : datetime
         Aware.
     """
-    newest = history.merges[: -CLEAN_MERGES - 1 : -1]
+    landed = {merge.landing: merge for merge in history.merges}  # one that brought several candidates is one
+    newest = list(landed.values())[: -CLEAN_MERGES - 1 : -1]
     return weigh_history(history, [_read(repository, merge, folder) for merge in newest], now=now)
 
 
@@ -96,7 +101,9 @@ def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighe
 
 
 def weigh_merge(merge: Merge, target: Replaced, *, alone: bool) -> Weighed:
-    """Tell whether a merge is clean: all that it brought is one insertion into the docstring that it names.
+    """Tell whether a merge is clean: all that it brought is in the docstring that it names.
+
+    That is one insertion, or lines of coreloop's that gave way to others.
 
     It must still be in effect too. What a reviewer added to the pull request counts as brought by it: where
     that was needed, the proposal was not good enough to be merged as it was.
@@ -116,7 +123,24 @@ def weigh_merge(merge: Merge, target: Replaced, *, alone: bool) -> Weighed:
     symbol = merge.promotion.target.partition("::")[2]
     other = None if alone else "it changed more than the content of its target"
     reason = other or refuse_change(target.before, target.after, symbol)
+    if reason is not None and other is None and _gave_way(target, symbol):
+        reason = None
     return Weighed(merge, reason, () if isinstance(lost, Refused) else lost)
+
+
+def _gave_way(target: Replaced, symbol: str) -> bool:
+    """Whether only lines of coreloop's forms went, and others came in their place."""
+    qualname, _, line = symbol.partition(":")
+    at = int(line) if line.isdecimal() else None
+    for section in SECTIONS.values():
+        try:
+            found = changed_lines(
+                target.before, target.after, qualname=qualname, line=at, sections=(section,)
+            )
+        except UnprovenError:
+            continue
+        return all(map(is_form, (*found.removed, *found.added)))
+    return False
 
 
 def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:

@@ -263,8 +263,8 @@ def test_records_that_a_server_dropped_sound(run: Run, tmp_path: Path) -> None:
 def test_a_reach_check_that_refuses_everything_sounds(
     run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The docstring is longer than what the provider of the evidence reads."""
-    project.settle("forge: {repo: octo/tools}\nreach: {caps: {anthropic: 50}}\n")
+    """What was not measured has not passed, either."""
+    project.settle("forge: {repo: octo/tools}\n")
     monkeypatch.chdir(project.root)
     names = ["cand-2026-04-25-001", "cand-2026-04-25-002"]
     write_candidates(project.candidates, *(candidate(id=n, key=n[-3:] + "0123456789abc") for n in names))
@@ -272,7 +272,7 @@ def test_a_reach_check_that_refuses_everything_sounds(
         assert "reach" not in kinds(run("--json", at=project.root)), number
         asked = ["promote", "--candidate", str(project.candidates), "--id", name, "--confirm"]
         done = CliRunner().invoke(main, [*asked, "--allow-unverified"])
-        assert "reach: anthropic reads 50 characters" in str(done.exception)
+        assert "reach: unmeasured" in str(done.exception)
     out = shown(run(at=project.root))
     assert "the reach check refuses everything: all of the 2 candidates that were tried" in out
     CliRunner().invoke(main, [*asked, "--allow-unverified", "--allow-unreached"])

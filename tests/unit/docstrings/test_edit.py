@@ -505,7 +505,7 @@ def test_any_put_together_docstring_is_edited_or_refused(source, section):
     outcome = edit(source, "A.f", section)
     assert isinstance(outcome, Edited | Refused)
     if isinstance(outcome, Refused):
-        assert not outcome.reason.startswith("Python cannot read")
+        assert "cannot read the file" not in outcome.reason
 
 
 NASTY = st.text(alphabet="ab \\\"'\n\r\t\f\u2028수-=:#`>NGuide{}x0", max_size=60)
@@ -607,7 +607,12 @@ def test_no_foreign_docstring_breaks(shard):
             if isinstance(outcome, Refused):
                 reasons.add(outcome.reason)
                 continue
-            assert outcome.after.startswith(outcome.before.rstrip()), (path, qualname)
+            # a new section stands above fields
+            after = iter([text.rstrip() for text in outcome.after.split("\n")])
+            assert all(text.rstrip() in after for text in outcome.before.rstrip().split("\n")), (
+                path,
+                qualname,
+            )
             assert all(text in outcome.after for text in LINES), (path, qualname)
             new = outcome.source
             expected.setdefault(outcome.before, set()).add(outcome.after)
@@ -617,4 +622,4 @@ def test_no_foreign_docstring_breaks(shard):
         pairs = zip(old_texts, new_texts, strict=True)
         assert all(after in expected.get(before, {before}) for before, after in pairs), path
     assert edited > 100
-    assert reasons <= {"the docstring is empty; write a summary first"}
+    assert reasons <= {"the docstring is empty, or begins with a field; write a summary first"}

@@ -11,7 +11,7 @@ import pytest
 from coreloop.guard.event import PullRequestEvent
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
-from coreloop.promote import promotion
+from coreloop.promote import plan, promotion
 from coreloop.promote.commits import WritableRepository
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.replay import Replay, ReplayVerdict
@@ -40,12 +40,13 @@ def promoted(project: Project) -> Project:
 def promote(project: Project, folder: Path) -> None:
     """What the command does, for the project in a folder."""
     with WritableRepository(project.root) as repository:
-        promoting = promotion.Promoting(
-            proposal=read_proposal(project.candidates, ID, Settings()),
+        promoting = plan.Promoting(
+            proposals=(read_proposal(project.candidates, ID, Settings()),),
             repository=repository,
             project=folder,
             settings=Settings(),
             ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
+            leave=plan.Leave(unreached=True),
         )
         _, done = promotion.promote(promoting, None)
     assert done.branch == BRANCH
@@ -168,7 +169,7 @@ EDITS = [
     pytest.param(lambda s: s.replace(b"Ratios", b"All ratios"), "removed or rewritten", id="a line grows"),
     pytest.param(lambda s: s.replace(b"Which.", b"Any."), "removed or rewritten", id="a line rewritten"),
     pytest.param(lambda s: s.replace(b"        Which.\n", b""), "removed or rewritten", id="a line removed"),
-    pytest.param(lambda s: s + b"def (:\n", "Python cannot read the file", id="no Python"),
+    pytest.param(lambda s: s + b"def (:\n", "cannot read the file", id="no Python"),
     pytest.param(lambda s: s.replace(b"def analysis", b"def other"), "nothing named analysis", id="gone"),
 ]
 

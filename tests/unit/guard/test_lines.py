@@ -12,7 +12,7 @@ from promoting import LINES
 
 WHEN, CALL, EVIDENCE = LINES
 NO_CATEGORY = "- When: questions of no category."
-GUIDE = read_trailers(trailers(candidate_proposal(), REPLAY))
+GUIDE = read_trailers(trailers([candidate_proposal()], REPLAY))
 CAVEAT = {
     **GUIDE,
     "Phase": "F",

@@ -90,7 +90,7 @@ def test_a_reviewed_promotion_may_be_queued():
     [
         ordinary_event(),
         ordinary_event(title=""),
-        ordinary_event(title='Revert "[CORELOOP-R] docs(analysis): how it is used with success, Guide"'),
+        ordinary_event(title='Revert "[CORELOOP-R] docs(analysis): how it is used with success"'),
         ordinary_event(title="coreloop: refine says more"),
         ordinary_event(title="feat: [CORELOOP-R] is a title"),
         ordinary_event(branch="revert-7-skill/docstring-analysis-profitability-20260425"),
@@ -280,7 +280,7 @@ def test_trailers_are_whole_and_agree(name, value, reason):
     assert_stops(told(name, value), reason)
 
 
-@pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails, Caveats"])
+@pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails"])
 def test_the_subject_is_the_title_of_its_phase(subject):
     message = MESSAGE.replace(pull().title, subject)
     decision = judged(event(title=subject), commits=(commit(message),))

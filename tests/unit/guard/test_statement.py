@@ -2,16 +2,19 @@
 
 import pytest
 
+from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.guard.words import Words
-from coreloop.history.trailers import read_trailers
+from coreloop.history.trailers import SECTIONS, read_trailers
 from coreloop.project.settings import Settings
-from coreloop.promote.pull_request import trailers
+from coreloop.promote.pull_request import commit_message, trailers
+from coreloop.proposals.advice import statement_key
+from coreloop.proposals.lines import is_form
 from guarding import APPLIES_NOT, HEAD, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 
-GUIDE = read_trailers(trailers(statement_proposal(), APPLIES_NOT))
+GUIDE = read_trailers(trailers([statement_proposal()], APPLIES_NOT))
 CAVEAT = {
     **GUIDE,
     "Phase": "F",
@@ -35,7 +38,16 @@ def words(settings: Settings | None = None, symbol: str = "analysis", tool: str 
 
 
 def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
-    return list(refuse_lines((line,), trailers, words(settings, **more)))
+    """Of a line whose key is its own."""
+    known = words(settings, **more)
+    key = statement_key(known.tool, line, SECTIONS[trailers["Phase"]])
+    return list(refuse_lines((line,), {**trailers, "Candidate-Key": key}, known))
+
+
+def test_the_key_is_that_of_the_line():
+    forged = {**GUIDE, "Candidate-Key": "0" * 16}
+    found = list(refuse_lines(("- First: show",), forged, words()))
+    assert found == ["the Candidate-Key is not that of the line"]
 
 
 @pytest.mark.parametrize(
@@ -201,3 +213,102 @@ def test_a_statement_of_another_tools_argument_stops_the_pull_request():
     old = SOURCE.replace(b"axis: str)", b"other: str)").replace(b'"axis": axis', b'"axis": other')
     stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=one)),)})
     assert stopped.reasons == ("axis is no argument of analysis",)
+
+
+# --- several statements in one commit, and lines that give way ---------------------------------------
+
+BOTH = ("- First: show", "- Call once per request")
+ALWAYS, BETTER = "- company: from search().hits[].company", "- company: from find().rows[].code"
+
+
+def several(*lines: str) -> list:
+    kinds = {"- First: show": "order", "- Call once per request": "once"}
+    return [
+        statement_proposal(
+            line=line, kind=kinds.get(line, "source"), key=statement_key("analysis", line, "Guide")
+        )
+        for line in lines
+    ]
+
+
+def decided(message: str, new: bytes, old: bytes = SOURCE, ours: frozenset[str] = frozenset()) -> str:
+    """The reasons against a pull request whose commit says this and does that."""
+    made = commit(message)
+    title = message.partition("\n")[0]
+    happened = event(title=title, body=message, branch="skill/docstring-analysis-general-20260425")
+    decision = judged(happened, commits=(made,), files={HEAD: (file(old, new),)}, ours={HEAD: ours})
+    assert decision.claims
+    return "\n".join(decision.reasons)
+
+
+def message_of(*lines: str) -> str:
+    return commit_message(several(*lines), APPLIES_NOT, section=None)
+
+
+def with_list(*lines: str, source: bytes = SOURCE) -> bytes:
+    edited = put_lines(source, "analysis", lines, is_ours=is_form)
+    assert isinstance(edited, Edited)
+    return edited.source
+
+
+def test_several_statements_are_one_commit():
+    assert decided(message_of(*BOTH), with_list(*BOTH)) == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "lines", "reason"),
+    [
+        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} is the line of no candidate"),
+        (message_of(*BOTH, ALWAYS), BOTH, "has no line of its own among those that are put there"),
+        (message_of(*BOTH).replace("Observed: 87", "Observed: 88", 1), BOTH, "the trailer Observed is 88"),
+        (
+            message_of(BOTH[0]) + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
+            BOTH[:1],
+            "names a candidate twice, with other figures",
+        ),
+        (
+            message_of(*BOTH)[::-1].replace("::analysis"[::-1], "::show"[::-1], 1)[::-1],
+            BOTH,
+            "is for several docstrings; a promotion changes one",
+        ),
+    ],
+    ids=["a line too many", "a line too few", "other figures", "one candidate twice", "two docstrings"],
+)
+def test_each_of_several_statements_has_its_line_and_its_figures(message, lines, reason):
+    assert reason in decided(message, with_list(*lines))
+
+
+def replaced(old: str, new: str) -> tuple[bytes, bytes]:
+    before = with_list(old)
+    edited = put_lines(before, "analysis", [new], going=[old], is_ours=is_form)
+    assert isinstance(edited, Edited)
+    return before, edited.source
+
+
+def test_a_line_of_a_promotion_gives_way_to_one_about_the_same():
+    before, after = replaced(ALWAYS, BETTER)
+    assert decided(message_of(BETTER), after, before, frozenset({ALWAYS})) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "ours", "reason"),
+    [
+        (ALWAYS, BETTER, frozenset(), f"{ALWAYS} is removed, which no promotion put there"),
+        (
+            ALWAYS,
+            BOTH[0],
+            frozenset({ALWAYS}),
+            f"{ALWAYS} is removed, and nothing about the same is put there",
+        ),
+        (
+            "- Call: show().",
+            BOTH[0],
+            frozenset({"- Call: show()."}),
+            "and nothing about the same is put there",
+        ),
+    ],
+    ids=["a person's", "about something else", "an older form"],
+)
+def test_no_other_line_goes(old, new, ours, reason):
+    before, after = replaced(old, new)
+    assert reason in decided(message_of(new), after, before, ours)

@@ -23,7 +23,7 @@ EDITED = SOURCE.replace(b"Which.", b"Which, of the known ones.")
 
 def message(key: str = KEY, phase: str = "R") -> str:
     return (
-        "[CORELOOP-R] docs(analysis): how it is used with success, Guide\n\nAppends.\n\n"
+        "[CORELOOP-R] docs(analysis): how it is used with success\n\nAppends.\n\n"
         f"Phase: {phase}\nCandidate-Id: cand-1\nCandidate-Key: {key}\nTarget: {FILE}::analysis\n"
     )
 

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.history.trailers import NAMES, REPLAYS, read_trailers, write_trailers
+from coreloop.history.trailers import (
+    NAMES,
+    REPLAYS,
+    is_title,
+    promoted_keys,
+    read_promoted,
+    read_trailers,
+    write_trailers,
+)
 from coreloop.promote.replay import ReplayVerdict
 
 BOTH = {"Phase": "R", "Candidate-Key": "5f3e"}
@@ -76,3 +84,47 @@ def test_verdicts_that_go_on_are_those_of_a_replay() -> None:
     stopping = {ReplayVerdict.NOT_REPRODUCED, ReplayVerdict.NOT_ASKED}
     going_on = set(ReplayVerdict) - stopping
     assert set().union(*REPLAYS.values()) == going_on
+
+
+def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:
+    return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key, **more}
+
+
+def test_several_candidates_of_one_message_are_told_apart():
+    groups = (_group("a", Evidence="1"), _group("b", "F", Evidence="2"))
+    message = "Subject\n\n" + "\n\n".join(map(write_trailers, groups)) + "\n"
+    assert read_promoted(message) == groups
+    assert promoted_keys(message) == ("a", "b")
+
+
+def test_what_a_squash_repeats_is_one_candidate():
+    groups = (_group("a"), _group("b"))
+    message = "\n\n".join(map(write_trailers, (*groups, *groups)))
+    assert read_promoted(message) == groups
+
+
+def test_what_stands_before_the_first_phase_is_the_first_candidates():
+    assert read_promoted("Evidence: a word\n\n" + write_trailers(_group("a", Evidence="1"))) == (
+        _group("a", Evidence="1"),
+    )
+
+
+@pytest.mark.parametrize("message", ["", "Subject\n\nText.", "  Phase: R"])
+def test_a_message_without_trailers_promotes_nothing(message: str):
+    assert (read_promoted(message), promoted_keys(message)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("title", "phases", "sound"),
+    [
+        ("[CORELOOP-R] docs(a): how it is used with success", ["R"], True),
+        ("[CORELOOP-R] docs(a): how it is used with success, Guide", ["R"], True),
+        ("[CORELOOP-F] docs(a): how it fails, Caveats", ["F", "F"], True),
+        ("[CORELOOP-R] docs(a): how it is used with success and how it fails", ["F", "R"], True),
+        ("[CORELOOP-R] docs(a): how it is used with success", ["F", "R"], False),
+        ("[CORELOOP-R] docs(b): how it is used with success", ["R"], False),
+        ("[CORELOOP-R] docs(a): how it is used with success and how it fails, Guide", ["F", "R"], False),
+    ],
+)
+def test_a_title_is_that_of_its_phases(title: str, phases: list[str], sound: bool):
+    assert is_title(title, phases, "a") is sound

@@ -46,6 +46,26 @@ def test_one_call_is_told_from_many_and_what_it_saves():
     assert one.n_saved == 120
 
 
+@pytest.mark.parametrize(
+    ("of_others", "refused"),
+    [
+        (60, "weak: in 60 of 60 requests no call repeats another's arguments; all may be needed"),
+        (31, "weak: in 31 of 60 requests no call repeats another's arguments; all may be needed"),
+        (30, None),
+    ],
+)
+def test_repeats_that_are_about_something_else_may_be_needed(of_others: int, refused: str | None):
+    left = iter([True] * of_others + [False] * (60 - of_others))
+
+    def make(number: int, has: bool) -> list[Any]:
+        once = call("pay", {"order_id": number})
+        return [once] if has else [once, call("pay", {"order_id": -number - 1}) if next(left) else once]
+
+    (found,) = [one for one in _found(make) if one.kind == "once"]
+    assert found.is_worth_saying()
+    assert found.refused == refused
+
+
 def test_a_retry_after_a_failure_is_no_repetition():
     assert _found(lambda n, has: [*([] if has else [failed("pay")]), call("pay")]) == []
 
@@ -176,6 +196,26 @@ def test_contrasts_of_the_same_requests_are_one_and_the_choice_is_said():
     ]
     found = [one for one in find_contrasts(sample_of(made)) if one.is_worth_saying()]
     assert {str(one.advice) for one in found} == {"- First: change", "- For exchange use change"}
+    (kept,) = without_repeats((one, 0.01) for one in found)
+    assert kept[0].kind == "choice"
+
+
+def test_a_contrast_of_some_of_a_choices_requests_says_nothing_more():
+    made = [
+        asked(
+            n,
+            call("change" if n // 10 % 2 else "modify"),
+            *([call("finish")] if n % 3 else []),
+            ok=bool(n // 10 % 2),
+            question=f"exchange {'x' * n}",
+        )
+        for n in range(180)
+    ]
+    found = [one for one in find_contrasts(sample_of(made)) if one.is_worth_saying()]
+    assert {(str(one.advice), one.tool) for one in found} == {
+        ("- First: change", "finish"),
+        ("- For exchange use change", "modify"),
+    }
     (kept,) = without_repeats((one, 0.01) for one in found)
     assert kept[0].kind == "choice"
 

@@ -122,22 +122,22 @@ def test_keywords_of_another_tool_are_not_named():
     [
         pytest.param(
             {"rest_ok": 500, "rest_n": 520, "q_value": 0.41},
-            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category (q 0.41)",
+            "weak: 12 of 12 succeeded, 500 of 520 of the rest of its category (q 0.410)",
             id="as good as the rest",
         ),
         pytest.param(
             {"q_value": 0.051},
-            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category (q 0.05)",
+            "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category (q 0.051)",
             id="better, and not sure enough",
         ),
         pytest.param(
             {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
-            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category (q 0.00)",
+            "weak: 38 of 39 succeeded, 70 of 70 of the rest of its category (q 0.001)",
             id="worse, and sure",
         ),
         pytest.param(
             {"rest_ok": 70, "q_value": 0.001},
-            "weak: 12 of 12 succeeded, 70 of 70 of the rest of its category (q 0.00)",
+            "weak: 12 of 12 succeeded, 70 of 70 of the rest of its category (q 0.001)",
             id="the same rate",
         ),
         pytest.param(
@@ -336,12 +336,12 @@ def test_a_docstring_is_no_literal(tmp_path: Path):
         pytest.param([], "weak: its category has no other requests to compare it with", id="none"),
         pytest.param(
             repeated(20, tool_calls=[call("guess")]),
-            "weak: 12 of 12 succeeded, 20 of 20 of the rest of its category (q 1.00)",
+            "weak: 12 of 12 succeeded, 20 of 20 of the rest of its category (q 1.000)",
             id="that did as well",
         ),
         pytest.param(
             rest(1),
-            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 0.08)",
+            "weak: 12 of 12 succeeded, 0 of 1 of the rest of its category (q 0.077)",
             id="too few to be sure",
         ),
         pytest.param(
@@ -405,7 +405,7 @@ def _statement_log() -> Iterator[dict[str, Any]]:
         find, pay, quote = call("find", {"topic": "a"}), call("pay", company), call("quote", company)
         margins = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(number)}"}
         dividends = {"category_hash": DIVIDENDS.label, "question": f"배당 {word(number)} {word(number)}"}
-        guessed = [call("analysis", company), show, call("show", {"topic": "b"})]
+        guessed = [call("analysis", company), show, show]
         yield record(**margins, tool_calls=[find, found, show])
         yield record(**margins, tool_calls=guessed, error="ValueError: no")
         yield record(**dividends, tool_calls=[pay, find, show])

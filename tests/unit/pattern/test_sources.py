@@ -144,3 +144,42 @@ def test_failures_that_would_be_avoided_rank_it():
         )
     (one,) = find_sources(sample_of(made))
     assert one.avoided == pytest.approx(100)
+
+
+def _passed_on(number: int, *, share: int = 10, through: str = "look") -> dict[str, Any]:
+    """A request whose order_id goes to one tool and then, in so many of ten, to another."""
+    places = {"args_from": {"order_id": ["get_user.orders[]"]}}
+    first = call(through, {"order_id": number if number % 10 < share else -number}) | places
+    return asked(number, call("get_user"), first, call("pay", {"order_id": number}) | places)
+
+
+def _refusals(made: list[dict[str, Any]]) -> dict[str, str | None]:
+    return {one.tool: one.refused for one in find_sources(sample_of(made))}
+
+
+GIVEN = "said already: it is what look was called with, of which the same is said"
+
+
+@pytest.mark.parametrize(("share", "refused"), [(10, GIVEN), (7, GIVEN), (6, None)])
+def test_what_an_earlier_tool_was_called_with_need_not_be_said_again(share: int, refused: str | None):
+    assert _refusals([_passed_on(n, share=share) for n in range(60)]) == {"look": None, "pay": refused}
+
+
+def test_of_two_tools_that_give_each_other_a_value_one_is_told():
+    places = {"args_from": {"order_id": ["get_user.orders[]"]}}
+    made = []
+    for number in range(60):
+        look, pay = (call(name, {"order_id": number}) | places for name in ("look", "pay"))
+        made.append(asked(number, call("get_user"), look, pay, look, pay))
+    assert list(_refusals(made).values()).count(None) > 0
+
+
+def test_what_a_tool_was_called_with_is_no_reason_where_nothing_is_said_of_that():
+    """Of the first tool the user says the value, so that its source is not proposed."""
+    made = []
+    for number in range(60):
+        asked_for = {"args_from": {"order_id": ["question" if number % 4 == 0 else "get_user.orders[]"]}}
+        places = {"args_from": {"order_id": ["get_user.orders[]"]}}
+        first = call("look", {"order_id": number}) | asked_for
+        made.append(asked(number, call("get_user"), first, call("pay", {"order_id": number}) | places))
+    assert _refusals(made)["pay"] is None

@@ -60,6 +60,7 @@ def test_every_documented_key_is_read(load, documented):
     assert settings.replay.timeout_s == 60.0
     assert settings.reach.command == ("python", "-m", "dartlab.ai.tools", "--schema")
     assert settings.reach.caps == {"openai": 1024}
+    assert Settings().reach.caps == {}
     assert (settings.forge.repo, settings.forge.base, settings.forge.max_open) == ("owner/name", "main", 3)
     assert settings.sanitize.names == "companies.tsv"
     assert settings.retention_days == 30
@@ -106,6 +107,21 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
         pytest.param("text\n", 1, ["keys"], id="the file is a text"),
         pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="text for a list"),
         pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "whole number"], id="in a map"),
+        pytest.param(
+            "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "'fastmcp'"], id="framework"
+        ),
+        pytest.param(
+            "reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n",
+            4,
+            ["framework", "command", "both"],
+            id="both ways",
+        ),
+        pytest.param("reach:\n  framework: mcp\n", 2, ["needs tools"], id="framework alone"),
+        pytest.param("reach:\n  tools: a:b\n", 2, ["needs framework", "fastmcp"], id="tools alone"),
+        pytest.param(
+            "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
+        ),
+        pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
         pytest.param("categories:\n  - {label: A, any: [x]}\n  - {label: B}\n", 3, ["any"], id="half a rule"),
         pytest.param("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"], id="label"),
         pytest.param("gates: {min_repeat: 0}\n", 1, ["min_repeat", "at least 1"], id="below"),

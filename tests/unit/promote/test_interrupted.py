@@ -21,7 +21,7 @@ from coreloop.project.workspace import open_workspace
 from coreloop.verdicts.judge import judge
 from github_failures import raw, said
 from github_stand_in import Fault, GithubStandIn
-from promoting import BRANCH, GOOD, ID, Agent, Project
+from promoting import BRANCH, GOOD, ID, REACH, Agent, Project
 
 CANARY = "ghp_canary0123456789"
 LONGEST_S = 60
@@ -195,7 +195,7 @@ def test_label_that_github_refuses_is_put_on_by_the_next_run(project: Project, h
 def test_dry_run_changes_nothing_at_all(project: Project, hub: GithubStandIn, as_json: bool) -> None:
     with Agent(GOOD) as agent:
         settings = {"forge": {"repo": hub.repo}, "replay": {"url": agent.url}}
-        (project.root / "coreloop.yaml").write_text(json.dumps(settings))
+        (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}))
         before = project.fingerprint()
         code, out, err = run(project, "--ask", *(["--json"] if as_json else []))
     assert (code, err, project.fingerprint() == before) == (0, "", True)
@@ -223,7 +223,9 @@ def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple
 
 def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
     with Agent(GOOD) as agent:
-        (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
+        (project.root / "coreloop.yaml").write_text(
+            json.dumps({"reach": REACH, "replay": {"url": agent.url}})
+        )
         code, out, _ = run(project)
     assert (code, agent.asked) == (0, [])
     assert "replay   not asked; a dry run asks with --ask, and then the agent's tools really run" in out
@@ -231,7 +233,9 @@ def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
 
 def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:
     with Agent(*({**GOOD, "request_id": f"r-{at}"} for at in range(3))) as agent:
-        (project.root / "coreloop.yaml").write_text(json.dumps({"replay": {"url": agent.url}}))
+        (project.root / "coreloop.yaml").write_text(
+            json.dumps({"reach": REACH, "replay": {"url": agent.url}})
+        )
         code, _, err = run(project, "--ask")
     kept = project.root / "data/audit/replays.txt"
     assert (code, err) == (0, f"kept the ids of 3 replayed requests in {kept}: never mined\n")

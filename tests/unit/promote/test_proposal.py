@@ -12,7 +12,8 @@ from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, commit_message, pull_request_title
 from coreloop.promote.reach import compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
-from coreloop.proposals.statements import statement_key
+from coreloop.promote.statement import EvidenceRow
+from coreloop.proposals.advice import statement_key
 from promoting import (
     FILE,
     ID,
@@ -39,16 +40,15 @@ def words(proposal: Proposal) -> str:
         "before",
         "after",
         LINES,
-        providers=proposal.providers,
         caps={"openai": 9},
-        measured=True,
+        source="from the schema command",
     )
     return "\n".join(
         (
             branch_name(proposal, {}),
-            pull_request_title(proposal),
-            commit_message(proposal, replay),
-            body(proposal, reach, replay, notes=("a note",)),
+            pull_request_title([proposal]),
+            commit_message([proposal], replay, section=None),
+            body([proposal], reach, replay, section=None, notes=("a note",)),
         )
     )
 
@@ -113,7 +113,7 @@ def test_every_line_of_evidence_is_shown_when_it_is_sound(tmp_path: Path) -> Non
 
 
 def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
-    row = "| gate | relaxed by the playbook |"
+    row = "12 of 12 requests, gate relaxed by the playbook"
     assert row not in words(read(tmp_path))
     assert row in words(read(tmp_path, candidate(evidence_rank=2, bullets=["a"])))
 
@@ -267,15 +267,15 @@ def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
         "Unique-Questions": "15",
         "Success-Rate": "0.951",
     }
-    assert dict(proposal.rows) == {
-        "requests, order": "58 of 61 requests succeeded, otherwise 17 of 26",
-        "the last 30 % of the days": "12 of 14 requests succeeded, otherwise 10 of 21",
-        "95 % interval": "difference 0.30 (0.12 to 0.49), q 0.003",
-        "per 1,000 requests": "12.3 failures avoided, 4.0 calls saved",
-        "distinct questions": "15",
-        "seen": "2026-03-26 to 2026-04-25",
-        "statement": f"{ID}, key `{proposal.key}`",
-    }
+    assert proposal.row == EvidenceRow(
+        as_it_says="58 of 61 requests",
+        otherwise="17 of 26",
+        difference="difference 0.30 (0.12 to 0.49), q 0.003",
+        last_days="12 of 14, 10 of 21",
+        avoided="12.3",
+        questions="15",
+        seen="2026-03-26 to 2026-04-25",
+    )
 
 
 def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_statement_of_a_counterexamples_file_is_a_caveat(tmp_path: Path) -> None
     assert (proposal.phase, proposal.section, proposal.lines) == ("F", "Caveats", (line,))
     assert proposal.figures["Evidence"] == "100 of 101 calls, otherwise 0 of 13"
     assert (proposal.figures["Observed"], proposal.figures["Success-Rate"]) == ("114", "0.990")
-    assert pull_request_title(proposal) == "[CORELOOP-F] docs(analysis): how it fails, Caveats"
+    assert pull_request_title([proposal]) == "[CORELOOP-F] docs(analysis): how it fails"
 
 
 def test_source_has_one_side(tmp_path: Path) -> None:
@@ -293,9 +293,9 @@ def test_source_has_one_side(tmp_path: Path) -> None:
     sides = {"n_ok": 70, "n": 80, "other_ok": 0, "other_n": 0}
     proposal = read_statement(tmp_path, kind="source", line=line, sides=sides, held=sides)
     assert proposal.figures["Evidence"] == "70 of 80 calls"
-    rows = dict(proposal.rows)
-    assert rows["calls, source"] == rows["the last 30 % of the days"] == "70 of 80 values stood there"
-    assert rows["95 % interval"] == "share 0.30 (0.12 to 0.49)"
+    row = proposal.row
+    assert (row.as_it_says, row.otherwise, row.last_days) == ("70 of 80 values", "–", "70 of 80")
+    assert row.difference == "share 0.30 (0.12 to 0.49)"
 
 
 def test_file_of_an_older_version_has_no_statements(tmp_path: Path) -> None:

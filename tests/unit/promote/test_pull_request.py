@@ -15,7 +15,7 @@ from coreloop.history.trailers import NAMES, read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.pull_request import body, branch_name, cap_line, commit_message, pull_request_title
-from coreloop.promote.reach import Reach, compare_descriptions
+from coreloop.promote.reach import Cap, Measured, Unmeasured, compare_descriptions
 from coreloop.promote.replay import Replay, ReplayRun, ReplayVerdict
 from promoting import BRANCH, FILE, ID, KEY, LINES, candidate, write_candidates
 
@@ -34,8 +34,9 @@ def changed(proposal: Proposal, **changes: Any) -> Proposal:
     return replace(proposal, **changes)
 
 
-def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: int) -> Reach:
-    return compare_descriptions(before, after, LINES, providers=["openai"], caps=caps, measured=True)
+def reach(before: str = "Summary.", after: str = "Summary.\n\n- more", **caps: int) -> Measured:
+    source = "from the schema command"
+    return compare_descriptions(before, after, LINES, caps=caps, source=source)
 
 
 def test_branch_names_engine_axis_and_day(proposal: Proposal) -> None:
@@ -63,14 +64,14 @@ def test_an_axis_that_the_text_does_not_name_is_in_no_branch(proposal: Proposal)
 
 
 def test_title_leads_with_the_phase(proposal: Proposal) -> None:
-    assert pull_request_title(proposal) == "[CORELOOP-R] docs(analysis): how it is used with success, Guide"
+    assert pull_request_title([proposal]) == "[CORELOOP-R] docs(analysis): how it is used with success"
     caveat = replace(proposal, phase="F", section="Caveats")
-    assert pull_request_title(caveat) == "[CORELOOP-F] docs(analysis): how it fails, Caveats"
+    assert pull_request_title([caveat]) == "[CORELOOP-F] docs(analysis): how it fails"
 
 
 def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> None:
-    assert commit_message(proposal, REPRODUCED) == (
-        f"{pull_request_title(proposal)}\n\nAppends to Guide of {FILE}::analysis.\n\n"
+    assert commit_message([proposal], REPRODUCED, section=None) == (
+        f"{pull_request_title([proposal])}\n\nAdds to the description of {FILE}::analysis.\n\n"
         f"Phase: R\nCandidate-Id: {ID}\nCandidate-Key: {KEY}\nTarget: {FILE}::analysis\n"
         "Evidence: 12 of 12 requests, lower bound 0.76\nObserved: 12\nUnique-Questions: 9\n"
         "Success-Rate: 1.000\nReplay: reproduced\n"
@@ -78,31 +79,31 @@ def test_commit_message_is_title_sentence_and_trailers(proposal: Proposal) -> No
 
 
 def test_git_reads_every_trailer_of_the_message(proposal: Proposal) -> None:
-    message = commit_message(proposal, REPRODUCED)
+    message = commit_message([proposal], REPRODUCED, section=None)
     parse = ["git", "interpret-trailers", "--parse"]
     said = subprocess.run(parse, input=message, capture_output=True, text=True, check=True).stdout
     assert [line.partition(":")[0] for line in said.splitlines()] == list(NAMES)
 
 
 def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(proposal: Proposal) -> None:
-    text = body(proposal, reach(), REPRODUCED)
-    assert read_trailers(text) == read_trailers(commit_message(proposal, REPRODUCED))
+    text = body([proposal], reach(), REPRODUCED, section=None)
+    assert read_trailers(text) == read_trailers(commit_message([proposal], REPRODUCED, section=None))
     assert text.rpartition("\n\n")[2].startswith("Phase: R\n")
 
 
 def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Proposal) -> None:
-    text = body(proposal, reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, notes=("allowed",))
+    text = body(
+        [proposal], reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, section=None, notes=("allowed",)
+    )
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert headings == ["Evidence", "What the model receives", "Replay", "To take it back"]
     for part in (
         "only a human can merge it",
         "> **Note:** allowed\n",
-        "| requests | 12 of 12 succeeded |",
-        "| distinct questions | 9 |",
-        "| success rate, 95 % lower bound | 1.00, 0.76 |",
-        "| category FIN-profitability-KR | 0.61 |",
-        "| seen | 2026-03-26 to 2026-04-25 |",
-        "As the project's schema command prints it. 4 characters before, 9 after.",
+        "| 12 of 12 requests | – of category FIN-profitability-KR | rate 1.00, lower bound 0.76 |",
+        f"- {ID}, key `{KEY}`: 9 different questions, seen 2026-03-26 to 2026-04-25",
+        "4 characters before, 9 after, from the schema command.",
+        "- openai takes 1,024 characters, the description is within it.\n\n```",
         "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
         "reproduced (2 of 3 runs agree: the agent took other steps)",
         "`git revert`",
@@ -111,30 +112,31 @@ def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Prop
 
 
 def test_question_is_in_no_word(proposal: Proposal) -> None:
-    asked = changed(proposal, questions=("비밀 질문",), providers={"secret-provider": 3})
-    said = body(asked, reach(), REPRODUCED) + commit_message(asked, REPRODUCED) + branch_name(asked, {})
-    assert [word for word in ("비밀", "secret") if word in said] == []
+    asked = changed(proposal, questions=("비밀 질문",))
+    said = (
+        body([asked], reach(), REPRODUCED, section=None)
+        + commit_message([asked], REPRODUCED, section=None)
+        + branch_name(asked, {})
+    )
+    assert [word for word in ("비밀", "질문") if word in said] == []
 
 
-def test_assumption_of_an_unmeasured_reach_is_said(proposal: Proposal) -> None:
-    text = body(proposal, replace(reach(), measured=False), REPRODUCED)
-    assert "No `reach:` command is set: the description is taken to be the whole docstring." in text
+def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> None:
+    text = body([proposal], Unmeasured(), REPRODUCED, section=None)
+    assert "## What the model receives\n\nUnmeasured: coreloop.yaml has no `reach:`" in text
+    assert "docstring" not in text.partition("## What")[2].partition("##")[0]
 
 
 @pytest.mark.parametrize(
-    ("limit", "providers", "line"),
+    ("cap", "line"),
     [
-        (9999, ["openai"], "- openai reads 9,999 characters and cuts none of the appended lines (binds)."),
-        (3, ["openai"], "- openai reads 3 characters and cuts 3 of the appended lines (binds)."),
-        (3, [], "- openai reads 3 characters and cuts 3 of the appended lines "
-                "(does not bind: not among the providers of the evidence)."),
+        (Cap("x", 9999, 0, 0), "x takes 9,999 characters, the description is within it."),
+        (Cap("m", 9, 2, 1), "m takes 9 characters, the description is 2 characters too long: requests fail."),
+        (Cap("x", 3, 1, 0), "x takes 3 characters, the description is 1 character too long: requests fail."),
     ],
 )  # fmt: skip
-def test_cap_is_told_in_one_line(limit: int, providers: list[str], line: str) -> None:
-    found = compare_descriptions(
-        "", "\n".join(LINES), LINES, providers=providers, caps={"openai": limit}, measured=True
-    )
-    assert cap_line(found, "openai") == line
+def test_cap_is_told_in_one_line(cap: Cap, line: str) -> None:
+    assert cap_line(cap) == line
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"
@@ -145,7 +147,7 @@ HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</detai
 @example("", HOSTILE)
 def test_no_docstring_breaks_out_of_its_fence(before: str, after: str) -> None:
     proposal = _proposal()
-    text = body(proposal, reach(before, after), REPRODUCED)
+    text = body([proposal], reach(before, after), REPRODUCED, section=None)
     [fence] = re.findall(r"^(`+)diff$", text, re.MULTILINE)
     inside, _, rest = text.partition(f"{fence}diff\n")[2].partition(f"\n{fence}\n")
     assert "`" * len(fence) not in inside

@@ -12,9 +12,10 @@ import pytest
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.errors import ReachError
 from coreloop.project.settings import ReachSettings
-from coreloop.promote import reach as module
+from coreloop.promote import schema as module
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.reach import Reach, command_reach, docstring_reach, find_description
+from coreloop.promote.reach import Measured, Unmeasured, compare_descriptions, measure_reach
+from coreloop.promote.schema import find_description, schema_command
 from promoting import FILE, LINES, SOURCE, Project
 
 OUTCOME = append_to_section(SOURCE, "analysis", "Guide", LINES)
@@ -45,26 +46,27 @@ def reach(
     command: tuple[str, ...],
     *,
     caps: dict[str, int] | None = None,
-    providers: tuple[str, ...] = ("openai",),
     prefix: str = "",
     file: str = FILE,
-) -> Reach:
+) -> Measured:
+    asked = schema_command(ReachSettings(command=command), project.root)
+    assert asked is not None
     with WritableRepository(project.root) as repository:
-        return command_reach(
+        return measure_reach(
+            asked,
             lambda folder: repository.export("main", folder),
             prefix,
             file,
             EDITED,
             tool="analysis",
-            settings=ReachSettings(command=command, caps=caps or {}),
-            providers=providers,
+            caps=caps or {},
         )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_description_is_found_in_every_shape(project: Project, shape: str) -> None:
     found = reach(project, printing(SHAPES[shape]))
-    assert (found.ok, found.measured, found.missing) == (True, True, ())
+    assert (found.ok, found.source, found.missing) == (True, "from the schema command", ())
     assert found.before.startswith("Ratios of a company.")
     assert "Guide" not in found.before
     assert found.after == f"{found.before}\n\nGuide\n-----\n" + "\n".join(LINES)
@@ -81,37 +83,47 @@ def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
     assert (found.ok, found.missing) == (False, LINES)
 
 
+def test_every_cap_that_is_set_counts(project: Project) -> None:
+    found = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": 9_999})
+    assert [(cap.name, cap.limit, cap.over) for cap in found.caps] == [
+        ("openai", 120, len(found.after) - 120),
+        ("wide", 9_999, 0),
+    ]
+    assert (found.missing, found.doubts, found.ok) == ((), (), False)
+    assert [told.partition(" would")[0] for told in found.forbidden] == ["reach: every request to openai"]
+
+
 @pytest.mark.parametrize(
-    ("providers", "binds"), [(("openai", "x"), True), (("anthropic",), False), ((), False)]
+    ("limit", "over", "already"),
+    [
+        pytest.param(1000, None, "", id="at the limit"),
+        pytest.param(999, "1 character", "", id="one over"),
+        pytest.param(500, "500 characters", "", id="without the edit at the limit"),
+        pytest.param(
+            499, "501 characters", "; it is 1 character too long already", id="over without the edit"
+        ),
+    ],
 )
-def test_cap_binds_for_providers_of_the_evidence_and_warns_for_others(
-    project, providers, binds: bool
-) -> None:
-    whole = len(EDITED.after)
-    found = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": whole}, providers=providers)
-    assert {cap.provider: (cap.limit, cap.binds) for cap in found.caps} == {
-        "openai": (120, binds),
-        "wide": (whole, False),
-    }
-    assert found.caps[0].lost == LINES
-    assert found.caps[1].lost == ()
-    assert (found.missing, found.ok) == ((), not binds)
+def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | None, already: str) -> None:
+    """The whole description counts, wherever in it the new lines are."""
+    line = "- First: show"
+    before, after = "b" * 500, f"{line}\n".ljust(1000, "a")
+    found = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
+    wanted = (
+        f"reach: every request to p would fail: the description is {over} longer than the {limit:,} that it "
+        f"takes (caps in coreloop.yaml){already}; shorten the docstring",
+    )
+    assert found.forbidden == (wanted if over else ())
+    assert (found.ok, found.doubts) == (not over, ())
 
 
-def test_cap_cuts_at_the_character() -> None:
-    after = "\n".join(LINES)
-    for limit, lost in ((len(after), 0), (len(after) - 1, 1), (len(LINES[0]), 2), (0, 3)):
-        found = module.compare_descriptions(
-            "", after, LINES, providers=["p"], caps={"p": limit}, measured=True
-        )
-        assert len(found.caps[0].lost) == lost
-
-
-def test_without_a_command_it_is_the_whole_docstring() -> None:
-    found = docstring_reach(EDITED, providers=("openai",), caps={"openai": 1024})
-    assert (found.ok, found.measured) == (True, False)
-    assert found.before.splitlines()[:3] == ["Ratios of a company.", "", "Parameters"]
-    assert found.after.endswith(LINES[-1])
+def test_without_a_way_to_read_it_nobody_knows() -> None:
+    assert schema_command(ReachSettings(caps={"openai": 1024}), Path()) is None
+    found = Unmeasured()
+    assert (found.ok, found.forbidden) == (False, ())
+    (doubt,) = found.doubts
+    assert doubt.startswith("reach: unmeasured")
+    assert "set reach: in coreloop.yaml" in doubt
 
 
 FAILING = [

@@ -229,3 +229,36 @@ def test_a_line_that_sends_a_tool_to_itself_is_told(form: str) -> None:
 def test_slots_are_named_in_any_order() -> None:
     said: Condition = condition("after_same", argument="id", tool="pay")
     assert str(said) == "after pay (same id)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("- a: from x().y", "- a: from x().z", True),
+        ("- a: from x().y", "- a: only from an earlier result", True),
+        ("- a: from x().y", "- b: from x().y", False),
+        ("- First: x", "- First: y", False),
+        ("- Use for: a", "- Use for: a, b", True),
+        ("- For a use x", "- For a use y", True),
+        ("- Always pass a", "- Always pass a and b", True),
+        ("- Call before x (same a)", "- Call after x (same a)", True),
+        ("- Call before x (same a)", "- Call before x (same b)", False),
+        ("- amount over 150 fails (auth)", "- amount over 200 fails (other): pay", True),
+        ("- amount over 150 fails (auth)", "- amount under 150 fails (auth)", False),
+        ('- topic="x" fails (auth)', '- topic="y" fails (auth)', False),
+        ("- a over 1 and with b fails (auth)", "- a over 2 and with b fails (auth)", True),
+        ("- a over 1 and with b fails (auth)", "- a over 1 fails (auth)", False),
+        ("- a: one of x, y", "- a: one of x", True),
+    ],
+)
+def test_two_lines_about_the_same_have_one_subject(one: str, other: str, same: bool) -> None:
+    subjects = [said.subject() for line in (one, other) if (said := parse_advice(line)) is not None]
+    assert len(subjects) == 2
+    assert (subjects[0] == subjects[1]) is same
+
+
+@given(ADVICE)
+def test_every_line_has_a_subject_that_its_text_alone_tells(value: Advice) -> None:
+    again = parse_advice(str(value))
+    assert again is not None
+    assert again.subject() == value.subject()

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from coreloop.proposals.advice import statement_key
 from coreloop.proposals.statement_draft import draft_statement
-from coreloop.proposals.statements import Sides, Statement, statement_key
+from coreloop.proposals.statements import Sides, Statement
 from samples import words
 
 NOW = datetime(2026, 4, 1, tzinfo=UTC)
@@ -67,10 +68,31 @@ def test_a_source_that_the_docstring_names_in_one_line_is_said_already():
         ("Take the order id from ``find_order``.", True),
         ("Needs order_id; see find_order.", True),
         ("What ``find_order`` gives.\nAn order id.", False),
+        ("See find_order.", False),
     ):
         known = words("refund", "find_order", parameters=["order_id"], docstring=docstring)
         refused = draft_statement(_statement(line), known, section="Caveats").refused or ""
         assert refused.startswith("said already") is said
+
+
+@pytest.mark.parametrize(
+    ("path", "docstring", "said"),
+    [
+        ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),
+        ("find_order().orders[]", "find_order : What a customer bought.", False),
+        ("find_order().variants.*.item_id", "find_order : Item ids of the variants.", True),
+        ("find_order().variants.*.item_id", "Item ids.\nfind_order : The variants.", False),
+        ("find_order()", "After find_order.", True),
+        ("find_order().x", "After find_order.", False),
+        ("find_order().orders[] or find_user().order", "find_order : All orders.", False),
+    ],
+)
+def test_a_source_whose_field_the_docstring_names_in_one_line_is_said_already(
+    path: str, docstring: str, said: bool
+):
+    known = words("refund", "find_order", "find_user", parameters=["number"], docstring=docstring)
+    refused = draft_statement(_statement(f"- number: from {path}"), known, section="Caveats").refused or ""
+    assert refused.startswith("said already") is said
 
 
 def test_keywords_of_the_tools_own_name_are_said_already():

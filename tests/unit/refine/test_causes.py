@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from coreloop.mine.cases import Cases, bits_of, stratify
+from coreloop.mine.statistics import combined_p, fisher_exact
 from coreloop.proposals.advice import condition
 from coreloop.refine.causes import LEAST_CALLS, CauseSearch, find_causes
 from coreloop.refine.features import Feature
@@ -129,6 +130,20 @@ def test_a_cause_that_one_category_alone_has_is_said():
 @pytest.mark.parametrize("bad", [range(N), ()], ids=["only failures", "only successes"])
 def test_calls_that_all_end_alike_have_no_cause(bad: Any):
     assert find_causes(_cases(bad, held=HELD), [_feature("a", range(80))]).causes == ()
+
+
+def test_the_last_days_add_to_what_the_search_found_but_do_not_choose():
+    held = [place for place in range(N) if place % 5 == 0]
+    (cause,) = find_causes(_cases(range(40), held=held), [_feature("a", range(60))]).causes
+    assert 0 < cause.combined_p < cause.p_value / 100
+    assert cause.p_value == fisher_exact(16, 48, 112, 112)
+
+
+def test_last_days_that_speak_against_a_rule_count_as_nothing_for_it():
+    held = [place for place in range(N) if place % 5 == 0]
+    bad = [*(place for place in range(40) if place % 5), *range(100, N, 5)]
+    search = find_causes(_cases(bad, held=held), [_feature("a", range(60))])
+    assert search.p_values == (combined_p(fisher_exact(16, 48, 112, 112), 1.0),)
 
 
 def test_everything_that_was_tested_counts_for_the_correction():

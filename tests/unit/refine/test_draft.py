@@ -200,7 +200,7 @@ def test_a_text_that_an_older_version_drafted_is_still_read(tmp_path: Path) -> N
     proposal = read_proposal(tmp_path / "a.json", OLD.id, SETTINGS)
     assert proposal.lines == OLD_LINES
     assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", "analysis")
-    assert (proposal.questions, proposal.steps, proposal.providers) == ((), (), (CANARY,))
+    assert (proposal.questions, proposal.steps) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_file_written_before_providers_were_counted_is_still_read(tmp_path: Pa
     document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(OLD,))
     old = to_json(document).replace(b'"providers"', b'"something_else"')
     (tmp_path / "a.json").write_bytes(old)
-    assert read_proposal(tmp_path / "a.json", "ce-2026-04-25-001", SETTINGS).providers == ()
+    assert read_proposal(tmp_path / "a.json", "ce-2026-04-25-001", SETTINGS).row.as_it_says.endswith("failed")
 
 
 # --- from records to statements --------------------------------------------------------------------

@@ -148,6 +148,29 @@ def test_what_follows_a_failure_of_its_own_tool_is_no_feature():
     assert places_of(found["right after u"].calls) == [2, 5, 8]
 
 
+def test_what_follows_right_after_on_the_same_value_is_told_by_the_value():
+    made = [
+        asked(0, call("u", {"id": 1}), call("t", {"id": 1}), days=1),
+        asked(1, call("u", {"id": 2}), call("t", {"id": 1}), days=1),
+        asked(2, call("t", {"id": 1}), days=1),
+    ]
+    found, _ = _features(made)
+    assert places_of(found["right after u"].calls) == [1]
+    assert places_of(found["right after u"].within) == [1, 2]
+
+
+def test_of_two_fields_of_one_result_the_one_with_most_values_is_the_source():
+    both = {"args_from": {"id": ["u.all[]", "u.delivered[]"]}}
+    made = _each(
+        *(call("t", {"id": n}) | both for n in range(6)),
+        *(call("t", {"id": n}, args_from={"id": ["u.all[]"]}) for n in range(2)),
+        *(failed("t", {"id": n}) | {"args_from": {"id": []}} for n in range(4)),
+        call("u"),
+    )
+    assert _holds(made, "id not from u().all[]") == [8, 9, 10, 11]
+    assert "id not from u().delivered[]" not in _features(made)[0]
+
+
 @pytest.mark.parametrize(
     ("path", "tools", "tool"),
     [

@@ -182,9 +182,32 @@ def weighed(after: bytes, *, target: str = f"{FILE}::analysis", before: bytes = 
         pytest.param(GOOD, f"{FILE}::analysis", None, id="as coreloop does it"),
         pytest.param(GOOD, f"{FILE}::analysis:4", None, id="a target with its line"),
         pytest.param(GOOD, f"{FILE}::other", "nothing named other is defined here", id="another's target"),
-        pytest.param(b"def (", f"{FILE}::analysis", "Python cannot read the file", id="no Python any more"),
+        pytest.param(b"def (", f"{FILE}::analysis", "cannot read the file", id="no Python any more"),
     ],
 )
 def test_a_merge_is_weighed_by_its_target(after: bytes, target: str, reason: str | None) -> None:
     found = weighed(after, target=target)
     assert found == reason if reason is None else reason in (found or "")
+
+
+SOURCED = b"- company: from search().hits[].name"
+LISTED = SOURCE.replace(b"company.\n", b"company.\n\n    - First: show\n    " + SOURCED + b"\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("new", "clean"),
+    [
+        (b"- company: from find().rows[].code", True),
+        (b"- Ask the customer nicely", False),
+        (b"- company: from find().rows[].code\n\n    A word of the reviewer's.", False),
+    ],
+    ids=["a better line", "a line of no form", "a reviewer's text too"],
+)
+def test_a_line_that_gave_way_to_another_is_clean(new: bytes, clean: bool) -> None:
+    assert (weighed(LISTED.replace(SOURCED, new), before=LISTED) is None) is clean
+
+
+def test_a_persons_line_that_went_is_not_clean() -> None:
+    before = LISTED.replace(b"- First: show", b"- Ask the customer first")
+    after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- First: show")
+    assert weighed(after, before=before) == "it is no single insertion"

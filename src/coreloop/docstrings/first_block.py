@@ -1,0 +1,76 @@
+"""The first block of a docstring's text, which every framework sends to the model, and the list at its end.
+
+It ends where the first section or the first field begins. A title above it, and a heading that says Summary
+or Description, are part of it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.docstrings.bullets import Bullet, read_list
+from coreloop.docstrings.heading import Section
+from coreloop.docstrings.sections import Layout
+from coreloop.docstrings.source import UnprovenError
+
+_SUMMARIES: Final = frozenset({"summary", "description"})
+
+
+@dataclass(frozen=True, slots=True)
+class FirstBlock:
+    """The first block of text.
+
+    Attributes
+    ----------
+    last : int
+        Number of its last line of text.
+    bullets : tuple of Bullet
+        Its last paragraph, where that is a list of nothing but lines that coreloop writes.
+    listed : frozenset of str
+        The bullets of its last paragraph, whoever wrote them.
+    """
+
+    last: int
+    bullets: tuple[Bullet, ...]
+    listed: frozenset[str]
+
+
+def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlock:
+    """Find the first block.
+
+    Parameters
+    ----------
+    layout : Layout
+        The docstring.
+    is_ours : callable
+        Whether a bullet is of a form that coreloop writes.
+
+    Raises
+    ------
+    UnprovenError
+        There is no text before the first section.
+    """
+    lines = layout.lines
+    last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=None)
+    if last is None:
+        raise UnprovenError(
+            "the docstring has no text before its first section; write a summary first, "
+            "or set docstring: {placement: section}"
+        )
+    first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
+    is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
+    found = read_list(lines, first, last + 1) if is_text else []
+    texts = frozenset(bullet.text for bullet in found)
+    return FirstBlock(last, tuple(found) if all(map(is_ours, texts)) else (), texts)
+
+
+def _limit(layout: Layout) -> int:
+    """The line at which something else begins."""
+    headings = (section.heading for section in layout.sections if not _is_part(layout, section))
+    return min(layout.first_field, next(headings, layout.first_field))
+
+
+def _is_part(layout: Layout, section: Section) -> bool:
+    """Whether a heading is a title, a summary's, or no more than the beginning of a paragraph."""
+    is_title = not section.known and section.style != "google" and not layout.text_above(section)
+    return section.prose or section.key in _SUMMARIES or is_title

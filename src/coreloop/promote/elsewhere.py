@@ -1,0 +1,93 @@
+"""Descriptions that are not made from the docstring: where they are written, and what to paste there."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.docstrings.edit import Edited
+from coreloop.docstrings.source import parse
+
+_KEYWORDS: Final = ("description", "description_override")
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A tool's description that an edit of its docstring cannot change.
+
+    Attributes
+    ----------
+    tool : str
+        Its name.
+    place : str or None
+        What writes it, as far as the tool's own file shows it.
+    lines : tuple of str
+        New lines that it does not have yet.
+    """
+
+    tool: str
+    place: str | None
+    lines: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, and what to do about it; the lines to paste stand on lines of their own."""
+        source = f"but written in {self.place}" if self.place else "so no edit of it reaches the model"
+        found = f"the description of {self.tool} is not made from its docstring, {source}"
+        if not self.lines:
+            return f"{found}; it has the lines already"
+        where = "there" if self.place else "where it is written"
+        return "\n".join((f"{found}; paste {where}:", *(f"    {line}" for line in self.lines)))
+
+
+def find_elsewhere(
+    edited: Edited, description: str, *, tool: str, missing: tuple[str, ...]
+) -> Elsewhere | None:
+    """Tell that a description which the edit did not change lacks the docstring's first line of text.
+
+    Parameters
+    ----------
+    edited : Edited
+        The edit.
+    description : str
+        What the model receives.
+    tool : str
+        Name of the tool.
+    missing : tuple of str
+        New lines that are not in the description.
+
+    Returns
+    -------
+    Elsewhere or None
+        None where the docstring has no text, or its first line is in the description.
+    """
+    first = next((" ".join(line.split()) for line in edited.before.splitlines() if line.strip()), "")
+    if not first or first in " ".join(description.split()):
+        return None
+    end = edited.offset + len(edited.inserted)
+    tree = parse(edited.source[: edited.offset] + edited.source[end:])
+    return Elsewhere(tool, next(_places(tree, edited.line), None), missing)
+
+
+def _places(tree: ast.Module, line: int) -> Iterator[str]:
+    """Calls with a description: a decorator of the definition at a line, or one that gets it by name."""
+    wanted = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    nodes = list(ast.walk(tree))
+    definition = next((node for node in nodes if isinstance(node, wanted) and node.lineno == line), None)
+    if definition is None:
+        return
+    calls = [node for node in definition.decorator_list if isinstance(node, ast.Call)]
+    calls += [node for node in nodes if isinstance(node, ast.Call) and _takes(node, definition.name)]
+    for call in calls:
+        for keyword in call.keywords:
+            if keyword.arg in _KEYWORDS:
+                yield f"{keyword.arg}= of {_name(call)}(…), line {keyword.value.lineno}"
+
+
+def _takes(call: ast.Call, name: str) -> bool:
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(isinstance(value, ast.Name) and value.id == name for value in values)
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func)

@@ -1,0 +1,59 @@
+"""An environment per framework, made once for each pinned version and kept in the user's cache."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+HERE: Final = Path(__file__).parent
+_CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
+_NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
+
+
+def versions() -> dict[str, str]:
+    """Distribution -> pinned version."""
+    lines = (HERE / "versions.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+
+
+def interpreter(distribution: str) -> Path:
+    """The interpreter that has a framework; skips the test where it can neither be found nor installed."""
+    found = _environment(distribution)
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found / "bin" / "python"
+
+
+@cache
+def _environment(distribution: str) -> Path | str:
+    """The environment's folder, or why there is none."""
+    wanted = f"{distribution}=={versions()[distribution]}"
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    folder = _CACHE / f"{wanted.replace('==', '-')}-{python}"
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    with (_CACHE / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes want the same one
+        if (folder / "complete").exists():
+            return folder
+        if shutil.which("uv") is None:
+            return f"no environment for {wanted}, and no uv to make one"
+        shutil.rmtree(folder, ignore_errors=True)
+        _uv("venv", "--quiet", "--python", sys.executable, str(folder))
+        said = _uv("pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), wanted)
+        if any(sign in said.lower() for sign in _NO_REGISTRY):
+            return f"no environment for {wanted}, and no registry to make one from: {said[-200:]}"
+        assert not said, said
+        (folder / "complete").touch()
+    return folder
+
+
+def _uv(*words: str) -> str:
+    """What uv complains about when it fails, else nothing."""
+    done = subprocess.run(["uv", *words], capture_output=True, text=True, check=False)
+    return " ".join(done.stderr.split()) or "uv failed" if done.returncode else ""

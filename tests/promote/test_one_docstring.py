@@ -1,0 +1,412 @@
+"""One pull request per docstring: all about a tool, a branch that grows or moves, lines that give way."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import RefusedError, UsageError
+from coreloop.forge.protocol import Forge
+from coreloop.guard.facts import Asked, check_event
+from coreloop.guard.policy import Decision
+from coreloop.history.promotions import promotions
+from coreloop.history.trailers import read_promoted
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.promote.branch import published_keys
+from coreloop.promote.commits import WritableRepository
+from coreloop.promote.plan import Leave, Plan
+from coreloop.promote.promotion import Done, promote
+from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
+from coreloop.promote.selection import Selection, select_tool
+from github_stand_in import GithubStandIn
+from guarding import Payload, event
+from promoting import FILE, REACH, Project, candidate, statement, write_candidates, write_counterexamples
+
+SOURCE_LINE = "- company: from search().hits[].company"
+FIRST, ONCE, ALWAYS = "- First: show", "- Call once per request", "- Always pass company"
+ASK = PromoteRequest(tool="analysis")
+
+
+KINDS = {SOURCE_LINE: "source", FIRST: "order", ONCE: "once"}
+VALUES = {"n_ok": 58, "n": 61, "other_ok": 0, "other_n": 0}
+
+
+def said(line: str, number: int, **changes: Any) -> dict[str, Any]:
+    """A statement about ``analysis``; what is of no other kind is a condition."""
+    kind = KINDS.get(line, "condition")
+    more = {"sides": VALUES, "held": VALUES} if kind == "source" else {}
+    id = f"{'ce' if kind == 'condition' else 'cand'}-2026-04-25-{number:03}"
+    return statement(**{"line": line, "kind": kind, "id": id, **more, **changes})
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch) -> GithubStandIn:
+    """GitHub as the host of the project's remote; main asks for a review."""
+    monkeypatch.setattr(github, "sha_of", project.head_of)
+    github.protections = {"main": 1}
+    return github
+
+
+@pytest.fixture
+def workspace(project: Project) -> Workspace:
+    project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "first-block"}}))
+    write(project, [said(FIRST, 1), said(ONCE, 2)], [said(ALWAYS, 1)])
+    return open_workspace(project.root)
+
+
+def write(project: Project, guides: list[dict[str, Any]], caveats: list[dict[str, Any]]) -> None:
+    write_candidates(project.candidates, *guides)
+    folder = project.root / "data/audit/counterexamples"
+    write_counterexamples(folder / "2026-04-25-counterexamples.json", *caveats)
+
+
+def run(
+    project: Project, workspace: Workspace, forge: Forge | None, request: PromoteRequest = ASK
+) -> tuple[Plan | None, Done]:
+    """What the command does with --confirm."""
+    chosen = select_tool(workspace, "analysis", request.path).proposals
+    with WritableRepository(workspace.root) as repository:
+        return promote(_promoting(workspace, chosen, repository, request, confirmed=True), forge)
+
+
+def merge(project: Project, hub: GithubStandIn, branch: str) -> None:
+    project.git("fetch", "--quiet", "origin")
+    project.git("merge", "--quiet", "--ff-only", f"origin/{branch}")
+    project.git("push", "--quiet", "origin", "main")
+    for pull in hub.pulls:
+        pull.state, pull.merged_at = "closed", pull.created_at
+
+
+def listed(project: Project, branch: str) -> list[str]:
+    """The bullets of the docstring on a branch."""
+    project.git("fetch", "--quiet", "origin")
+    source = project.git("show", f"origin/{branch}:{FILE}")
+    return [line.strip() for line in source.splitlines() if line.strip().startswith("- ")]
+
+
+def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> Decision:
+    """What the guard says of the pull request of a branch."""
+    project.git("fetch", "--quiet", "origin")
+    head, base = project.heads()[branch], project.heads()["main"]
+    pull = next(one for one in hub.pulls if one.branch == branch)
+    happened = event(title=pull.title, body=pull.body, branch=branch, head_sha=head, base_sha=base)
+    path = Payload(happened).write(folder / "event.json")
+    return check_event(Asked(event=path, event_name="pull_request", folder=project.root))
+
+
+def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    plan, done = run(project, workspace, forge)
+
+    assert plan is not None
+    assert [one.lines[0] for one in plan.proposals] == [FIRST, ONCE, ALWAYS]
+    assert done.branch == "skill/docstring-analysis-general-20260425"
+    assert listed(project, done.branch) == [FIRST, ONCE, ALWAYS]
+    assert project.git("rev-list", "--count", f"main..origin/{done.branch}") == "1"
+    (pull,) = hub.pulls
+    assert pull.title == "[CORELOOP-R] docs(analysis): how it is used with success and how it fails"
+    message = project.git("log", "-1", "--format=%B", f"origin/{done.branch}")
+    assert [group["Phase"] for group in read_promoted(message)] == ["R", "R", "F"]
+    assert read_promoted(message) == read_promoted(pull.body)
+    for line in (FIRST, ONCE, ALWAYS):
+        assert f"| `{line[2:]}` | 58 of 61" in pull.body
+    assert judged(project, hub, done.branch, tmp_path).passes
+
+
+def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, workspace, hub, forge) -> None:
+    plan, done = run(project, workspace, forge)
+    assert plan is not None
+    merge(project, hub, done.branch)
+    with WritableRepository(project.root) as repository:
+        merged = promotions(repository.log(repository.base("main")))
+    assert {one.key for one in merged} == {one.key for one in plan.proposals}
+    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*promoted already"):
+        select_tool(workspace, "analysis", None)
+
+
+def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, forge) -> None:
+    run(project, workspace, None)
+    heads = project.heads()
+    run(project, workspace, forge)
+    plan, done = run(project, workspace, forge)
+    assert (plan, done.fresh, project.heads(), len(hub.pulls)) == (None, False, heads, 1)
+
+
+def test_another_promotion_of_the_docstring_is_refused_with_what_to_do(
+    project, workspace, hub, forge
+) -> None:
+    write(project, [said(FIRST, 1)], [])
+    run(project, workspace, forge)
+    heads = project.heads()
+    write(project, [said(ONCE, 2)], [])
+    for plan in (lambda: run(project, workspace, forge), lambda: plan_promotion(workspace, ASK)):
+        project.git("fetch", "--quiet", "origin")
+        with pytest.raises(RefusedError, match=r"changes tools/finance.py::analysis already; .* --extend"):
+            plan()
+    assert (project.heads(), len(hub.pulls)) == (heads, 1)
+
+
+def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, forge, tmp_path) -> None:
+    write(project, [said(FIRST, 1)], [])
+    _, first = run(project, workspace, forge)
+    project.commit({"README.md": "more"}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    write(project, [said(ONCE, 2)], [said(ALWAYS, 1)])
+
+    _, grown = run(project, workspace, forge, replace(ASK, extend=True))
+
+    assert grown.branch == first.branch
+    assert listed(project, grown.branch) == [FIRST, ONCE, ALWAYS]
+    assert project.git("rev-parse", f"origin/{grown.branch}^") == project.heads()["main"]
+    (pull,) = hub.pulls
+    assert pull.draft
+    assert [f"`{line[2:]}`" in pull.body for line in (FIRST, ONCE, ALWAYS)] == [True] * 3
+    assert judged(project, hub, grown.branch, tmp_path).passes
+    again = run(project, workspace, forge, replace(ASK, extend=True))
+    assert (again[0], again[1].fresh) == (None, False)
+
+
+def test_a_branch_whose_base_moved_is_made_again_while_it_is_a_draft(project, workspace, hub, forge) -> None:
+    _, done = run(project, workspace, forge)
+    source = (project.root / FILE).read_bytes()
+    project.commit({FILE: source.replace(b"Which.", b"Which one.")}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+
+    _, again = run(project, workspace, forge)
+
+    assert again.branch == done.branch
+    assert project.git("ls-remote", "origin", "main").split()[0] == project.heads()["main"]
+    assert listed(project, done.branch) == [FIRST, ONCE, ALWAYS]
+    assert project.git("rev-parse", f"origin/{done.branch}^") == project.heads()["main"]
+    assert len(hub.pulls) == 1
+
+
+def test_a_branch_under_review_is_left_where_it_is(project, workspace, hub, forge) -> None:
+    _, done = run(project, workspace, forge)
+    hub.pulls[0].draft = False
+    project.commit({"README.md": "more"}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    heads = project.heads()
+    assert run(project, workspace, forge)[0] is None
+    assert project.heads() == heads
+    assert done.branch in heads
+
+
+def test_a_reviewers_work_on_the_branch_is_never_written_over(project, workspace, hub, forge) -> None:
+    _, done = run(project, workspace, forge)
+    project.git("fetch", "--quiet", "origin")
+    project.git("switch", "--quiet", "--detach", f"origin/{done.branch}")
+    project.commit({FILE: (project.root / FILE).read_bytes().replace(b"Ratios", b"All ratios")}, "reviewed")
+    project.git("push", "--quiet", "origin", f"HEAD:{done.branch}")
+    project.git("switch", "--quiet", "main")
+    heads = project.heads()
+    write(project, [said(SOURCE_LINE, 3)], [])
+    for hosted in (forge, None):
+        with pytest.raises(RefusedError, match=r"already, and has other commits than coreloop's"):
+            run(project, workspace, hosted, replace(ASK, extend=True))
+    assert project.heads() == heads
+
+
+def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    write(project, [said(FIRST, 1)], [said(ALWAYS, 1)])
+    merge(project, hub, run(project, workspace, forge)[1].branch)
+    better = "- Always pass company and axis"
+    write(project, [], [said(better, 2)])
+
+    plan, done = run(project, workspace, forge)
+
+    assert plan is not None
+    assert plan.edited.removed == (ALWAYS,)
+    assert listed(project, done.branch) == [FIRST, better]
+    assert f"Gives way: `{ALWAYS}`" in hub.pulls[-1].body
+    assert judged(project, hub, done.branch, tmp_path).passes
+
+
+def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, forge) -> None:
+    source = (
+        (project.root / FILE).read_bytes().replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
+    )
+    project.commit({FILE: source}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    with pytest.raises(RefusedError, match=r"a person wrote '- Always pass axis' there"):
+        run(project, workspace, forge)
+    assert list(project.heads()) == ["main"]
+
+
+def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    source = (project.root / FILE).read_bytes()
+    with_line = source.replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
+    project.commit({FILE: with_line}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    write(project, [said(FIRST, 1)], [])
+    _, done = run(project, workspace, forge)
+    project.git("fetch", "--quiet", "origin")
+    project.git("switch", "--quiet", "--detach", f"origin/{done.branch}")
+    edited = (project.root / FILE).read_bytes().replace(b"    - Always pass axis\n", b"")
+    (project.root / FILE).write_bytes(edited)
+    project.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    project.git("push", "--quiet", "--force", "origin", f"HEAD:{done.branch}")
+    project.git("switch", "--quiet", "main")
+    decision = judged(project, hub, done.branch, tmp_path)
+    assert any(
+        "- Always pass axis is removed, which no promotion put there" in one for one in decision.reasons
+    )
+
+
+def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
+    weak = said(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
+    same = said("- Always pass company and axis", 5)
+    write(project, [said(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")], [said(ALWAYS, 1), same])
+    chosen = select_tool(workspace, "analysis", None)
+    assert [one.lines[0] for one in chosen.proposals] == [FIRST, ALWAYS]
+    assert chosen.left_out == (
+        "cand-2026-04-25-004: weak: it is the user's to give",
+        "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
+        "ce-2026-04-25-005: another line says the same, or more",
+    )
+
+
+def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) -> None:
+    with pytest.raises(UsageError, match="nothing is said about scan; pattern and refine print the tools"):
+        select_tool(workspace, "scan", None)
+    for path in (project.root / "data/audit").rglob("*.json"):
+        path.unlink()
+    with pytest.raises(UsageError, match="there are no proposals yet; run pattern and refine first"):
+        select_tool(workspace, "scan", None)
+
+
+def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
+    project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "section"}}))
+    chosen: Selection = select_tool(open_workspace(project.root), "analysis", None)
+    assert [one.lines[0] for one in chosen.proposals] == [FIRST, ONCE]
+    assert chosen.left_out == ("ce-2026-04-25-001: it is for Caveats: run again once this is merged",)
+
+
+def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, hub, forge) -> None:
+    plan, done = run(project, workspace, forge)
+    assert plan is not None
+    with WritableRepository(project.root) as repository:
+        here = published_keys(repository, f"{FILE}::analysis", fetch=True)
+        other = published_keys(repository, f"{FILE}::show", fetch=True)
+    assert (set(here[done.branch]), other) == ({one.key for one in plan.proposals}, {})
+
+
+def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
+    with pytest.raises(UsageError, match="say what to promote: --tool NAME, or"):
+        plan_promotion(workspace, PromoteRequest(leave=Leave()))
+
+
+def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    write(project, [said(FIRST, 1)], [said(ALWAYS, 1)])
+    run(project, workspace, forge)
+    better = "- Always pass company and axis"
+    write(project, [], [said(better, 2)])
+    _, done = run(project, workspace, forge, replace(ASK, extend=True))
+    assert listed(project, done.branch) == [FIRST, better]
+    assert judged(project, hub, done.branch, tmp_path).passes
+
+
+def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
+    write(project, [said(FIRST, 1)], [])
+    run(project, workspace, forge)
+    hub.pulls[0].draft = False
+    heads = project.heads()
+    write(project, [said(ONCE, 2)], [])
+    with pytest.raises(RefusedError, match="is out of draft, so it stays as it is"):
+        run(project, workspace, forge, replace(ASK, extend=True))
+    assert project.heads() == heads
+
+
+def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
+    project, workspace, hub, forge, tmp_path
+) -> None:
+    write(project, [said(FIRST, 1)], [])
+    _, first = run(project, workspace, forge)
+    old = hub.pulls[0].title, hub.pulls[0].body
+    write(project, [said(FIRST, 1), said(ONCE, 2)], [])
+    run(project, workspace, forge, replace(ASK, extend=True))
+    hub.pulls[0].title, hub.pulls[0].body = old  # as if GitHub had been away
+    assert not judged(project, hub, first.branch, tmp_path).passes
+    run(project, workspace, forge)
+    assert judged(project, hub, first.branch, tmp_path).passes
+
+
+def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
+    project, workspace, hub, forge
+) -> None:
+    run(project, workspace, None)
+    project.commit({"README.md": "more"}, "theirs")
+    project.git("push", "--quiet", "origin", "main")
+    hub.protections = {}
+    with pytest.raises(RefusedError, match="no review is required"):
+        run(project, workspace, forge)
+    assert hub.pulls == []
+
+
+def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, workspace, hub, forge) -> None:
+    write(project, [said(FIRST, 1)], [])
+    run(project, workspace, forge)
+    project.settle("{}")
+    write(project, [said(ONCE, 2)], [])
+    unmeasured = open_workspace(project.root)
+    with pytest.raises(RefusedError, match="reach: unmeasured"):
+        run(project, unmeasured, forge, replace(ASK, extend=True))
+
+
+def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, workspace, hub, forge) -> None:
+    write(project, [said(FIRST, 1)], [])
+    run(project, workspace, forge)
+    write(project, [said(FIRST, 1), said(ONCE, 2)], [])
+    run(project, workspace, forge, replace(ASK, extend=True))
+    assert (
+        hub.pulls[0].body.count("difference 0.30 (0.12 to 0.49), q 0.003 | 12 of 14, 10 of 21 | 12.3 |") == 2
+    )
+
+
+def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, forge) -> None:
+    write_candidates(project.candidates, candidate())
+    asked = PromoteRequest(path=project.candidates, wanted=candidate()["id"], leave=Leave(unverified=True))
+    with WritableRepository(workspace.root) as repository:
+        proposals = plan_promotion(workspace, asked).plan.proposals
+        promote(_promoting(workspace, proposals, repository, asked, confirmed=True), forge)
+    project.git("fetch", "--quiet", "origin")
+    text = candidate()["suggested_append"]["body"].replace("12 of 12", "20 of 20")
+    other = {**candidate()["suggested_append"], "body": text}
+    write_candidates(project.candidates, candidate(n_observed=20, suggested_append=other))
+    with pytest.raises(RefusedError, match="holds another text or other figures"):
+        plan_promotion(workspace, asked)
+
+
+RIVAL = "skill/docstring-analysis-rival-20260425"
+
+
+def test_two_clones_at_the_same_moment_do_not_both_publish(project, workspace, hub, forge) -> None:
+    """While the one's branch arrives, the other's does: as if both had looked before."""
+    trailers = (
+        f"Phase: R\nCandidate-Id: cand-2026-04-25-009\nCandidate-Key: {'9' * 16}\nTarget: {FILE}::analysis\n"
+    )
+    project.git("switch", "--quiet", "--create", "theirs")
+    sha = project.commit({"x.txt": "x"}, f"[CORELOOP-R] docs(analysis): how it is used\n\n{trailers}")
+    project.git("push", "--quiet", "origin", "theirs")
+    project.git("switch", "--quiet", "main")
+    hook = project.remote / "hooks" / "post-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ngit update-ref refs/heads/{RIVAL} {sha}\n")
+    hook.chmod(0o755)
+
+    with pytest.raises(
+        RefusedError, match=f"branch {RIVAL} was published for .* at the same moment; run the same"
+    ):
+        run(project, workspace, forge)
+
+    assert sorted(project.heads()) == ["main", RIVAL, "theirs"]
+    assert hub.pulls == []

@@ -1,0 +1,151 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from coreloop.docstrings.bullets import columns, read_bullets, read_list, write_bullet
+from coreloop.docstrings.sections import scan
+
+
+def bullets(*lines):
+    layout = scan("\n".join(lines))
+    return [(one.text, one.first, one.end) for one in read_bullets(layout.lines, 0, len(layout.lines))]
+
+
+def texts(*lines):
+    return [text for text, _, _ in bullets("", *lines)]
+
+
+def list_of(*lines):
+    layout = scan("\n".join(lines))
+    return [one.text for one in read_list(layout.lines, 0, len(layout.lines))]
+
+
+READ = {
+    "one line each": (["- a", "- b"], [("- a", 0, 1), ("- b", 1, 2)]),
+    "text above is of no bullet": (["Text.", "- a"], [("- a", 1, 2)]),
+    "what hangs below the dash belongs to it": (["x", "- a", "  b", "    c"], [("- a b c", 1, 4)]),
+    "text in the dash's own column does not": (["x", "- a", "b", "  c"], [("- a", 1, 2)]),
+    "a blank line ends a bullet": (["- a", "", "  b"], [("- a", 0, 1)]),
+    "a nested list is bullets of its own": (["- a", "  - b", "    c"], [("- a", 0, 1), ("- b c", 1, 3)]),
+    "tabs hang too": (["x", "\t- a", "\t\tb"], [("- a b", 1, 3)]),
+    "a dash without a blank is text": (["-a", "--flag", "x - y"], []),
+    "other marks are text": (["* a", "+ b", "1. c"], []),
+    "white space around is not of the bullet": (["x", "   - a  "], [("- a", 1, 2)]),
+    "blanks inside stay": (["- a  b"], [("- a  b", 0, 1)]),
+    "a no-break space is text": (["- \xa0a\xa0"], [("- \xa0a\xa0", 0, 1)]),
+    "Korean": (["x", "- 마진을", "  계산한다"], [("- 마진을 계산한다", 1, 3)]),
+}
+
+
+@pytest.mark.parametrize(("lines", "expected"), READ.values(), ids=READ)
+def test_bullets_are_read_so(lines, expected):
+    assert bullets(*lines) == expected
+
+
+def test_bullets_outside_of_the_range_are_not_read():
+    layout = scan("- a\n- b\n  c\n- d")
+    assert [one.text for one in read_bullets(layout.lines, 1, 2)] == ["- b"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["- a", "  b", "- c"], ["- a b", "- c"]),
+        (["Text.", "- a"], []),
+        (["- a", "", "- b"], []),
+        (["x", "- a", "b"], []),
+        (["Text."], []),
+    ],
+    ids=["bullets only", "text above", "blank line between", "text in the dash's column", "no bullet"],
+)
+def test_list_is_nothing_but_bullets(lines, expected):
+    assert list_of(*lines) == expected
+
+
+WRITTEN = {
+    "fits": ("- a b", "", 5, ["- a b"]),
+    "one column too wide": ("- a bc", "", 5, ["- a", "  bc"]),
+    "no width, no limit": ("- " + "a " * 99 + "b", "", None, ["- " + "a " * 99 + "b"]),
+    "the margin counts": ("- a b", "    ", 8, ["    - a", "      b"]),
+    "a tab counts eight columns": ("- a b", "\t", 12, ["\t- a", "\t  b"]),
+    "a tab that leaves room": ("- a b", "\t", 13, ["\t- a b"]),
+    "a Korean sign counts two columns": ("- 가 나", "", 7, ["- 가 나"]),
+    "and does not fit in one less": ("- 가 나", "", 6, ["- 가", "  나"]),
+    "a long word stays whole": ("- a abcdefgh b", "", 5, ["- a", "  abcdefgh", "  b"]),
+    "the first word stays beside the dash": ("- abcdefgh b", "", 5, ["- abcdefgh", "  b"]),
+    "a width that holds nothing": ("- a b c", "  ", 1, ["  - a", "    b", "    c"]),
+    "two blanks in a row could not be read back": ("- aaaa  bbbb cccc", "", 6, ["- aaaa  bbbb cccc"]),
+    "a blank at the end could not either": ("- aaaa bbbb ", "", 6, ["- aaaa bbbb "]),
+    "what is no bullet is not broken": ("aaaa bbbb cccc", "  ", 6, ["  aaaa bbbb cccc"]),
+    "a no-break space does not break": ("- a\xa0b c", "", 4, ["- a\xa0b", "  c"]),
+}
+
+
+@pytest.mark.parametrize(("text", "lead", "width", "expected"), WRITTEN.values(), ids=WRITTEN)
+def test_bullet_is_written_so(text, lead, width, expected):
+    assert write_bullet(text, lead, width=width) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("a", 1), ("가나", 4), ("ﾊ", 1), ("Ａ", 2), ("\ta", 9), ("漢", 2), ("…", 1), ("", 0)]
+)
+def test_columns_are_counted_as_in_a_terminal(text, width):
+    assert columns(text) == width
+
+
+@pytest.mark.parametrize("text", ["- aaaa - bbbb", "- aaaa - - bbbb", "- 마진 - 비율", "- a - b"])
+def test_continuation_never_begins_with_a_dash(text):
+    for width in range(1, 16):
+        written = write_bullet(text, "", width=width)
+        assert not any(line.lstrip().startswith("- ") for line in written[1:]), width
+        assert texts(*written) == [text]
+
+
+WORDS = st.text(alphabet="ab-*>`:#.1'\"\\가마\u3000\xa0", min_size=1, max_size=8)
+LEADS = st.sampled_from(["", "  ", "    ", "\t", "        "])
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), LEADS, st.one_of(st.none(), st.integers(1, 60)))
+@example(["a"] * 12, "", 5)
+@example(["-", "a"], "", 3)
+def test_bullet_is_read_back_as_it_was(words, lead, width):
+    text = " ".join(["-", *words])
+    written = write_bullet(text, lead, width=width)
+    assert texts(*written) == [text]
+    assert all(line.startswith(lead) for line in written)
+
+
+# words that may begin any line
+PLAIN = st.lists(st.text(alphabet="ab:1'\"\\가마", min_size=1, max_size=8), min_size=1, max_size=12)
+
+
+@given(PLAIN, LEADS, st.integers(1, 60))
+def test_line_is_wider_than_asked_only_for_a_single_word(words, lead, width):
+    first, *others = write_bullet(" ".join(["-", *words]), lead, width=width)
+    assert columns(first) <= width or len(first.strip(" \t").split(" ")) == 2
+    assert all(columns(line) <= width or len(line.strip(" \t").split(" ")) == 1 for line in others)
+
+
+@given(PLAIN, LEADS, st.integers(1, 60))
+def test_no_line_is_broken_earlier_than_it_must(words, lead, width):
+    written = write_bullet(" ".join(["-", *words]), lead, width=width)
+    for line, following in pairwise(written):
+        assert columns(f"{line} {following.removeprefix(lead + '  ').split(' ')[0]}") > width
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), LEADS, st.integers(1, 60))
+def test_no_continuation_begins_with_what_would_make_something_else_of_it(words, lead, width):
+    for line in write_bullet(" ".join(["-", *words]), lead, width=width)[1:]:
+        word = line.removeprefix(lead + "  ").split(" ")[0]
+        assert not word.startswith(("```", "~~~", ">>>"))
+        assert word not in ("-", "*", "#", "##", "..")
+
+
+@given(st.lists(st.text(alphabet="ab가 ", min_size=1, max_size=12), min_size=1, max_size=4))
+def test_bullets_below_each_other_are_read_apart(lines):
+    lines = ["- " + " ".join(line.split()) for line in lines if line.strip()]
+    written = [part for line in lines for part in write_bullet(line, "    ", width=12)]
+    assert texts("Text.", *written) == lines
+    assert list_of("", *written) == []  # the blank line is no part of a list

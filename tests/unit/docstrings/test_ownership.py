@@ -1,0 +1,76 @@
+"""Whose a line is, from real history: merged, reverted, replaced, written again by a person."""
+
+import pytest
+
+from coreloop.docstrings.ownership import bullets_beside, docstring_bullets, promoted_lines
+from coreloop.history.repository import Repository
+from coreloop.proposals.lines import is_form
+from merging import message, revert
+from promoting import FILE, SOURCE, Project
+
+FIRST, ALWAYS, MORE = "- First: show", "- Always pass company", "- Always pass company and axis"
+TARGET = f"{FILE}::analysis"
+
+
+def source(*lines: str) -> bytes:
+    listed = "".join(f"    {line}\n" for line in lines).encode()
+    return SOURCE.replace(b"company.\n", b"company.\n\n" + listed, 1) if lines else SOURCE
+
+
+def promote(project: Project, key: str, *lines: str, target: str = TARGET) -> str:
+    """A promotion after which the docstring has these lines."""
+    return project.commit({FILE: source(*lines)}, message(key, target=target))
+
+
+def ours(project: Project) -> frozenset[str]:
+    with Repository(project.root) as repository:
+        return promoted_lines(repository, "HEAD", path=FILE, target=TARGET, is_form=is_form)
+
+
+def test_lines_of_promotions_are_ours_and_a_persons_are_not(project: Project) -> None:
+    project.commit({FILE: source(FIRST)}, "theirs")
+    promote(project, "aa", FIRST, ALWAYS)
+    assert ours(project) == {ALWAYS}
+
+
+def test_a_line_that_gave_way_is_ours_no_longer(project: Project) -> None:
+    promote(project, "aa", FIRST, ALWAYS)
+    promote(project, "bb", FIRST, MORE)
+    assert ours(project) == {FIRST, MORE}
+    project.commit({FILE: source(FIRST, MORE, ALWAYS)}, "a person writes it again")
+    assert ALWAYS not in ours(project)
+
+
+def test_what_was_reverted_is_nobodys_until_somebody_writes_it(project: Project) -> None:
+    sha = promote(project, "aa", ALWAYS)
+    revert(project, sha)
+    project.commit({FILE: source(ALWAYS)}, "a person writes it")
+    assert ours(project) == frozenset()
+
+
+def test_what_a_reviewer_added_in_words_of_their_own_is_not_ours(project: Project) -> None:
+    promote(project, "aa", ALWAYS, "- Ask the customer first.")
+    assert ours(project) == {ALWAYS}
+
+
+def test_another_docstring_s_lines_are_not_this_one_s(project: Project) -> None:
+    promote(project, "aa", ALWAYS, target=f"{FILE}::show")
+    assert ours(project) == frozenset()
+
+
+def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None:
+    promote(project, "aa", ALWAYS, target=f"{TARGET}:4")
+    assert ours(project) == {ALWAYS}
+
+
+@pytest.mark.parametrize("broken", [b"def (", b"", None], ids=["no Python", "empty", "not there"])
+def test_a_file_that_cannot_be_read_has_no_lines(broken: bytes | None) -> None:
+    assert not docstring_bullets(broken, TARGET)
+    assert bullets_beside(broken or b"", TARGET, None) == ()
+
+
+def test_lines_beside_are_those_of_the_place(project: Project) -> None:
+    guide = b"\n    Guide\n    -----\n    - Call once per request\n"
+    both = source(FIRST).replace(b"        Which.\n", b"        Which.\n" + guide)
+    assert bullets_beside(both, TARGET, None) == (FIRST,)
+    assert bullets_beside(both, TARGET, "Guide") == ("- Call once per request",)

@@ -1,0 +1,173 @@
+"""The script that reads a project's tools: what a project can get wrong, as a real process says it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import coreloop.promote.frameworks
+from coreloop.errors import ReachError
+from coreloop.project.frameworks import FRAMEWORKS
+from coreloop.project.settings import ReachSettings
+from coreloop.promote import schema
+from coreloop.promote.schema import SchemaCommand, read_description, schema_command
+
+FOLDER = Path(coreloop.promote.frameworks.__file__).parent
+
+
+def command(tools: str) -> SchemaCommand:
+    chosen = ReachSettings(framework="fastmcp", tools=tools, python=sys.executable)
+    found = schema_command(chosen, Path())
+    assert found is not None
+    return found
+
+
+def said(folder: Path, tools: str) -> str:
+    with pytest.raises(ReachError) as caught:
+        read_description(command(tools), folder, "find_orders")
+    return str(caught.value)
+
+
+PYTHON = "set reach: python in coreloop.yaml to the interpreter that runs the tools"
+NAME = "name one that can be imported in reach: tools"
+FAILING = [
+    pytest.param("", "shop:TOOLS", f"there is no module shop; {NAME}", id="no module"),
+    pytest.param("", "tools.shop:TOOLS", f"there is no module tools.shop; {NAME}", id="no submodule"),
+    pytest.param(
+        "import no_such_package\n",
+        "tools:TOOLS",
+        f"tools needs the module no_such_package, which {sys.executable} does not have; {PYTHON}",
+        id="no dependency",
+    ),
+    pytest.param(
+        "x = {}['KEY']\n", "tools:TOOLS", "tools cannot be imported: KeyError: 'KEY'", id="import fails"
+    ),
+    pytest.param(
+        "raise SystemExit('no key\\nset one')\n",
+        "tools:TOOLS",
+        "tools cannot be imported: SystemExit: no key set one",
+        id="import exits",
+    ),
+    pytest.param(
+        "x = (\n",
+        "tools:TOOLS",
+        "tools cannot be imported: SyntaxError: '(' was never closed (tools.py, line 1)",
+        id="no Python",
+    ),
+    pytest.param("", "tools:TOOLS", "tools has no TOOLS; name another one in reach: tools", id="attribute"),
+    pytest.param(
+        "class app: pass\n",
+        "tools:app.tools",
+        "tools has no app.tools; name another one in reach: tools",
+        id="inner attribute",
+    ),
+    pytest.param(
+        "def make(n): pass\n",
+        "tools:make",
+        "tools:make needs arguments; name a list of tools, or a function that needs none and returns one",
+        id="arguments",
+    ),
+    pytest.param(
+        "def make(): raise OSError('no server')\n",
+        "tools:make",
+        "tools:make() failed: OSError: no server",
+        id="function fails",
+    ),
+    pytest.param(
+        "TOOLS = []\n",
+        "tools:TOOLS",
+        f"fastmcp is not installed for {sys.executable}, or in a version that cannot be read (No module "
+        f"named 'fastmcp'); {PYTHON}",
+        id="no framework",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "tools", "reason"), FAILING)
+def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
+    tmp_path: Path, source: str, tools: str, reason: str
+) -> None:
+    package = tmp_path / "tools" if tools.startswith("tools.shop") else tmp_path
+    package.mkdir(exist_ok=True)
+    (package / ("__init__.py" if package != tmp_path else "tools.py")).write_text(source, encoding="utf-8")
+    assert said(tmp_path, tools) == f"reach: {reason}"
+
+
+def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
+    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS ended with 3: no message"
+
+
+def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "TIMEOUT_S", 0.5)
+    (tmp_path / "tools.py").write_text("import signal\nsignal.pause()\n", encoding="utf-8")
+    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS took longer than 0.5 s"
+
+
+def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> None:
+    """Readers are named like the packages they read, and a script's folder leads the path."""
+    names = [path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("__")]
+    assert sorted(names) == sorted(name.replace("-", "_") for name in FRAMEWORKS)
+    (tmp_path / "tools.py").write_text("import sys\nraise LookupError(sys.path)\n", encoding="utf-8")
+    assert str(FOLDER) not in said(tmp_path, "tools:TOOLS")
+
+
+def test_schemas_that_a_project_wrote_itself_need_no_framework_object(tmp_path: Path) -> None:
+    """The reader itself is loaded all the same: here it is one without a package to import."""
+    copied = tmp_path / "frameworks"
+    copied.mkdir()
+    (copied / "__main__.py").write_bytes((FOLDER / "__main__.py").read_bytes())
+    (copied / "none.py").write_text(
+        "KINDS = 'a schema'\ndef read(item):\n    return None\n", encoding="utf-8"
+    )
+    definition = {"name": "find_orders", "description": "한국어"}
+    tools = [definition, {"type": "function", "function": {**definition, "name": "other"}}]
+    source = f"import os, sys\nprint('noise')\nos.system('echo more')\nTOOLS = {tools!r}\n"
+    (tmp_path / "tools.py").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(copied / "__main__.py"), "none", "tools:TOOLS"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert json.loads(done.stdout) == [definition, {**definition, "name": "other"}]
+    assert sorted(done.stderr.split()) == ["more", "noise"]
+
+
+def test_interpreter_is_the_set_one_else_that_of_the_project_else_this_one(tmp_path: Path) -> None:
+    def chosen(python: str | None = None) -> str:
+        found = schema_command(ReachSettings(framework="mcp", tools="a:b", python=python), tmp_path)
+        assert found is not None
+        return found.words[0]
+
+    assert chosen() == sys.executable
+    own = tmp_path / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.executable)
+    assert chosen() == str(own)
+    assert chosen("python3.99") == "python3.99"
+    assert chosen("env/bin/python") == str(tmp_path / "env/bin/python")
+    assert chosen("/opt/python") == "/opt/python"
+
+
+def test_python_of_a_command_is_the_set_interpreter_else_the_one_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first(*words: str, python: str | None = None) -> str:
+        found = schema_command(ReachSettings(command=words, python=python), tmp_path)
+        assert found is not None
+        return found.words[0]
+
+    assert first("python", "-m", "x", python="/opt/python") == "/opt/python"
+    assert first("uv", "run", python="/opt/python") == "uv"
+    (tmp_path / "python").write_text("#!/bin/sh\n")
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert first("python", "-m", "x") == "python"
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert first("python", "-m", "x") == sys.executable
