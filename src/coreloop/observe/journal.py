@@ -47,6 +47,7 @@ class Journal:
         self._fd = -1
         self._day = ""
         self._checked = 0
+        self._end = -1  # of the line that this journal wrote last; where the next one begins, nobody else wrote
         self._torn = False
         _JOURNALS.add(self)
 
@@ -78,33 +79,30 @@ class Journal:
                 if day != self._day or second != self._checked:
                     self._open(day)
                     self._checked = second
-                if self._torn:
-                    self._write_after_half_line(line)
-                elif os.write(self._fd, line) < len(line):
+                if self._torn and _lacks_only_a_newline(self._fd):
+                    line = b"\n" + line
+                if os.write(self._fd, line) < len(line):
                     self._seal()
+                self._torn = False
+                self._end += len(line)
+                if os.lseek(self._fd, 0, os.SEEK_CUR) != self._end:
+                    self._write_again_after_half_line(line)
                 if self.has_untold:
                     self._tell()
             finally:
                 self._busy = False
 
-    def _write_after_half_line(self, line: bytes) -> None:
-        """Write after half a line: one of a writer that died, or one that another process is writing now.
+    def _write_again_after_half_line(self, line: bytes) -> None:
+        """Write a line again if half a line stands in front of it: of a process that was killed meanwhile.
 
-        A newline in front would become an empty line if the other process finishes first. So the line is
-        written as it is. The system lets one writer in at a time: what stands in front is final then. If it
-        is half a line, the two together cannot be read, and the line is written again.
+        A newline in front would have become an empty line where the other process was only late. So lines
+        are written as they are. The system lets one writer in at a time: what stands in front is final now.
+        If it is half a line, the two together cannot be read.
         """
-        if _lacks_only_a_newline(self._fd):
-            self._write_sealed(b"\n" + line)
-            return
-        self._write_sealed(line)
-        if _byte_before(self._fd, len(line)) != b"\n":
-            self._write_sealed(line)
-
-    def _write_sealed(self, line: bytes) -> None:
-        if os.write(self._fd, line) < len(line):
-            self._seal()
-        self._torn = False
+        self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
+        if not line.startswith(b"\n") and _byte_at(self._fd, self._end - len(line) - 1) != b"\n":
+            if os.write(self._fd, line) < len(line):
+                self._seal()
 
     def count_dropped(self, reason: str) -> None:
         """Let other processes know that a record is lost.
@@ -178,7 +176,7 @@ class Journal:
         flags = (
             os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         )
-        self._fd = os.open(path, flags, 0o600)
+        self._fd, self._end = os.open(path, flags, 0o600), -1
         self._torn = _tail(self._fd, 1) not in {b"", b"\n"}
         self._day = day
 
@@ -245,13 +243,12 @@ def _tail(fd: int, size: int) -> bytes:
     return os.read(fd, size)
 
 
-def _byte_before(fd: int, written: int) -> bytes:
-    """The byte in front of what was written last; a newline where the file begins with it."""
-    place = os.lseek(fd, 0, os.SEEK_CUR) - written - 1
+def _byte_at(fd: int, place: int) -> bytes:
+    """One byte of the file; a newline in front of its beginning, and where it was emptied meanwhile."""
     if place < 0:
         return b"\n"
     os.lseek(fd, place, os.SEEK_SET)
-    return os.read(fd, 1)
+    return os.read(fd, 1) or b"\n"
 
 
 def _start_anew() -> None:

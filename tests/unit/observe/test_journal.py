@@ -80,6 +80,16 @@ def test_what_a_killed_writer_left_costs_no_later_line(journal, folder, left, ex
     assert lines(folder) == expected
 
 
+@pytest.mark.parametrize("second", [1, 2])
+def test_half_a_line_that_comes_between_two_lines_costs_neither(journal, folder, second):
+    journal.append(b"1\n", day=DAY, second=1)
+    with (folder / f"{DAY}.jsonl").open("ab") as killed:
+        killed.write(b'{"b":')
+    journal.append(b"2\n", day=DAY, second=second)
+    journal.append(b"3\n", day=DAY, second=second)
+    assert lines(folder) == [b"1", b'{"b":2', b"2", b"3"]
+
+
 def test_another_process_that_finishes_its_line_late_leaves_no_empty_line(journal, folder, monkeypatch):
     folder.mkdir(parents=True)
     day = folder / f"{DAY}.jsonl"
