@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
 
 __all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -50,7 +50,7 @@ class MissingExtraError(UsageError):
     """What an option needs is an extra of coreloop that is not installed."""
 
     def __init__(self, extra: str, *, what: str) -> None:
-        super().__init__(f"{what} needs an extra; install it: pip install 'coreloop[{extra}]'")
+        super().__init__(f"{what} needs an extra; install it: pip install 'dartlab-coreloop[{extra}]'")
         self.extra = extra
 
 

@@ -18,9 +18,12 @@ _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
 @click.command()
 @click.option("--owner", metavar="@LOGIN", help="Who reviews.  [default: the owner of the GitHub repository]")
+@click.option(
+    "--source", metavar="REQUIREMENT", help="What the workflows install.  [default: what is installed here]"
+)
 @click.option("--confirm", is_flag=True, help="Write; without it what would be written is shown.")
 @json_option
-def command(owner: str | None, confirm: bool, as_json: bool) -> None:
+def command(owner: str | None, source: str | None, confirm: bool, as_json: bool) -> None:
     """Put what coreloop needs into a project's repository.
 
     coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. What is
@@ -31,11 +34,11 @@ def command(owner: str | None, confirm: bool, as_json: bool) -> None:
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)
-    request = InitRequest(repository=root, github=github, reviewer=owner, confirm=confirm)
+    request = InitRequest(repository=root, github=github, reviewer=owner, source=source, confirm=confirm)
     done = initialise(open_workspace(Path.cwd()), request)
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
-        facts = {"root": str(root), "files": files, "written": confirm}
+        facts = {"root": str(root), "files": files, "left_out": done.left_out, "written": confirm}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
         _show(root, done, confirm=confirm)
@@ -46,6 +49,9 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
         click.echo(f"{_SAYS[one.state]:10} {one.path}")
         for line in one.added:
             click.echo(f"           {line}")
+    if done.left_out is not None:
+        click.echo("left out   .github/workflows/")
+        click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
     todo = sum(one.state != "there" for one in done.files)
     if not todo:
         click.echo("nothing to do: all of it is there")

@@ -14,6 +14,7 @@ import click
 from coreloop import __version__
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.errors import CoreloopError, RefusedError
+from coreloop.extras import missing_extra
 from coreloop.streams import outlive_readers
 
 COMMANDS: Final = {
@@ -97,6 +98,9 @@ def run() -> None:
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         code = _report_bug()  # click takes every broken pipe for one of the output
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        code = _refuse(str(missing)) if missing else _report_bug()
     except OSError as error:
         code = _refuse_os(error)
     except Exception:

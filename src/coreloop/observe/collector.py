@@ -480,8 +480,8 @@ def _house(folder: str, named: bool) -> _House:
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
-    if root is None:
-        data_dir = start if named else start / (os.environ.get("CORELOOP_DATA_DIR") or "data")
+    if root is None or not _can_read_yaml():
+        data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
         return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
 
     from coreloop.errors import CoreloopError
@@ -499,6 +499,15 @@ def _house(folder: str, named: bool) -> _House:
         settings.selectors(),
         version,
     )
+
+
+def _can_read_yaml() -> bool:
+    try:
+        import yaml  # noqa: F401 - a server can do without it
+    except ModuleNotFoundError:
+        drop(drops.SETTINGS_NEED_PYYAML)
+        return False
+    return True
 
 
 def _is_disabled() -> bool:

@@ -12,6 +12,7 @@ CATEGORY: Final = "category"
 OK_PREDICATE: Final = "ok_predicate"
 OUTSIDE_REQUEST: Final = "outside_request"
 SETTINGS: Final = "settings"
+SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
 DROPPED = Tally()
@@ -25,9 +26,10 @@ def dropped() -> dict[str, int]:
     -------
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called where no request is open: see
-        `current`), ``ok_predicate`` (it raised), ``unserialisable``, ``category``, ``settings``,
-        ``torn_write``, ``write_`` and the system's error name (``write_ENOSPC``), or ``bug_`` and an
-        exception's type.
+        `current`), ``ok_predicate`` (it raised), ``unserialisable``, ``category``, ``settings``
+        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (it is not read until PyYAML is installed;
+        the defaults apply), ``torn_write``, ``write_`` and the system's error name (``write_ENOSPC``), or
+        ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
 

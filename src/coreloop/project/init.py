@@ -5,7 +5,8 @@ from pathlib import Path
 
 from coreloop.errors import UsageError
 from coreloop.project.frameworks import find_framework
-from coreloop.project.scaffold import ProjectFile, plan_files, write_files
+from coreloop.project.pin import CannotPinError, pin_installed, pin_source
+from coreloop.project.scaffold import REQUIREMENTS, ProjectFile, plan_files, write_files
 from coreloop.project.settings import FILE_NAME
 from coreloop.project.topics import propose_topics
 from coreloop.project.workspace import Workspace
@@ -24,6 +25,8 @@ class InitRequest:
         ``owner/name`` when the remote is on GitHub.
     reviewer : str, optional
         As CODEOWNERS has it; the repository's owner by default.
+    source : str, optional
+        What the workflows install; by default what is installed here.
     confirm : bool
         Write; without it, only plan.
     """
@@ -31,15 +34,17 @@ class InitRequest:
     repository: Path
     github: str | None
     reviewer: str | None = None
+    source: str | None = None
     confirm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The files of a project, and who reviews them."""
+    """The files of a project, who reviews them, and why the workflows were left out, if they were."""
 
     files: tuple[ProjectFile, ...]
     reviewer: str
+    left_out: str | None
 
 
 def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
@@ -55,7 +60,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     Raises
     ------
     UsageError
-        coreloop.yaml is not at the repository's root, or the reviewer cannot be meant.
+        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid.
     WorkspaceError
         A file cannot be read or written.
     """
@@ -65,10 +70,30 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     reviewer = _checked(request.reviewer or _owner(request.github))
     topics = propose_topics(workspace.records_dir, root)
     framework = find_framework(root)
-    planned = plan_files(root, workspace.settings, owner=reviewer, topics=topics, framework=framework)
+    requirement, left_out = _pinned(root, request.source)
+    planned = plan_files(
+        root,
+        workspace.settings,
+        owner=reviewer,
+        requirement=requirement,
+        topics=topics,
+        framework=framework,
+    )
     if request.confirm:
         write_files(root, planned)
-    return Initialised(tuple(planned), reviewer)
+    return Initialised(tuple(planned), reviewer, left_out)
+
+
+def _pinned(root: Path, source: str | None) -> tuple[str | None, str | None]:
+    """What the workflows install, or why that is unknown; an existing file decides by itself."""
+    if source is not None:
+        return pin_source(source), None
+    if (root / REQUIREMENTS).exists():
+        return "", None
+    try:
+        return pin_installed(), None
+    except CannotPinError as error:
+        return None, str(error)
 
 
 def _owner(github: str | None) -> str:

@@ -7,21 +7,13 @@ from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
-from coreloop import __version__
 from coreloop.errors import WorkspaceError
 from coreloop.files import write_private, write_public
 from coreloop.project.settings import FILE_NAME, Settings
 
-DISTRIBUTION: Final = "coreloop"
-"""The name on PyPI, as pyproject.toml has it."""
-
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
 _CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
-_COPIED: Final = {
-    FILE_NAME: "coreloop.yaml",
-    ".github/workflows/ai-policy.yml": "ai-policy.yml",
-    ".github/workflows/coreloop-pattern.yml": "coreloop-pattern.yml",
-}
+WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
 _EXAMPLE_RULE: Final = re.compile(rb"(?m)^#  - \{label: FIN-profitability-KR.*$")
 _EXAMPLE_REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
@@ -55,6 +47,7 @@ def plan_files(
     settings: Settings,
     *,
     owner: str,
+    requirement: str | None,
     topics: Sequence[str] = (),
     framework: str | None = None,
 ) -> list[ProjectFile]:
@@ -68,6 +61,8 @@ def plan_files(
         Of its coreloop.yaml, or the defaults: the data folder, the base branch and the tools' files.
     owner : str
         Who reviews, as CODEOWNERS has it: ``@login`` or ``@organization/team``.
+    requirement : str or None
+        What the workflows install. If None, the workflows and what they install are left out.
     topics : sequence of str
         Words that a new coreloop.yaml proposes as categories.
     framework : str, optional
@@ -78,7 +73,7 @@ def plan_files(
     WorkspaceError
         A folder is where a file should be, or .gitignore cannot be read.
     """
-    wanted = dict(_wanted(settings, owner=owner))
+    wanted = dict(_wanted(settings, owner=owner, requirement=requirement))
     wanted[FILE_NAME] = with_framework(with_topics(wanted[FILE_NAME], topics), framework)
     planned = [_planned(root, path, content) for path, content in wanted.items()]
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
@@ -98,15 +93,17 @@ def write_files(root: Path, planned: list[ProjectFile]) -> None:
             write((root / one.path).resolve(), one.content)
 
 
-def _wanted(settings: Settings, *, owner: str) -> Iterator[tuple[str, bytes]]:
-    for path, name in _COPIED.items():
-        yield path, read_template(name)
+def _wanted(settings: Settings, *, owner: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
+    yield FILE_NAME, read_template(FILE_NAME)
+    if requirement is not None:
+        for path in WORKFLOWS:
+            yield path, read_template(PurePosixPath(path).name)
+        yield REQUIREMENTS, f"{requirement}\n".encode()
     branch = settings.forge.base
     rules = re.sub(
         rb"(?m)^branch: .*$", b"branch: " + branch.encode(), read_template("branch_protection.yml")
     )
     yield ".github/branch_protection.yml", rules
-    yield REQUIREMENTS, f"{DISTRIBUTION}=={__version__}\n".encode()
     yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
 
 

@@ -131,7 +131,9 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
             print(error)
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "--scheduler needs an extra; install it: pip install 'coreloop[distributed]'\n"
+    assert (
+        done.stdout == "--scheduler needs an extra; install it: pip install 'dartlab-coreloop[distributed]'\n"
+    )
 
 
 @pytest.mark.slow

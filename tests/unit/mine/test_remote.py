@@ -248,7 +248,11 @@ def test_a_protocol_that_nobody_knows_is_said():
         ("s3fs", "s3://bucket/logs", "s3:// needs a package; install it: pip install s3fs"),
         ("paramiko", "sftp://u:p@h/x", "sftp:// needs a package; install it: pip install 'fsspec[sftp]'"),
         ("aiohttp", "https://h/x", "https:// needs a package; install it: pip install 'fsspec[http]'"),
-        ("fsspec", "s3://b/x", "an address needs an extra; install it: pip install 'coreloop[distributed]'"),
+        (
+            "fsspec",
+            "s3://b/x",
+            "an address needs an extra; install it: pip install 'dartlab-coreloop[distributed]'",
+        ),
     ],
 )
 def test_what_is_missing_is_said_with_the_line_that_installs_it(hidden: str, address: str, says: str):

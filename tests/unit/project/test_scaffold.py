@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from coreloop import __version__
-from coreloop.project.scaffold import DISTRIBUTION, REQUIREMENTS, codeowners, read_template
+from coreloop.extras import DISTRIBUTION
+from coreloop.project.scaffold import REQUIREMENTS, codeowners, read_template
 from coreloop.project.settings import Settings, load_settings
 from promoting import Project, run_git
 
 ROOT = Path(__file__).parents[3]
 Init = Callable[..., tuple[int, str, str]]
+SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
 WRITTEN = {
     "coreloop.yaml",
     ".gitignore",
@@ -39,7 +40,7 @@ def folder(tmp_path: Path, quiet_git: None) -> Path:
 @pytest.fixture
 def init(entry_point: Init) -> Init:
     """Run the command in a folder; gives exit code, output and errors."""
-    return lambda folder, *words: entry_point(folder, "init", *words)
+    return lambda folder, *words: entry_point(folder, "init", "--source", SOURCE, *words)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -170,12 +171,12 @@ def test_a_subfolder_sets_up_the_whole_repository(init: Init, folder: Path):
     assert set(files_of(folder)) == WRITTEN
 
 
-def test_what_is_installed_is_this_version(init: Init, folder: Path):
+def test_the_workflows_install_what_the_source_names(init: Init, folder: Path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == DISTRIBUTION
     init(folder, "--confirm")
-    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}=={__version__}\n"
-    assert (ROOT / REQUIREMENTS).read_text() == ".\n"  # here it is the base's own source
+    assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}[cli] @ {SOURCE}\n"
+    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # here it is the base's own source
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""What the workflows install: the coreloop that is installed here, or the source given to ``init``."""
+
+import json
+import re
+from importlib.metadata import Distribution, PackageNotFoundError
+from typing import Any, Final
+
+from coreloop.errors import UsageError
+from coreloop.extras import DISTRIBUTION
+from coreloop.text import printable
+
+HOW: Final = "--source git+https://HOST/OWNER/REPOSITORY@COMMIT or --source https://HOST/WHEEL#sha256=HASH"
+"""What to give where the installed coreloop cannot be pinned."""
+
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_PUBLIC: Final = re.compile(r"https://[\w.:-]+/[!-~]+", re.ASCII)
+_RELEASE: Final = re.compile(rf"{DISTRIBUTION}==([0-9]\S*)")
+
+
+class CannotPinError(UsageError):
+    """Nothing names the installed coreloop so that another machine gets the same bytes."""
+
+
+def pin_installed() -> str:
+    """The requirement that installs, on any machine, what is installed here.
+
+    Returns
+    -------
+    str
+        A line of a requirements file, by the installer's own record (PEP 610).
+
+    Raises
+    ------
+    CannotPinError
+        It was installed by name, from this machine's disk, or its record names no commit or hash.
+    """
+    try:
+        record = Distribution.from_name(DISTRIBUTION).read_text("direct_url.json")
+    except PackageNotFoundError:
+        record = None
+    if record is None:
+        raise _cannot_pin("was installed by name, which could be another program elsewhere")
+    try:
+        direct_url = json.loads(record)
+        return _pin(direct_url["url"], direct_url)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _cannot_pin("has a record of its installation that cannot be read") from error
+
+
+def pin_source(source: str) -> str:
+    """The requirement for what ``--source`` names.
+
+    Parameters
+    ----------
+    source : str
+        ``git+https://…@`` and a commit, an https address with ``#sha256=`` and the hash, or an exact release
+        (``dartlab-coreloop==0.2.0``) of an index that the workflows reach.
+
+    Raises
+    ------
+    UsageError
+        It would not install the same bytes on every machine.
+    """
+    if release := _RELEASE.fullmatch(source):
+        return f"{DISTRIBUTION}[cli]=={release[1]}"
+    address, _, fragment = source.partition("#")
+    url, at, commit = address.removeprefix("git+").rpartition("@")
+    if source.startswith("git+") and at and _COMMIT.fullmatch(commit) and _is_public(url):
+        return _requirement(source)
+    if _is_public(address) and _SHA256.fullmatch(fragment.removeprefix("sha256=")):
+        return _requirement(source)
+    raise UsageError(f"--source {printable(source)} does not pin one version; give {HOW}")
+
+
+def _pin(url: str, direct_url: dict[str, Any]) -> str:
+    folder = direct_url.get("subdirectory")
+    if "dir_info" in direct_url or url.startswith("file:"):
+        raise _cannot_pin("was installed from this machine's disk")
+    if not _is_public(url):
+        raise _cannot_pin("was installed from an address that is not plain https")
+    if "vcs_info" in direct_url and _COMMIT.fullmatch(commit := direct_url["vcs_info"]["commit_id"]):
+        return _requirement(f"git+{url}@{commit}" + (f"#subdirectory={folder}" if folder else ""))
+    archive = direct_url.get("archive_info", {})
+    sha256 = archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=")
+    if _SHA256.fullmatch(sha256):
+        return _requirement(f"{url}#sha256={sha256}" + (f"&subdirectory={folder}" if folder else ""))
+    raise _cannot_pin("was installed without a commit or hash on record")
+
+
+def _requirement(source: str) -> str:
+    return f"{DISTRIBUTION}[cli] @ {source}"
+
+
+def _is_public(url: str) -> bool:
+    """Whether a runner can read the address without a key: https, and no user name or token in it."""
+    return _PUBLIC.fullmatch(url) is not None
+
+
+def _cannot_pin(why: str) -> CannotPinError:
+    return CannotPinError(f"cannot pin what the workflows install: this coreloop {why}; give {HOW}")
