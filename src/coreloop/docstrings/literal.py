@@ -9,10 +9,11 @@ from functools import lru_cache
 
 from coreloop.docstrings.source import UnprovenError
 
-# The possessive repeats keep a literal that does not match from being tried in every way it could be cut.
+# The possessive repeat keeps a literal that does not match from being tried in every way it could be cut. The
+# group's own repeat is plain, since in Python 3.11.2 a possessive one never matches; it has one way to match.
 _LITERAL = re.compile(
     r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
-    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*+)(?P=quote)",
+    r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*)(?P=quote)",
     re.DOTALL,
 )
 _NEWLINE = re.compile(r"\r\n?")
