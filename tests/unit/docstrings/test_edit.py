@@ -255,7 +255,11 @@ REFUSED = {
     "unknown coding": ('# coding: nope\ndef f():\n    """Sum."""\n', "unknown encoding: nope"),
     "a codec that is none": ('# coding: rot13\ndef f():\n    """Sum."""\n', "cannot read the file"),
     "too deep": (
-        "x = " + "+".join(["1"] * 20_000) + '\ndef f():\n    """Sum."""\n',
+        "x = " + "+".join(["1"] * 100_000) + '\ndef f():\n    """Sum."""\n',
+        "cannot read the file",
+    ),
+    "too deep for the parser": (
+        "x = " + "-" * 20_000 + '1\ndef f():\n    """Sum."""\n',
         "cannot read the file",
     ),
     "defined twice": (function('"""a"""') + function('"""b"""'), "lines 1, 3"),
