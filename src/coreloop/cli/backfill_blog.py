@@ -11,15 +11,17 @@ from coreloop.project.workspace import open_workspace
 
 @click.command()
 @click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
-@click.option("--glob", "pattern", default="**/index.md", show_default=True, help="Which files are posts.")
+@click.option(
+    "--glob", "pattern", default="**/index.md", show_default=True, help="Pattern of the posts' files."
+)
 @confirm_option
 @db_option
 @json_option
 def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Make the ai blocks of blog posts insights.
+    """Import the ai blocks of blog posts as insights.
 
-    Without --confirm it shows what would change and why posts are skipped. Exits 1 when a post's front matter
-    cannot be read; the others are taken all the same.
+    Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
+    post is unreadable; the other posts are still imported.
     """
     from coreloop.cli.show_knowledge import show_backfill, warn_of_readers
     from coreloop.knowledge.run import BackfillRequest, backfill_blog, project_database

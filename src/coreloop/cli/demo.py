@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(seed: int, out: Path | None, as_json: bool) -> None:
-    """Run the whole loop on a scratch project, without a key or a network.
+    """Run the whole loop on a scratch project, without an API key or a network.
 
     A scripted agent answers 300 questions with a small finance package's tools, really calling them; the
     requests are recorded and mined, and the first statement becomes a branch of a scratch repository.

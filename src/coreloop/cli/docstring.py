@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
 @click.group(cls=SuggestingGroup)
 def command() -> None:
-    """Edit or check docstrings as promotion does."""
+    """Edit or check docstrings the way promotion does."""
 
 
 @command.command()
 @click.argument("target", metavar="FILE::QUALNAME")
-@click.option("--section", required=True, help="Heading; made at the end when it is missing.")
-@click.option("--line", "lines", multiple=True, required=True, help="A line to append; can be repeated.")
-@click.option("--create", is_flag=True, help="Make a docstring where there is none.")
-@click.option("--write", is_flag=True, help="Write the file; without it only the diff is printed.")
+@click.option("--section", required=True, help="Heading of the section; added at the end if absent.")
+@click.option("--line", "lines", multiple=True, required=True, help="A line to append; repeat for more.")
+@click.option("--create", is_flag=True, help="Add a docstring if the function has none.")
+@click.option("--write", is_flag=True, help="Write the file; without it, only print the diff.")
 @json_option
 def append(
     target: str, section: str, lines: tuple[str, ...], create: bool, write: bool, as_json: bool
 ) -> None:
     """Append lines to a section of one docstring, as one proven insertion.
 
-    FILE::QUALNAME:LINE names one of several definitions of a name. Exits 1 when the edit is refused.
+    Use FILE::QUALNAME:LINE if a name is defined more than once. Exits 1 if the edit is refused.
     """
     from coreloop.docstrings.edit import Edited, Refused, append_to_section
     from coreloop.docstrings.files import split_target
@@ -57,13 +57,13 @@ def append(
 
 @command.command()
 @click.argument("paths", metavar="PATH…", nargs=-1, required=True, type=FILE_OR_FOLDER)
-@click.option("--base", metavar="REV", help="Fail when a section was lost since this revision.")
+@click.option("--base", metavar="REV", help="Exit 1 if a section was lost since this revision.")
 @json_option
 def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
-    """Tell which sections every public function's docstring has.
+    """List the docstring sections of every public function.
 
-    A heading without text, or with a placeholder under it, counts as missing. With --base it exits 1 when a
-    definition lost a section that it had at that revision.
+    A heading without text, or with only a placeholder, counts as missing. With --base, exits 1 if a
+    definition lost a section since that revision.
     """
     from coreloop.docstrings.files import check_files
 

@@ -20,8 +20,10 @@ def _event_options(command: _Command) -> _Command:
     """What happened, and where what it is about can be read."""
     for option in reversed(
         [
-            click.option("--event", type=FILE, required=True, help="The payload: $GITHUB_EVENT_PATH."),
-            click.option("--event-name", required=True, help="Its name: $GITHUB_EVENT_NAME."),
+            click.option(
+                "--event", type=FILE, required=True, help="The event's payload: $GITHUB_EVENT_PATH."
+            ),
+            click.option("--event-name", required=True, help="The event's name: $GITHUB_EVENT_NAME."),
             click.option(
                 "--repo", "folder", type=FOLDER, default=".", help="A checkout of the base.  [default: .]"
             ),
@@ -37,9 +39,11 @@ def _answer_options(command: _Command) -> _Command:
     """What the API said, as files."""
     for option in reversed(
         [
-            click.option("--reviews", type=FILE, help="Reviews, as the API lists them; without it none."),
-            click.option("--pulls", type=FILE, help="Pull requests of a merge group, as a list."),
-            click.option("--commits", type=FILE, help="Commits as the API shows them, as a list."),
+            click.option(
+                "--reviews", type=FILE, help="Reviews as the API lists them.  [default: no reviews]"
+            ),
+            click.option("--pulls", type=FILE, help="Pull requests of a merge group, as a JSON list."),
+            click.option("--commits", type=FILE, help="Commits as the API shows them, as a JSON list."),
         ]
     ):
         command = option(command)
@@ -48,7 +52,7 @@ def _answer_options(command: _Command) -> _Command:
 
 @click.group(cls=SuggestingGroup)
 def command() -> None:
-    """Keep promotions from merging without a human."""
+    """Stop promotions from merging without a human."""
 
 
 @command.command()
@@ -56,10 +60,10 @@ def command() -> None:
 @_answer_options
 @json_option
 def check(as_json: bool, **options: Any) -> None:
-    """Tell whether a pull request may go on as far as coreloop is concerned.
+    """Decide whether a pull request may merge, as far as coreloop is concerned.
 
-    Exits 1 when it may not, 2 when something cannot be read: both are red in a workflow. Nothing is asked of
-    any server, and no code of the pull request runs.
+    Exits 1 if it may not, 2 if something cannot be read; both fail the workflow. Contacts no server and
+    runs no code of the pull request.
     """
     from coreloop.guard.facts import Asked, check_event
     from coreloop.guard.report import report_check
@@ -69,12 +73,14 @@ def check(as_json: bool, **options: Any) -> None:
 
 @command.command()
 @_event_options
-@click.option("--out", type=FOLDER, required=True, help="Where reviews, pulls and commits .json go.")
+@click.option(
+    "--out", type=FOLDER, required=True, help="Folder for reviews.json, pulls.json and commits.json."
+)
 @json_option
 def gather(out: Path, as_json: bool, **options: Any) -> None:
-    """Ask GitHub what check needs in the merge queue: reviews, pull requests, commits.
+    """Read the reviews, pull requests and commits that check needs in the merge queue.
 
-    For any other event the lists are empty, and nothing is asked. Only reads. The token comes from
+    For other events the lists are empty and GitHub is not asked. Read-only. The token comes from
     GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.guard.facts import Asked
@@ -87,13 +93,13 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
 @command.command()
 @_event_options
 @_answer_options
-@click.option("--confirm", is_flag=True, help="Do it; without it what would be done is shown.")
+@click.option("--confirm", is_flag=True, help="Carry it out; without it, only show what would be done.")
 @json_option
 def act(confirm: bool, as_json: bool, **options: Any) -> None:
-    """Take off labels that ask a machine to merge, and take auto-merge back.
+    """Remove labels that ask a machine to merge, and disable auto-merge.
 
-    Decides as check does, and does what would help, as far as the token may. Whatever becomes of it, check
-    stays red. Exits 1 when something could not be done.
+    Decides as check does and undoes what blocks the pull request, as far as the token allows. The result of
+    check stays the same. Exits 1 if an action failed.
     """
     from coreloop.guard.facts import Asked
     from coreloop.guard.github import act
@@ -103,13 +109,13 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
 
 
 @command.command()
-@click.option("--confirm", is_flag=True, help="Apply; without it the difference is shown.")
+@click.option("--confirm", is_flag=True, help="Apply the rules; without it, only show the difference.")
 @json_option
 def protect(confirm: bool, as_json: bool) -> None:
-    """Compare the branch's rules on GitHub with .github/branch_protection.yml, and apply it.
+    """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
 
-    Rules that the file does not name stay, and stricter ones too. The token comes from GITHUB_TOKEN or
-    GH_TOKEN and must be allowed to administer the repository.
+    Rules that the file does not name stay, and so do stricter rules. The token in GITHUB_TOKEN or GH_TOKEN
+    needs administration rights.
     """
     from coreloop.guard.protection import protect
     from coreloop.guard.report import report_protected

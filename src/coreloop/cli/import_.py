@@ -25,18 +25,19 @@ _MAX_TOOLS_SHOWN: Final = 15
 
 
 @click.command()
-@click.option("--from", "source", type=click.Choice(_FORMATS), required=True, help="Who wrote the traces.")
+@click.option(
+    "--from", "source", type=click.Choice(_FORMATS), required=True, help="The tool that wrote the traces."
+)
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
-@click.option("--out", type=FOLDER, help="Where records go.  [default: data/audit/ai-ask]")
-@click.option("--times", type=FILE, help="Records with the times of message lists, by request_id.")
+@click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
+@click.option("--times", type=FILE, help="JSON lines that give the time of each request_id (openai-chat).")
 @json_option
 def command(
     source: str, paths: tuple[Path, ...], out: Path | None, times: Path | None, as_json: bool
 ) -> None:
-    """Make records of the traces that other tools have written.
+    """Convert traces of other tools into records.
 
-    PATH is a file, or a folder that is searched for files of the format. What was imported before is not
-    added again.
+    PATH is a file, or a folder to search. Traces that were imported before are not added again.
     """
     from coreloop.observe.importers.run import ImportRequest, run_import
 

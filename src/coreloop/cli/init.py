@@ -17,17 +17,19 @@ _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
 
 @click.command()
-@click.option("--owner", metavar="@LOGIN", help="Who reviews.  [default: the owner of the GitHub repository]")
+@click.option(
+    "--owner", metavar="@LOGIN", help="Who reviews promotions.  [default: the owner of the GitHub repository]"
+)
 @click.option(
     "--source", metavar="REQUIREMENT", help="What the workflows install.  [default: what is installed here]"
 )
-@click.option("--confirm", is_flag=True, help="Write; without it what would be written is shown.")
+@click.option("--confirm", is_flag=True, help="Write the files; without it, only list them.")
 @json_option
 def command(owner: str | None, source: str | None, confirm: bool, as_json: bool) -> None:
-    """Put what coreloop needs into a project's repository.
+    """Add the files that coreloop needs to a repository.
 
-    coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. What is
-    there is never overwritten.
+    Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
+    Existing files are never overwritten.
     """
     from coreloop.history.repository import Repository, github_repo
     from coreloop.project.init import InitRequest, initialise
@@ -54,7 +56,7 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
         click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
     todo = sum(one.state != "there" for one in done.files)
     if not todo:
-        click.echo("nothing to do: all of it is there")
+        click.echo("nothing to do: every file exists")
     elif not confirm:
         click.echo(f"{counted(todo, 'file')} in {printable(str(root))}; --confirm writes them")
     else:

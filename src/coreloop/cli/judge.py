@@ -28,17 +28,17 @@ _MAX_SHOWN: Final = 10
     type=click.Choice(list(_VERDICTS)),
     help="P pass, T tolerable, C caveat, V violation.",
 )
-@click.option("--cause", metavar="TEXT", help="Why.")
-@click.option("--by", metavar="NAME", help="Who says so.  [default: git's user.name, or the login name]")
+@click.option("--cause", metavar="TEXT", help="The reason.")
+@click.option("--by", metavar="NAME", help="Your name.  [default: git's user.name, or the login name]")
 @json_option
 def command(
     wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Give a verdict, or see where one would matter most.
+    """Record a verdict, or list what most needs one.
 
-    On a request, V and C make it count as failed, P and T as succeeded. On a candidate or a counterexample,
-    V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without
-    options: the queue, of the last 30 days' requests and of all candidates.
+    A request with V or C counts as failed, with P or T as succeeded. A candidate or counterexample with V
+    or C is not proposed again until it gets a P or T. The newest verdict counts. Without options, lists
+    what most needs a verdict: requests of the last 30 days, and candidates.
     """
     from coreloop.judgments import Verdict
     from coreloop.verdicts.judge import judge
@@ -67,7 +67,7 @@ def _who(by: str | None, folder: Path) -> str:
     try:
         return named or getpass.getuser()
     except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
-        raise UsageError("who says so? name yourself with --by, or set git's user.name") from error
+        raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
 
 def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:

@@ -15,22 +15,22 @@ from coreloop.text import counted
 
 @click.group(cls=SuggestingGroup)
 def command() -> None:
-    """Look into the knowledge database, and keep it clean."""
+    """Show, export and clean the knowledge database."""
 
 
 @command.command()
 @click.argument("stock", required=False)
-@click.option("--sector", metavar="NAME", help="Every company whose sector has this in its name.")
-@click.option("--playbook", "intent", metavar="INTENT", help="What works for a kind of question.")
+@click.option("--sector", metavar="NAME", help="Show the companies whose sector contains NAME.")
+@click.option("--playbook", "intent", metavar="INTENT", help="Show the playbook for a kind of question.")
 @db_option
 @json_option
 def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
-    """Show what is known about STOCK: blog before audit before live, never what has expired."""
+    """Show the insights on STOCK: blog before audit before live, expired ones left out."""
     from coreloop.cli.show_knowledge import show_bullets, show_insights
     from coreloop.knowledge.run import look_up_bullets, look_up_insights, project_database
 
     if sum(one is not None for one in (stock, sector, intent)) != 1:
-        raise UsageError("say one thing to show: a stock code, --sector NAME or --playbook INTENT")
+        raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
     if intent is not None:
         show_bullets(look_up_bullets(database, intent), as_json=as_json)
@@ -40,11 +40,11 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
 
 
 @command.command()
-@click.option("--out", type=FOLDER, required=True, help="Where insights.json and playbook.json go.")
+@click.option("--out", type=FOLDER, required=True, help="Folder for insights.json and playbook.json.")
 @db_option
 @json_option
 def export(out: Path, db: Path | None, as_json: bool) -> None:
-    """Write insights and playbook as JSON, to be shared; executions stay here."""
+    """Write insights and playbook as JSON to share; executions are left out."""
     from coreloop.cli.show_knowledge import shown
     from coreloop.knowledge.run import export_knowledge, project_database
 
@@ -61,7 +61,7 @@ def export(out: Path, db: Path | None, as_json: bool) -> None:
 @db_option
 @json_option
 def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Remove the playbook's bullets that fail more often than they help (monthly)."""
+    """Remove playbook bullets that fail more often than they help (run monthly)."""
     from coreloop.cli.show_knowledge import show_pruned, warn_of_readers
     from coreloop.knowledge.run import project_database, prune_playbook
 
@@ -77,10 +77,10 @@ def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
 @db_option
 @json_option
 def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Remove what nobody verified, and turn questions into hashes.
+    """Remove unverified insights and replace questions with hashes.
 
-    Without --confirm it counts what each rule would do. With it, a snapshot of the state before goes to
-    data/ai/knowledge/_archive first. Exits 1 when removed text may still be in the file's free space.
+    Without --confirm, counts what each rule would change. With it, first writes a snapshot to
+    data/ai/knowledge/_archive. Exits 1 if removed text may remain in the file's free space.
     """
     from coreloop.cli.show_knowledge import show_cleaned, show_planned, warn_of_readers
     from coreloop.knowledge.cleanup import Planned
@@ -89,7 +89,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
-        said = f"{notes.missing} is missing: every audit insight counts as one whose note is gone"
+        said = f"{notes.missing} is missing: every audit insight is treated as if its note had been removed"
         click.echo(said, err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     if isinstance(outcome, Planned):
@@ -106,7 +106,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @db_option
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
-    """Make the database what it was when ARCHIVE was written; what it is now is archived first."""
+    """Restore the database from ARCHIVE; the current state is archived first."""
     from coreloop.cli.show_knowledge import shown, warn_of_readers
     from coreloop.knowledge.archive import restore as bring_back
     from coreloop.knowledge.run import project_database
@@ -119,6 +119,6 @@ def restore(archive: Path, db: Path | None, as_json: bool) -> None:
         facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}
         click.echo(orjson.dumps(facts))
         return
-    click.echo(f"{shown(database)} is again what {shown(archive)} holds")
+    click.echo(f"{shown(database)} restored from {shown(archive)}")
     if before is not None:
-        click.echo(f"what it was until now: {shown(before)}", err=True)
+        click.echo(f"the previous state is in {shown(before)}", err=True)

@@ -18,22 +18,22 @@ from coreloop.extras import missing_extra
 from coreloop.streams import outlive_readers
 
 COMMANDS: Final = {
-    "demo": "Run the whole loop on a scratch project, without a key or a network.",
-    "import": "Make records of the traces that other tools have written.",
-    "mine": "Count the records once and keep the counts.",
-    "pattern": "Find tool sequences that keep succeeding (Phase P).",
-    "refine": "Find failures that repeat (Phase F).",
-    "judge": "Give a verdict, or see where one would matter most.",
-    "verify": "Ask a candidate's questions again and compare (part of Phase R).",
-    "promote": "Make proposals for one docstring a draft pull request that proves itself (Phase R).",
-    "propose-axis": "Write what speaks for a new axis of an engine (Phase A).",
-    "status": "Show where the loop stands, and sound an alarm where nothing comes out.",
-    "backfill-blog": "Make the ai blocks of blog posts insights.",
-    "knowledge": "Look into the knowledge database, and keep it clean.",
-    "sanitize": "Make a copy of the records that may be shared, or look what may not be.",
-    "docstring": "Edit or check docstrings as promotion does.",
-    "guard": "Keep promotions from merging without a human.",
-    "init": "Put what coreloop needs into a project's repository.",
+    "demo": "Run the whole loop on a scratch project, without an API key or a network.",
+    "import": "Convert traces of other tools into records.",
+    "mine": "Build and cache the aggregates that the other commands use.",
+    "pattern": "Find what goes together with success (Phase P).",
+    "refine": "Find what sets failed calls apart (Phase F).",
+    "judge": "Record a verdict, or list what most needs one.",
+    "verify": "Replay a candidate's questions and compare (part of Phase R).",
+    "promote": "Open a draft pull request that adds proposals to a docstring (Phase R).",
+    "propose-axis": "Gather the evidence for a new axis of an engine (Phase A).",
+    "status": "Show where the loop stands, and warn when a stage produces no output.",
+    "backfill-blog": "Import the ai blocks of blog posts as insights.",
+    "knowledge": "Show, export and clean the knowledge database.",
+    "sanitize": "Copy the records without private data, or check them for it.",
+    "docstring": "Edit or check docstrings the way promotion does.",
+    "guard": "Stop promotions from merging without a human.",
+    "init": "Add the files that coreloop needs to a repository.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_OURS: Final = frozenset(
@@ -75,7 +75,8 @@ def command_paths() -> Iterator[tuple[str, ...]]:
 def main() -> None:
     """Turn the real use of an agent's tools into better docstrings.
 
-    Reads the nearest coreloop.yaml above the current folder; without one, the current folder is the project.
+    Settings come from the nearest coreloop.yaml at or above the current folder. Without one, the current
+    folder is the project and the defaults apply.
     """
 
 

@@ -21,9 +21,9 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     """``--in-dir``, ``--jobs``, ``--no-cache`` and ``--scheduler``, given to the command as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
-    @click.option("--jobs", type=click.IntRange(1), help="Processes that count.  [default: one per core]")
-    @click.option("--no-cache", is_flag=True, help="Count everything again, and keep nothing.")
-    @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster that counts: tcp://host:8786.")
+    @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
+    @click.option("--no-cache", is_flag=True, help="Ignore the cached aggregates and write none.")
+    @click.option("--scheduler", metavar="ADDRESS", help="Mine on a Dask cluster: tcp://host:8786.")
     @wraps(command)
     def with_mining(
         *args: Any,
@@ -43,7 +43,7 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
     """``--min-chunk-len``: how long an answer must be."""
-    text = "Characters of a whole answer.  [default: any answer but an empty one]"
+    text = "Shortest complete answer, in characters.  [default: 1]"
     return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
 
 
@@ -51,17 +51,17 @@ def watched(*, quiet: bool = False) -> "Watch":
     """Callbacks that show on stderr how far the counting is, and what of it was cached."""
     from coreloop.mine.session import Watch
 
-    bar = ProgressBar("counting records")
+    bar = ProgressBar("reading records")
     return Watch(progress=bar.update, opened=partial(_say_cached, bar, quiet=quiet))
 
 
 def _say_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
     bar.end()
     if mined.not_cached:
-        click.echo(f"rollups are not kept: {mined.not_cached}", err=True)
+        click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
     elif mined.n_reused and not quiet:
         megabytes = mined.n_bytes_read / 1e6
         verb = "was" if mined.n_files == 1 else "were"
         files = counted(mined.n_files, "file")
-        said = f"{mined.n_reused:,} of {files} {verb} counted before; read {megabytes:,.1f} MB"
+        said = f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB"
         click.echo(said, err=True)

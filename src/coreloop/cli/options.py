@@ -71,7 +71,7 @@ class DayType(click.ParamType["date | timedelta"]):
         try:
             return date.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is no day; write 2026-04-25 or 30d", param, ctx)
+            self.fail(f"{value!r} is not a day; write 2026-04-25 or 30d", param, ctx)
 
 
 def days_between(today: date, since: date | timedelta, until: date | timedelta) -> tuple[date, date]:
@@ -99,7 +99,7 @@ def candidate_options(command: _Command) -> _Command:
     candidate = click.option(
         "--candidate", type=FILE, required=True, help="A …-candidates.json or …-counterexamples.json."
     )
-    return candidate(click.option("--id", "wanted", required=True, help="An id in it.")(command))
+    return candidate(click.option("--id", "wanted", required=True, help="An id in the file.")(command))
 
 
 class FolderType(click.ParamType["Folder"]):
@@ -116,12 +116,12 @@ class FolderType(click.ParamType["Folder"]):
 
 def json_option(command: _Command) -> _Command:
     """``--json``: the same facts for a program."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
 def confirm_option(command: _Command) -> _Command:
     """``--confirm``: do it; without it nothing is changed."""
-    return click.option("--confirm", is_flag=True, help="Do it; without it nothing is changed.")(command)
+    return click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")(command)
 
 
 def db_option(command: _Command) -> _Command:

@@ -19,29 +19,34 @@ if TYPE_CHECKING:
 
 @click.command()
 @window_options
-@click.option("--min-repeat", type=click.IntRange(1), help="Requests a pattern needs.  [default: 3]")
+@click.option("--min-repeat", type=click.IntRange(1), help="Fewest requests of a pattern.  [default: 3]")
 @click.option(
     "--min-unique-questions",
     type=click.IntRange(1),
-    help="Different questions a pattern needs.  [default: 3]",
+    help="Fewest distinct questions of a pattern.  [default: 3]",
 )
 @min_chunk_len_option
-@click.option("--min-success-rate", type=ShareType(), help="Successes of all requests.  [default: 1.0]")
-@click.option("--out", type=FOLDER, help="Where candidates go.  [default: data/audit/candidates]")
 @click.option(
-    "--sanitize", "sanitized", is_flag=True, help="For others to read: redacted, and folded under 5."
+    "--min-success-rate", type=ShareType(), help="Lowest success rate of a pattern.  [default: 1.0]"
+)
+@click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/candidates]")
+@click.option(
+    "--sanitize",
+    "sanitized",
+    is_flag=True,
+    help="Write files to share: no questions, no groups of fewer than 5 requests.",
 )
 @click.option(
     "--include-audit-analysis",
     "with_notes",
     is_flag=True,
-    help="Show what people wrote in data/dart/auditAnalysis, too; retention_days then removes nothing.",
+    help="Include the notes in data/dart/auditAnalysis; retention_days then removes nothing.",
 )
 @click.option(
     "--dry-run",
     is_flag=True,
     expose_value=False,
-    help="Always so: pattern proposes, and opens no pull request; retention_days holds.",
+    help="No effect: pattern never opens a pull request. retention_days still applies.",
 )
 @mining_options
 @json_option
@@ -52,10 +57,10 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find tool sequences that keep succeeding (Phase P).
+    """Find what goes together with success (Phase P).
 
-    Writes {day}-candidates.json and {day}-draft.md. Where coreloop.yaml sets retention_days, files of older
-    records are removed and named; nothing else changes. The defaults of the gates can be set there too.
+    Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
+    older files of records. The gates can be set in coreloop.yaml too.
     """
     from coreloop.cli.show import show_proposals, warn_of_skipped
     from coreloop.days import Days

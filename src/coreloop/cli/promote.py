@@ -14,23 +14,27 @@ from coreloop.text import counted
 
 
 @click.command()
-@click.option("--tool", help="All that is known about one tool.")
+@click.option("--tool", help="Promote all statements about this tool.")
 @click.option(
     "--candidate",
     type=FILE,
     help="A …-candidates.json or …-counterexamples.json.  [default, with --tool: the newest of each]",
 )
-@click.option("--id", "wanted", help="One entry of the file.")
-@click.option("--extend", is_flag=True, help="Add to an open promotion of the same docstring.")
+@click.option("--id", "wanted", help="An id in the file.")
+@click.option("--extend", is_flag=True, help="Add to the open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
-@click.option("--ask", is_flag=True, help="Ask the agent in a dry run, too; its tools really run.")
 @click.option(
-    "--allow-unreached", is_flag=True, help="Go on although lines do not reach the model, or nobody knows."
+    "--ask", is_flag=True, help="Replay the questions in a dry run too; the agent's tools really run."
 )
 @click.option(
-    "--allow-unverified", is_flag=True, help="Go on although the replay is unavailable or inconclusive."
+    "--allow-unreached",
+    is_flag=True,
+    help="Continue if lines do not reach the model, or the reach is unmeasured.",
 )
-@click.option("--allow-unprotected", is_flag=True, help="Go on although the base branch asks for no review.")
+@click.option(
+    "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
+)
+@click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 @json_option
 def command(
     tool: str | None,
@@ -44,18 +48,18 @@ def command(
     allow_unprotected: bool,
     as_json: bool,
 ) -> None:
-    """Make proposals for one docstring a draft pull request that proves itself (Phase R).
+    """Open a draft pull request that adds proposals to a docstring (Phase R).
 
-    Choose what to promote with --tool NAME, or with --candidate FILE and --id ID. Without --confirm it prints
-    what it would do and changes nothing; the agent is asked only with --ask. What is allowed is written into
-    the pull request. Only a human can merge it. The token comes from GITHUB_TOKEN or GH_TOKEN.
+    Choose with --tool NAME, or with --candidate FILE and --id ID. Without --confirm, prints the plan and
+    changes nothing. Every --allow option is written into the pull request, which only a human can merge.
+    The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_left_out, show_plan
     from coreloop.promote.plan import Leave
     from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
-        raise UsageError("say what to promote: --tool NAME, or --candidate FILE with --id ID")
+        raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
     leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
     request = PromoteRequest(path=candidate, wanted=wanted, tool=tool, leave=leave, extend=extend, ask=ask)

@@ -18,24 +18,28 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--engine", required=True, metavar="TOOL", help="The tool that would get it.")
-@click.option("--axis", metavar="VALUE", help="A selector's value.  [default: the whole engine is weighed]")
+@click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
+@click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole engine]")
 @click.option(
     "--min-phase-r-merges",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="Merged promotions of Guide text.",
+    help="Fewest merged promotions of Guide text.",
 )
 @click.option(
-    "--min-phase-f-caveats", type=click.IntRange(0), default=2, show_default=True, help="Merged caveats."
+    "--min-phase-f-caveats",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="Fewest merged caveats.",
 )
 @click.option(
     "--min-age-days",
     type=click.IntRange(0),
     default=30,
     show_default=True,
-    help="Days since the first merge of Phase R.",
+    help="Fewest days since the first merged promotion.",
 )
 @json_option
 def command(
@@ -46,10 +50,10 @@ def command(
     min_age_days: int,
     as_json: bool,
 ) -> None:
-    """Write what speaks for a new axis of an engine (Phase A).
+    """Gather the evidence for a new axis of an engine (Phase A).
 
-    Reads the merged promotions of the base branch. When every gate is passed it writes one document to
-    docs/phase-a-proposals and nothing else; a human builds the feature. Exits 1 when a gate says no.
+    Reads the merged promotions of the base branch. If every gate passes, writes one document to
+    docs/phase-a-proposals; a human builds the axis. Exits 1 if a gate fails.
     """
     from coreloop.axis.case import AxisRequest, Thresholds
     from coreloop.axis.run import run_propose_axis

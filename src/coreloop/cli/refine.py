@@ -16,14 +16,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @window_options
-@click.option("--min-failures", type=click.IntRange(1), help="Failures a group needs.  [default: 2]")
+@click.option("--min-failures", type=click.IntRange(1), help="Fewest failures of a group.  [default: 2]")
 @min_chunk_len_option
-@click.option("--exclude-types", default="", help="Failure labels and error classes to leave out, by commas.")
-@click.option("--out", type=FOLDER, help="Where they go.  [default: data/audit/counterexamples]")
 @click.option(
-    "--sanitize", "sanitized", is_flag=True, help="For others to read: redacted, and folded under 5."
+    "--exclude-types", default="", help="Failure labels and error classes to ignore, separated by commas."
 )
-@click.option("--dry-run", is_flag=True, expose_value=False, help="Always on: refine only proposes.")
+@click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/counterexamples]")
+@click.option(
+    "--sanitize",
+    "sanitized",
+    is_flag=True,
+    help="Write files to share: no questions, no groups of fewer than 5 requests.",
+)
+@click.option(
+    "--dry-run", is_flag=True, expose_value=False, help="No effect: refine never opens a pull request."
+)
 @mining_options
 @json_option
 def command(
@@ -34,10 +41,10 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find failures that repeat (Phase F).
+    """Find what sets failed calls apart (Phase F).
 
-    Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else. --exclude-types takes for
-    example transient_network,rate_limit.
+    Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else. Example: --exclude-types
+    transient_network,rate_limit.
     """
     from coreloop.cli.show import warn_of_skipped
     from coreloop.cli.show_refine import show_refined

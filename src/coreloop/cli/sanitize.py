@@ -23,17 +23,19 @@ _SHOWN = 10
 
 @click.command()
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
-@click.option("--check", is_flag=True, help="Only look; exit 1 when something is found.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if private data is found.")
 @click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="A new folder.  [default: data/audit/sanitized/{mode}-{time}]")
-@click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="What becomes of a question.")
-@click.option("--names", type=FILE, help="Companies to mask: code, name, alias|alias.")
+@click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="How to remove private data.")
+@click.option("--names", type=FILE, help="Table of companies to mask: code, name, alias|alias.")
 @click.option(
-    "--key-file", type=FILE, help="Key of the pseudonyms; made when it is not there.  [default: none]"
+    "--key-file",
+    type=FILE,
+    help="Key of the pseudonyms; created if absent.  [default: a new key, not stored]",
 )
-@click.option("--keep-times", is_flag=True, help="Leave minutes, and the names of day files.")
+@click.option("--keep-times", is_flag=True, help="Keep the minutes and the names of day files.")
 @click.option("--report", "report_file", type=FILE, help="Write the report as JSON.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -48,10 +50,11 @@ def command(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Make a copy of the records that may be shared, or look what may not be.
+    """Copy the records without private data, or check them for it.
 
-    hash makes every text a keyed pseudonym, drop removes questions too, mask keeps texts readable and puts
-    labels for what is private. The originals are never written to. docs/privacy.md says what each promises.
+    hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
+    and replaces private data with labels. The originals are never changed. The documentation on privacy
+    says what each mode promises.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 
@@ -64,7 +67,7 @@ def command(
         bar = ProgressBar("looking")
         result = check_records(workspace, sources, names=names, jobs=jobs, progress=bar.update)
     elif mode is None or paths:
-        raise UsageError("say --mode hash, drop or mask, with --in and --out for the folders; or --check")
+        raise UsageError("give --mode hash, drop or mask, with --in and --out for the folders; or --check")
     else:
         bar = ProgressBar("sanitizing")
         request = ExportRequest(
@@ -107,7 +110,7 @@ def _show(report: "Report") -> None:
     for kind, count in sorted(report.found.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.found:
-        click.echo("  nothing found")
+        click.echo("  no private data found")
     _show_listed(report.places, report.found.total() if report.places else 0, "findings")
     _show_listed(report.rejected, report.n_rejected, "rejected lines")
 

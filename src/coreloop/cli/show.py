@@ -24,10 +24,10 @@ _HEADING = f"{'id':<20} {'ok':>9} {'questions':>9}  {'low/base':<9}  category"
 _GATES = {
     "min_repeat": "too few requests",
     "min_success_rate": "success rate too low",
-    "min_unique_questions": "too few different questions",
-    "steps_not_recorded": "steps cut off in every record",
-    "known": "promoted, open or rejected before",
-    "same_text": "the same text as a better one, or as one that is known",
+    "min_unique_questions": "too few distinct questions",
+    "steps_not_recorded": "steps truncated in every record",
+    "known": "already promoted, open or rejected",
+    "same_text": "same text as a better or known candidate",
 }
 
 
@@ -42,7 +42,7 @@ def show_proposals(
     _show_table(document)
     for gate, count in proposals.found.fell.items():
         if count:
-            click.echo(f"  {count} fell: {_GATES[gate]} ({gate})")
+            click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
             _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
     show_nearest(proposals.said.nearest)
     _show_rest(proposals, document)
@@ -58,8 +58,8 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
         f"{entries_counted(document, len(document.candidates), 'candidate')}"
     )
     if not proposals.n_records:
-        newest = f"the newest is of {proposals.newest}" if proposals.newest else "there is none at all"
-        click.echo(f"  no record in these days; {newest}")
+        newest = f"the newest is from {proposals.newest}" if proposals.newest else "the log is empty"
+        click.echo(f"  no records in these days; {newest}")
 
 
 def _show_table(document: CandidatesFile) -> None:
@@ -75,12 +75,12 @@ def _show_table(document: CandidatesFile) -> None:
         click.echo(f"… and {len(strong) - MAX_SHOWN} more, in the draft")
     if weak:
         click.echo(
-            f"  {counted(len(weak), 'sequence')} without text: weak, no better than the rest of their "
-            "category (see the draft)"
+            f"  {counted(len(weak), 'sequence')} without text: no better than the rest of their category "
+            "(see the draft)"
         )
     if document.n_folded:
         noun = counted(document.n_folded, "candidate")
-        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests not listed")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} requests left out")
 
 
 def _show_nearest(missed: list[NearMiss]) -> None:
@@ -96,15 +96,13 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
     """What counted neither way, what was not read, what has no place, and notes."""
     if proposals.n_neutral:
         click.echo(
-            f"  {counted(proposals.n_neutral, 'record')} counted neither way: handed over to a human, an "
-            "answer shorter than min_chunk_len, or a network or rate-limit error"
+            f"  {counted(proposals.n_neutral, 'record')} counted as neither success nor failure: handed to a "
+            "human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
     show_oddities(proposals.oddities)
     homeless = sum(map(_is_homeless, document.entries))
     if homeless:
-        click.echo(
-            f"  {homeless} without a known definition: name the tools in coreloop.yaml (see the draft)"
-        )
+        click.echo(f"  {homeless} with no definition found: name the tools in coreloop.yaml (see the draft)")
     if document.notes:
         bullets = sum(len(note.bullets) for note in document.notes)
         click.echo(

@@ -18,7 +18,7 @@ from coreloop.knowledge.playbook import Bullet
 from coreloop.sqlite import keep_private
 from coreloop.text import printable, wrapped
 
-NOT_CONFIRMED: Final = "nothing was changed; add --confirm"
+NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
 
 
 def show_insights(found: Sequence[Insight], *, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def show_insights(found: Sequence[Insight], *, as_json: bool) -> None:
         lines.append(f"    {one.evidence_ref or 'no evidence'} ({one.quality_gate or 'not verified'})")
         _show_lines(lines)
     if not found:
-        click.echo("nothing is known", err=True)
+        click.echo("nothing on record", err=True)
 
 
 def show_bullets(found: Sequence[Bullet], *, as_json: bool) -> None:
@@ -49,7 +49,7 @@ def show_bullets(found: Sequence[Bullet], *, as_json: bool) -> None:
         sector = f"[{one.sector}] " if one.sector else ""
         _show_lines([f"{one.quality:.2f} {counts:>9}  {sector}{one.bullet}"])
     if not found:
-        click.echo("nothing is known", err=True)
+        click.echo("nothing on record", err=True)
 
 
 def _show_lines(lines: Iterable[str]) -> None:
@@ -127,7 +127,7 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
             click.echo(printable(f"{'skipped':<9}  {'':<8}  {post.path}: {_reason(post)}"))
         for one in backfill.gone:
             click.echo(
-                printable(f"{'gone':<9}  {one.stock_code:<8}  {one.evidence_ref}: its insight is still there")
+                printable(f"{'gone':<9}  {one.stock_code:<8}  {one.evidence_ref}: its insight remains")
             )
         click.echo(_sum(backfill))
     for post in backfill.malformed:
@@ -170,7 +170,7 @@ def _sum(backfill: Backfill) -> str:
     parts = (
         (backfill.new, "new"),
         (backfill.edited, "edited"),
-        (backfill.same, "as they were"),
+        (backfill.same, "unchanged"),
         (backfill.skipped, "skipped"),
         (backfill.malformed, "malformed"),
         (backfill.gone, "gone"),

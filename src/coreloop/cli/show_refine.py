@@ -18,8 +18,8 @@ from coreloop.text import counted, fitted, printable, wrapped
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
 _FELL = {
     "min_failures": "too few failures",
-    "known": "promoted, open or rejected before",
-    "same_text": "the same text as a worse one, or as one that is known",
+    "known": "already promoted, open or rejected",
+    "same_text": "same text as another or known counterexample",
 }
 
 
@@ -46,10 +46,10 @@ def show_refined(
         click.echo(f"… and {len(found) - MAX_SHOWN} more, in the draft")
     if document.n_folded:
         noun = counted(document.n_folded, "counterexample")
-        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures not listed")
+        click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
     for gate, count in refined.found.fell.items():
         if count:
-            click.echo(f"  {count} fell: {_FELL[gate]} ({gate})")
+            click.echo(f"  {count} not proposed: {_FELL[gate]} ({gate})")
     for miss in refined.found.nearest:
         figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls

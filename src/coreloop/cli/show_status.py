@@ -57,11 +57,11 @@ def _of_log(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
-        yield _Line("", "record requests with AuditCollector (docs/getting-started.md), or see what comes")
-        yield _Line("", "out of it first: dartlab-coreloop demo --out scratch")
+        yield _Line("", "record requests with AuditCollector (see the tutorial), or see first what it looks")
+        yield _Line("", "like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()
-    newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them in the future"
+    newest = f"the newest {_ago(log.newest, today)}" if log.newest else "all of them dated in the future"
     yield _Line("records", f"{log.n_records:,} on {counted(log.n_days, 'day')}, {newest}")
     mined = f"{counted(log.n_in_window, 'record')}, {counted(log.n_patterns, 'pattern')}"
     yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")

@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
-    "--stability", "only_stability", is_flag=True, help="Only the stability gates; exits 1 if one says no."
+    "--stability", "only_stability", is_flag=True, help="Check only the stability gates; exit 1 if one fails."
 )
 @mining_options
 @json_option
 def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> None:
-    """Show where the loop stands, and sound an alarm where nothing comes out.
+    """Show where the loop stands, and warn when a stage produces no output.
 
-    Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN or
-    GH_TOKEN also the open pull requests. Changes nothing but the kept counts of
-    the records. Exits 0 with alarms too.
+    Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
+    or GH_TOKEN, also the open pull requests. Exits 0 with alarms too.
     """
     from coreloop.cli.show_status import show_stability, show_status
     from coreloop.status.read import read_stability_gates, read_status

@@ -10,14 +10,14 @@ from coreloop.project.workspace import open_workspace
 
 @click.command()
 @candidate_options
-@click.option("--runs", type=click.IntRange(1), help="How often to ask.  [default: 3]")
-@click.option("--confirm", is_flag=True, help="Send the questions to another machine, too.")
+@click.option("--runs", type=click.IntRange(1), help="Number of replays.  [default: 3]")
+@click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
 @json_option
 def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_json: bool) -> None:
-    """Ask a candidate's questions again and compare (part of Phase R).
+    """Replay a candidate's questions and compare (part of Phase R).
 
-    Asks the endpoint of coreloop.yaml; questions are private, so another machine only with --confirm.
-    Exits 0 only when the verdict is reproduced.
+    Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
+    --confirm. Exits 0 only if the result is reproduced.
     """
     import orjson
 

@@ -94,7 +94,7 @@ def test_the_list_names_every_command(run: Run):
     done = run("--help")
     assert (done.returncode, done.stderr) == (0, "")
     for name, summary in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(summary)[:30]}", done.stdout, re.MULTILINE)
+        assert re.search(rf"^  {name} +{re.escape(summary[:24])}", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -332,7 +332,7 @@ def test_one_of_a_thing_is_no_plural(run: Run, log: Path):
     said += [run("sanitize", "--check", str(log)), run("status")]
     text = "\n".join(done.stdout + done.stderr for done in said)
     assert "1 failing group," in text
-    assert "1 of 1 file was counted before" in text
+    assert "1 of 1 file was cached" in text
     assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
 
 
@@ -445,7 +445,7 @@ def test_a_full_disk_under_the_candidates_is_one_line_and_leaves_nothing(
     limited = ["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND]
     done = spawn("pattern", "--out", "out", command=limited)
     first, _, done.stderr = done.stderr.partition("\n")
-    assert first.startswith("rollups are not kept: ")
+    assert first.startswith("aggregates are not cached: ")
     _assert_refused(done, "cannot be written", "draft.md")
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
 
@@ -622,7 +622,7 @@ def test_sanitize_shows_nothing_that_was_recorded(run: Run, log: Path, tmp_path:
 def test_what_fell_is_shown_with_its_gate(run: Run, log: Path):
     done = run("pattern", "--min-repeat", "5")
     assert done.returncode == 0
-    assert "1 fell: too few requests (min_repeat)" in done.stdout
+    assert "1 not proposed: too few requests (min_repeat)" in done.stdout
 
 
 def test_raw_files_older_than_retention_days_go_and_are_named(run: Run, log: Path, tmp_path: Path):
@@ -663,7 +663,7 @@ def test_the_help_of_pattern_tells_of_what_it_removes(run: Run):
 def test_mine_that_can_keep_nothing_exits_with_1(spawn: Run, log: Path):
     done = spawn("mine", command=["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND])
     assert done.returncode == 1
-    assert done.stderr.startswith("rollups are not kept: ")
+    assert done.stderr.startswith("aggregates are not cached: ")
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_rejected_candidate_is_not_proposed_until_it_is_passed(verdict: str, r
     assert json.loads(rejected.stdout)["key"] == before["key"]
     done = run("pattern")
     assert "0 candidates" in done.stdout
-    assert "1 fell: promoted, open or rejected before (known)" in done.stdout
+    assert "1 not proposed: already promoted, open or rejected (known)" in done.stdout
     run("judge", "--id", before["id"], "--verdict", "T")
     assert [one["id"] for one in candidates(run)] == [before["id"]]
 

@@ -78,8 +78,8 @@ def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
     done = run("backfill-blog")
     assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
     assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
-    assert done.stdout.endswith("31 new, 0 edited, 0 as they were, 4 skipped, 0 malformed, 0 gone\n")
-    assert done.stderr == "nothing was changed; add --confirm\n"
+    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed, 0 gone\n")
+    assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (project / "data" / "ai").exists()
 
 
@@ -87,7 +87,7 @@ def test_a_second_confirm_changes_nothing(run: Run, database: Path):
     assert run("backfill-blog", "--confirm").stderr == ""
     before = rows_of(database, "insights")
     again = run("backfill-blog", "--confirm").stdout
-    assert again.endswith("0 new, 0 edited, 31 as they were, 4 skipped, 0 malformed, 0 gone\n")
+    assert again.endswith("0 new, 0 edited, 31 unchanged, 4 skipped, 0 malformed, 0 gone\n")
     assert rows_of(database, "insights") == before
     assert len(before) == 31
 
@@ -108,9 +108,7 @@ def test_a_post_that_is_gone_is_reported(run: Run, project: Path, database: Path
     run("backfill-blog", "--confirm")
     shutil.rmtree(project / "blog" / "03-dure-chips-ipo")
     done = run("backfill-blog", "--confirm")
-    assert (
-        "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight is still there" in done.stdout
-    )
+    assert "gone       990030    blog:blog/03-dure-chips-ipo/index.md: its insight remains" in done.stdout
     assert len(rows_of(database, "insights")) == 31
 
 
@@ -148,7 +146,7 @@ def test_what_is_known_is_shown_the_most_trusted_first(run: Run, old: Path):
         "0.88       6/6  BULLET1.",
         "0.20       0/3  BULLET2.",
     ]
-    assert run("knowledge", "show", "990000").stderr == "nothing is known\n"
+    assert run("knowledge", "show", "990000").stderr == "nothing on record\n"
 
 
 def test_looking_leaves_an_old_database_as_it_is(run: Run, old: Path):
@@ -212,7 +210,7 @@ def test_pruning_waits_for_confirm(run: Run, old: Path):
     done = run("knowledge", "prune")
     assert (done.stdout, done.stderr) == (
         "0.20       0/3  BULLET2.\n",
-        "nothing was changed; add --confirm\n",
+        "nothing changed; add --confirm to carry it out\n",
     )
     assert len(rows_of(old, "playbook")) == 2
     assert run("knowledge", "prune", "--confirm").stderr == "removed: 1\n"
@@ -227,7 +225,7 @@ def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, 
     done = run("knowledge", "cleanup")
     rows = [line.split(maxsplit=3) for line in done.stdout.splitlines()]
     assert [(row[1], row[2]) for row in rows][:2] == [("go", "1"), ("go", "1")]
-    assert done.stderr == "nothing was changed; add --confirm\n"
+    assert done.stderr == "nothing changed; add --confirm to carry it out\n"
     assert not (old.parent / "_archive").exists()
 
 
@@ -242,7 +240,7 @@ def test_the_cleanup_says_that_the_archive_holds_clear_text_and_restore_brings_i
     ]
     assert len(rows_of(old, "executions")) == 1
     done = run("knowledge", "restore", str(archive))
-    assert done.stdout == f"{old} is again what {archive} holds\n"
+    assert done.stdout == f"{old} restored from {archive}\n"
     assert "pre-restore.sqlite" in done.stderr
     assert rows_of(old, "executions") == before
 
@@ -261,7 +259,7 @@ def test_the_cleanup_as_json(run: Run, old: Path):
 def test_a_missing_folder_of_notes_is_said_before_everything_goes(run: Run, old: Path, project: Path):
     shutil.rmtree(project / "data" / "dart")
     done = run("knowledge", "cleanup")
-    assert "auditAnalysis is missing: every audit insight counts as one whose note is gone" in done.stderr
+    assert "every audit insight is treated as if its note had been removed" in done.stderr
 
 
 def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
@@ -341,8 +339,8 @@ def test_a_project_without_knowledge_is_told_so_and_gets_none(command: list[str]
 @pytest.mark.parametrize(
     ("args", "mention"),
     [
-        (["knowledge", "show"], "say one thing to show"),
-        (["knowledge", "show", "1", "--sector", "x"], "say one thing to show"),
+        (["knowledge", "show"], "give one of: a stock code"),
+        (["knowledge", "show", "1", "--sector", "x"], "give one of: a stock code"),
         (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is no folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),

@@ -43,7 +43,7 @@ def test_what_a_mode_wrote_passes_the_check(project: Path, mode: str):
     assert (report["mode"], report["in"], report["out"], report["rejected"]) == (mode, 2, 2, 0)
     assert json.loads((project / "report.json").read_text()) == report
     checked = run(project, "--check", "out")
-    assert (checked.returncode, "nothing found" in checked.stdout) == (0, True)
+    assert (checked.returncode, "no private data found" in checked.stdout) == (0, True)
 
 
 def test_without_paths_the_copy_lies_beside_the_records(project: Path):
@@ -70,8 +70,8 @@ def test_one_key_gives_the_same_pseudonyms_twice_and_no_key_others(project: Path
 
 
 REFUSED = {
-    "no mode": ([], "say --mode"),
-    "a path without --check": (["data"], "say --mode"),
+    "no mode": ([], "give --mode"),
+    "a path without --check": (["data"], "give --mode"),
     "a mode to check": (["--check", "--mode", "mask"], "--check writes nothing"),
     "names without mask": (["--mode", "hash", "--names", "names.tsv"], "--names is for --mode mask"),
     "the same folder": (["--mode", "mask", "--out", "data/audit/ai-ask"], "lies in it"),

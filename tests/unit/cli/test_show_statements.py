@@ -84,4 +84,4 @@ def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.Cap
     assert "\x1b" not in out
     assert "    no text: a tool's name is no name\n" in out
     assert "… and 2 statements more, in the draft\n" in out
-    assert "1 without a known definition: name the tools in coreloop.yaml" in out
+    assert "1 with no definition found: name the tools in coreloop.yaml" in out

@@ -60,7 +60,7 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
     assert set(first) == WRITTEN
     assert (folder / "data/audit/ai-ask").stat().st_mode & 0o777 == 0o700
     code, out, _ = init(folder, "--confirm")
-    assert (code, out.splitlines()[-1]) == (0, "nothing to do: all of it is there")
+    assert (code, out.splitlines()[-1]) == (0, "nothing to do: every file exists")
     assert files_of(folder) == first
     load_settings(folder)
 
