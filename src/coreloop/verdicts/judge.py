@@ -12,7 +12,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
-from coreloop.proposals.statement_document import told
+from coreloop.proposals.statement_document import statement_line
 from coreloop.proposals.statements import Statement
 from coreloop.records import encodable
 from coreloop.text import printable
@@ -90,7 +90,7 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
 
 def _text(entry: Statement | Candidate | Counterexample | None) -> str:
     if isinstance(entry, Statement):
-        return told(entry)
+        return statement_line(entry)
     return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
 
 
