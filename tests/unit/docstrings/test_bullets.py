@@ -10,7 +10,9 @@ from coreloop.docstrings.sections import scan
 
 def bullets(*lines):
     layout = scan("\n".join(lines))
-    return [(one.text, one.first, one.end) for one in read_bullets(layout.lines, 0, len(layout.lines))]
+    return [
+        (bullet.text, bullet.first, bullet.end) for bullet in read_bullets(layout.lines, 0, len(layout.lines))
+    ]
 
 
 def texts(*lines):
@@ -19,20 +21,20 @@ def texts(*lines):
 
 def list_of(*lines):
     layout = scan("\n".join(lines))
-    return [one.text for one in read_list(layout.lines, 0, len(layout.lines))]
+    return [bullet.text for bullet in read_list(layout.lines, 0, len(layout.lines))]
 
 
 READ = {
     "one line each": (["- a", "- b"], [("- a", 0, 1), ("- b", 1, 2)]),
-    "text above is of no bullet": (["Text.", "- a"], [("- a", 1, 2)]),
-    "what hangs below the dash belongs to it": (["x", "- a", "  b", "    c"], [("- a b c", 1, 4)]),
+    "text above belongs to no bullet": (["Text.", "- a"], [("- a", 1, 2)]),
+    "text indented below the dash belongs to it": (["x", "- a", "  b", "    c"], [("- a b c", 1, 4)]),
     "text in the dash's own column does not": (["x", "- a", "b", "  c"], [("- a", 1, 2)]),
     "a blank line ends a bullet": (["- a", "", "  b"], [("- a", 0, 1)]),
-    "a nested list is bullets of its own": (["- a", "  - b", "    c"], [("- a", 0, 1), ("- b c", 1, 3)]),
-    "tabs hang too": (["x", "\t- a", "\t\tb"], [("- a b", 1, 3)]),
+    "a nested list has its own bullets": (["- a", "  - b", "    c"], [("- a", 0, 1), ("- b c", 1, 3)]),
+    "tabs indent, too": (["x", "\t- a", "\t\tb"], [("- a b", 1, 3)]),
     "a dash without a blank is text": (["-a", "--flag", "x - y"], []),
     "other marks are text": (["* a", "+ b", "1. c"], []),
-    "white space around is not of the bullet": (["x", "   - a  "], [("- a", 1, 2)]),
+    "surrounding white space is dropped": (["x", "   - a  "], [("- a", 1, 2)]),
     "blanks inside stay": (["- a  b"], [("- a  b", 0, 1)]),
     "a no-break space is text": (["- \xa0a\xa0"], [("- \xa0a\xa0", 0, 1)]),
     "Korean": (["x", "- 마진을", "  계산한다"], [("- 마진을 계산한다", 1, 3)]),
@@ -40,13 +42,13 @@ READ = {
 
 
 @pytest.mark.parametrize(("lines", "expected"), READ.values(), ids=READ)
-def test_bullets_are_read_so(lines, expected):
+def test_bullets_are_read_as(lines, expected):
     assert bullets(*lines) == expected
 
 
-def test_bullets_outside_of_the_range_are_not_read():
+def test_bullets_outside_the_range_are_not_read():
     layout = scan("- a\n- b\n  c\n- d")
-    assert [one.text for one in read_bullets(layout.lines, 1, 2)] == ["- b"]
+    assert [bullet.text for bullet in read_bullets(layout.lines, 1, 2)] == ["- b"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ WRITTEN = {
     "a Korean sign counts two columns": ("- 가 나", "", 7, ["- 가 나"]),
     "and does not fit in one less": ("- 가 나", "", 6, ["- 가", "  나"]),
     "a long word stays whole": ("- a abcdefgh b", "", 5, ["- a", "  abcdefgh", "  b"]),
-    "the first word stays beside the dash": ("- abcdefgh b", "", 5, ["- abcdefgh", "  b"]),
+    "the first word stays on the line of the dash": ("- abcdefgh b", "", 5, ["- abcdefgh", "  b"]),
     "a width that holds nothing": ("- a b c", "  ", 1, ["  - a", "    b", "    c"]),
     "two blanks in a row could not be read back": ("- aaaa  bbbb cccc", "", 6, ["- aaaa  bbbb cccc"]),
     "a blank at the end could not either": ("- aaaa bbbb ", "", 6, ["- aaaa bbbb "]),

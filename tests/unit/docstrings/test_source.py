@@ -6,7 +6,7 @@ from coreloop.docstrings.source import UnprovenError, read_source, same_but
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         *(
             ("1", "True"),
@@ -38,9 +38,9 @@ from coreloop.docstrings.source import UnprovenError, read_source, same_but
         ),
     ],
 )
-def test_other_code_is_another_tree(one, other):
-    assert not same_but(ast.parse(one), ast.parse(other))
-    assert same_but(ast.parse(one), ast.parse(f"\n{one}\n"))
+def test_different_code_has_a_different_tree(left, right):
+    assert not same_but(ast.parse(left), ast.parse(right))
+    assert same_but(ast.parse(left), ast.parse(f"\n{left}\n"))
 
 
 def test_only_the_named_constant_may_differ():
@@ -61,7 +61,7 @@ def test_only_the_named_constant_may_differ():
         ("#!/x\n# vim: fileencoding=euc-kr\n", "euc-kr"),
     ],
 )
-def test_position_of_the_parser_leads_to_the_byte(head, encoding, newline):
+def test_position_of_the_parser_maps_to_the_byte(head, encoding, newline):
     raw = f"{head}x = '수익'; y = '마\x0c진'\nz = '성'; needle\n".replace("\n", newline).encode(encoding)
     source = read_source(raw)
     name = source.tree.body[-1].value
@@ -70,7 +70,7 @@ def test_position_of_the_parser_leads_to_the_byte(head, encoding, newline):
     assert raw[source.byte_offset(offset) :].startswith(b"needle")
 
 
-def test_codec_that_does_not_lead_back_is_refused():
+def test_codec_that_does_not_round_trip_is_refused():
     source = read_source(b"# coding: utf-7\nx = '+AOk-'; y\n")
     with pytest.raises(UnprovenError, match="round trip"):
         source.byte_offset(len(source.text))
