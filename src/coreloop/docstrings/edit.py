@@ -35,9 +35,9 @@ from coreloop.docstrings.source import (
     Definition,
     SourceText,
     UnprovenError,
+    equal_except,
     find_definition,
     read_source,
-    same_but,
 )
 
 _RULE = re.compile(r"-+|=+|~+|\^+")
@@ -351,7 +351,7 @@ def _prove_created(
     if node is None or node.value != value or created.line != definition.line:
         raise UnprovenError("the docstring would not read back as it was written")
     docstring = created.node.body.pop(0)
-    same = same_but(source.tree, new.tree)
+    same = equal_except(source.tree, new.tree)
     created.node.body.insert(0, docstring)
     if not same:
         raise UnprovenError("code outside the docstring would change")

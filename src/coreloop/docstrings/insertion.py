@@ -1,7 +1,7 @@
 """Check that two states of a file differ by one insertion into one docstring, as a promotion's do."""
 
 from coreloop.docstrings.located import docstring_node
-from coreloop.docstrings.source import UnprovenError, find_definition, read_source, same_but
+from coreloop.docstrings.source import UnprovenError, equal_except, find_definition, read_source
 
 
 def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
@@ -28,7 +28,7 @@ def refuse_change(before: bytes, after: bytes, symbol: str) -> str | None:
         grown = docstring_node(find_definition(new.tree, qualname, line))
         if node is None or grown is None:
             return f"{qualname} has no docstring"
-        if not same_but(old.tree, new.tree, but=(node, grown)):
+        if not equal_except(old.tree, new.tree, pair=(node, grown)):
             return f"it changed more than the docstring of {qualname}"
         start, end = old.span(node)
         # Inserted text may begin like the text after it, so the end of the common prefix is a valid place.

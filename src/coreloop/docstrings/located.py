@@ -12,9 +12,9 @@ from coreloop.docstrings.source import (
     SourceText,
     UnprovenError,
     encode,
+    equal_except,
     find_definition,
     read_source,
-    same_but,
 )
 
 _LEAD = re.compile(r"(?P<indent>[ \t\f]*)(?:@[ \t]*)?")
@@ -116,6 +116,6 @@ def prove_tree(target: Located, new: SourceText, *, value: str) -> int:
     grown = len(new.text) - len(target.source.text)
     if new.span(node) != (start, end + grown) or edited.line != target.definition.line:
         raise UnprovenError("the insertion would not stay inside the docstring")
-    if not same_but(target.source.tree, new.tree, but=(target.node, node)):
+    if not equal_except(target.source.tree, new.tree, pair=(target.node, node)):
         raise UnprovenError("code outside the docstring would change")
     return edited.line

@@ -225,7 +225,9 @@ def _dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def same_but(old: ast.AST, new: ast.AST, *, but: tuple[ast.Constant, ast.Constant] | None = None) -> bool:
+def equal_except(
+    old: ast.AST, new: ast.AST, *, pair: tuple[ast.Constant, ast.Constant] | None = None
+) -> bool:
     """Whether two trees are equal apart from positions and the value of one pair of constants."""
     pairs: list[tuple[object, object]] = [(old, new)]
     while pairs:
@@ -237,11 +239,11 @@ def same_but(old: ast.AST, new: ast.AST, *, but: tuple[ast.Constant, ast.Constan
                 return False
             pairs.extend(zip(left, right, strict=True))
         elif isinstance(left, ast.AST):
-            skipped = "value" if but and left is but[0] and right is but[1] else ""
+            skipped = "value" if pair and left is pair[0] and right is pair[1] else ""
             for field in left._fields:
-                pair = getattr(left, field), getattr(right, field)
-                if pair[0] is not pair[1] and field != skipped:
-                    pairs.append(pair)
+                values = getattr(left, field), getattr(right, field)
+                if values[0] is not values[1] and field != skipped:
+                    pairs.append(values)
         elif left != right and repr(left) != repr(right):
             return False
     return True

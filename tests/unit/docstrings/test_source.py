@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from coreloop.docstrings.source import UnprovenError, read_source, same_but
+from coreloop.docstrings.source import UnprovenError, equal_except, read_source
 
 
 @pytest.mark.parametrize(
@@ -39,16 +39,16 @@ from coreloop.docstrings.source import UnprovenError, read_source, same_but
     ],
 )
 def test_different_code_has_a_different_tree(left, right):
-    assert not same_but(ast.parse(left), ast.parse(right))
-    assert same_but(ast.parse(left), ast.parse(f"\n{left}\n"))
+    assert not equal_except(ast.parse(left), ast.parse(right))
+    assert equal_except(ast.parse(left), ast.parse(f"\n{left}\n"))
 
 
 def test_only_the_named_constant_may_differ():
     old, new = ast.parse("'a'; 'b'"), ast.parse("'c'; 'b'")
     pair = (old.body[0].value, new.body[0].value)
-    assert same_but(old, new, but=pair)
-    assert not same_but(old, ast.parse("'c'; 'd'"), but=pair)
-    assert not same_but(old, ast.parse("u'c'; 'b'"), but=(pair[0], pair[0]))
+    assert equal_except(old, new, pair=pair)
+    assert not equal_except(old, ast.parse("'c'; 'd'"), pair=pair)
+    assert not equal_except(old, ast.parse("u'c'; 'b'"), pair=(pair[0], pair[0]))
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
