@@ -361,7 +361,7 @@ def test_squash_counts_once_with_its_lines(history: History) -> None:
 
 
 @pytest.mark.parametrize(("times", "counted"), [(1, 2), (2, 3), (3, 2)])
-def test_reverted_ones_do_not_count_until_the_revert_is_reverted(
+def test_reverted_promotions_do_not_count_until_the_revert_is_reverted(
     history: History, times: int, counted: int
 ) -> None:
     history.mature()
@@ -371,7 +371,7 @@ def test_reverted_ones_do_not_count_until_the_revert_is_reverted(
     assert figures(weigh(history))[1] == counted
 
 
-def test_age_is_that_of_the_first_that_is_in_effect(history: History) -> None:
+def test_age_is_that_of_the_first_promotion_in_effect(history: History) -> None:
     gone = history.add(GUIDE.format("수익성"), at="2026-01-05")
     history.revert(gone)
     history.add(GUIDE.format("수익성"), at="2026-04-24")
@@ -387,13 +387,13 @@ def test_caveat_does_not_start_the_age(history: History) -> None:
 @pytest.mark.parametrize(
     ("dates", "age_days"),
     [
-        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later one is dated long ago"),
-        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before what it stands on"),
-        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first lies in the future"),
-        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later one lies in the future"),
+        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"),
+        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
+        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
+        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
     ],
 )
-def test_clock_that_was_wrong_makes_no_history_older(
+def test_wrong_commit_times_do_not_make_a_history_older(
     history: History, dates: list[str], age_days: int
 ) -> None:
     for at in dates:
@@ -401,12 +401,12 @@ def test_clock_that_was_wrong_makes_no_history_older(
     assert figures(weigh(history))[2] == age_days
 
 
-def test_clock_of_now_that_was_wrong_gives_no_negative_age(history: History) -> None:
+def test_wrong_clock_now_gives_no_negative_age(history: History) -> None:
     history.mature()
     assert figures(weigh(history, now=NOW - timedelta(days=9999))) == [3, 2, 0]
 
 
-def test_remote_s_base_branch_counts_and_not_this_clone_s(project: Project) -> None:
+def test_base_branch_of_the_remote_counts_and_not_the_local_branch(project: Project) -> None:
     history = History(project)
     history.add(GUIDE.format("수익성"))
     assert figures(weigh(history))[0] == 0

@@ -60,9 +60,9 @@ def test_bullets_outside_the_range_are_not_read():
         (["x", "- a", "b"], []),
         (["Text."], []),
     ],
-    ids=["bullets only", "text above", "blank line between", "text in the dash's column", "no bullet"],
+    ids=["bullets only", "text above", "blank line between", "text in the dash's column", "not a bullet"],
 )
-def test_list_is_nothing_but_bullets(lines, expected):
+def test_list_has_only_bullets(lines, expected):
     assert list_of(*lines) == expected
 
 
@@ -74,19 +74,19 @@ WRITTEN = {
     "a tab counts eight columns": ("- a b", "\t", 12, ["\t- a", "\t  b"]),
     "a tab that leaves room": ("- a b", "\t", 13, ["\t- a b"]),
     "a Korean sign counts two columns": ("- 가 나", "", 7, ["- 가 나"]),
-    "and does not fit in one less": ("- 가 나", "", 6, ["- 가", "  나"]),
-    "a long word stays whole": ("- a abcdefgh b", "", 5, ["- a", "  abcdefgh", "  b"]),
+    "and does not fit in one column less": ("- 가 나", "", 6, ["- 가", "  나"]),
+    "a long word is not broken": ("- a abcdefgh b", "", 5, ["- a", "  abcdefgh", "  b"]),
     "the first word stays on the line of the dash": ("- abcdefgh b", "", 5, ["- abcdefgh", "  b"]),
-    "a width that holds nothing": ("- a b c", "  ", 1, ["  - a", "    b", "    c"]),
-    "two blanks in a row could not be read back": ("- aaaa  bbbb cccc", "", 6, ["- aaaa  bbbb cccc"]),
-    "a blank at the end could not either": ("- aaaa bbbb ", "", 6, ["- aaaa bbbb "]),
-    "what is no bullet is not broken": ("aaaa bbbb cccc", "  ", 6, ["  aaaa bbbb cccc"]),
+    "a width too small for any word": ("- a b c", "  ", 1, ["  - a", "    b", "    c"]),
+    "two blanks in a row would not read back": ("- aaaa  bbbb cccc", "", 6, ["- aaaa  bbbb cccc"]),
+    "a blank at the end would not read back": ("- aaaa bbbb ", "", 6, ["- aaaa bbbb "]),
+    "text without a dash is not wrapped": ("aaaa bbbb cccc", "  ", 6, ["  aaaa bbbb cccc"]),
     "a no-break space does not break": ("- a\xa0b c", "", 4, ["- a\xa0b", "  c"]),
 }
 
 
 @pytest.mark.parametrize(("text", "lead", "width", "expected"), WRITTEN.values(), ids=WRITTEN)
-def test_bullet_is_written_so(text, lead, width, expected):
+def test_bullet_is_written_as(text, lead, width, expected):
     assert write_bullet(text, lead, width=width) == expected
 
 
@@ -124,21 +124,21 @@ PLAIN = st.lists(st.text(alphabet="ab:1'\"\\가마", min_size=1, max_size=8), mi
 
 
 @given(PLAIN, LEADS, st.integers(1, 60))
-def test_line_is_wider_than_asked_only_for_a_single_word(words, lead, width):
+def test_line_is_wider_than_the_width_only_for_a_single_word(words, lead, width):
     first, *others = write_bullet(" ".join(["-", *words]), lead, width=width)
     assert columns(first) <= width or len(first.strip(" \t").split(" ")) == 2
     assert all(columns(line) <= width or len(line.strip(" \t").split(" ")) == 1 for line in others)
 
 
 @given(PLAIN, LEADS, st.integers(1, 60))
-def test_no_line_is_broken_earlier_than_it_must(words, lead, width):
+def test_no_line_is_wrapped_too_early(words, lead, width):
     written = write_bullet(" ".join(["-", *words]), lead, width=width)
     for line, following in pairwise(written):
         assert columns(f"{line} {following.removeprefix(lead + '  ').split(' ')[0]}") > width
 
 
 @given(st.lists(WORDS, min_size=1, max_size=12), LEADS, st.integers(1, 60))
-def test_no_continuation_begins_with_what_would_make_something_else_of_it(words, lead, width):
+def test_no_continuation_begins_with_markup(words, lead, width):
     for line in write_bullet(" ".join(["-", *words]), lead, width=width)[1:]:
         word = line.removeprefix(lead + "  ").split(" ")[0]
         assert not word.startswith(("```", "~~~", ">>>"))
@@ -146,8 +146,8 @@ def test_no_continuation_begins_with_what_would_make_something_else_of_it(words,
 
 
 @given(st.lists(st.text(alphabet="ab가 ", min_size=1, max_size=12), min_size=1, max_size=4))
-def test_bullets_below_each_other_are_read_apart(lines):
+def test_adjacent_bullets_are_read_separately(lines):
     lines = ["- " + " ".join(line.split()) for line in lines if line.strip()]
     written = [part for line in lines for part in write_bullet(line, "    ", width=12)]
     assert texts("Text.", *written) == lines
-    assert list_of("", *written) == []  # the blank line is no part of a list
+    assert list_of("", *written) == []  # the blank line is not part of a list

@@ -89,11 +89,11 @@ BEFORE_AFTER = {
         function('"""Sum.', "", "Guide", "-----", "- a", "", "Notes", "-----", "x", '"""'),
         function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Notes", "-----", "x", '"""'),
     ),
-    "a heading nobody knows ends the section above": (
+    "an unknown heading ends the section above": (
         function('"""Sum.', "", "Guide", "-----", "- a", "", "Provenance", "==========", "x", '"""'),
         function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Provenance", "==========", "x", '"""'),
     ),
-    "only what is missing is added": (
+    "only missing lines are added": (
         function('"""Sum.', "", "Guide", "-----", LINES[0], '"""'),
         function('"""Sum.', "", *GUIDE, '"""'),
     ),
@@ -131,11 +131,11 @@ BEFORE_AFTER = {
             *("How: so.", '"""'),
         ),
     ),
-    "titles above blocks show a google style": (
+    "titles above blocks indicate google style": (
         function('"""Sum.', "", "Data Sources:", "    x", '"""'),
         function('"""Sum.', "", "Data Sources:", "    x", "", "Guide:", *(f"    {x}" for x in LINES), '"""'),
     ),
-    "prose that starts with Note: is no style": (
+    "prose that starts with Note: does not indicate a style": (
         function('"""Sum.', "", "Note: slow.", '"""'),
         function('"""Sum.', "", "Note: slow.", "", *GUIDE, '"""'),
     ),
@@ -532,11 +532,11 @@ def test_any_bytes_give_an_outcome(source):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=3))
-def test_any_line_arrives_as_it_is_or_is_refused(lines):
+def test_any_line_arrives_unchanged_or_is_refused(lines):
     outcome = edit(function('"""Sum."""'), lines=lines)
     if isinstance(outcome, Edited):
-        arrived = outcome.after.split("\n")
-        assert all("    " + line.rstrip() in arrived for line in lines)
+        written = outcome.after.split("\n")
+        assert all("    " + line.rstrip() in written for line in lines)
 
 
 @settings(max_examples=150, deadline=None)
@@ -567,7 +567,7 @@ def test_griffe_reads_google_sections_the_same_way(tail):
 
 PACKAGES = ("polars", "numpy", "click")
 SHARDS = 8
-# The largest files are left to the benchmark: each edit parses its file twice.
+# The benchmark covers the largest files: each edit parses its file twice.
 SIZE_LIMIT = 35_000
 
 
@@ -593,18 +593,18 @@ def documented(source):
 
 
 @pytest.mark.slow
-def test_at_least_two_thousand_foreign_docstrings_are_tried():
+def test_at_least_two_thousand_third_party_docstrings_are_tried():
     assert sum(len(list(documented(path.read_bytes()))) for path in third_party_files()) >= 2_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_no_foreign_docstring_breaks(shard):
+def test_no_third_party_docstring_breaks(shard):
     edited, reasons = 0, set()
     for path in third_party_files()[shard::SHARDS]:
         old = new = path.read_bytes()
         expected = {}
-        # From the last to the first, so that the lines above stay where they are.
+        # From the last to the first, so that line numbers above do not change.
         for qualname, line in sorted(
             documented(old), key=lambda definition: definition[1] or 0, reverse=True
         ):
@@ -612,7 +612,7 @@ def test_no_foreign_docstring_breaks(shard):
             if isinstance(outcome, Refused):
                 reasons.add(outcome.reason)
                 continue
-            # a new section stands above fields
+            # a new section is above fields
             after = iter([text.rstrip() for text in outcome.after.split("\n")])
             assert all(text.rstrip() in after for text in outcome.before.rstrip().split("\n")), (
                 path,

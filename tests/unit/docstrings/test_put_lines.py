@@ -346,13 +346,13 @@ HOSTILE = {
 @pytest.mark.parametrize(
     "lines", [("Sum.",), ("Sum.", "", *ARGS), ("Sum.", "", "- When: old.", "", *NUMPYDOC)]
 )
-def test_line_that_is_no_bullet_is_refused(line, reason, lines):
+def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'), lines=[line], is_ours=lambda _: True)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
 
 
-def test_nothing_to_put_is_refused():
+def test_no_lines_are_refused():
     assert put(function('"""Sum."""'), lines=[]) == Refused("there are no lines to append")
 
 
@@ -371,7 +371,7 @@ def test_nothing_to_put_is_refused():
 @pytest.mark.parametrize(
     "quoted", ['"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'", '"""Sum.\n\n    Args:\n        x: y"""']
 )
-def test_marks_behind_a_dash_are_text(line, quoted):
+def test_markup_after_a_dash_is_text(line, quoted):
     outcome = put(f"def f():\n    {quoted}\n", lines=[line])
     assert isinstance(outcome, Edited)
     assert line in [text.strip() for text in outcome.after.split("\n")]
@@ -382,28 +382,28 @@ def test_three_quotes_are_refused_in_a_raw_string():
 
 
 LONG = "- When: a question names the margin of a company"
-BROKEN = ("- When: a question names", "  the margin of a company")
+WRAPPED = ("- When: a question names", "  the margin of a company")
 
 
 @pytest.mark.parametrize(
     "lines", [("Sum.", HERE), ("Sum.", HERE, "", *ARGS), ("Sum.", HERE_AND_BLANK, *ARGS)]
 )
-def test_line_is_broken_at_the_width(lines):
+def test_line_is_wrapped_at_the_width(lines):
     before, _ = docstring(*lines)
     outcome = put(before, lines=[LONG, LINES[1]], width=29)
-    assert f"\n\n    {BROKEN[0]}\n    {BROKEN[1]}\n    {LINES[1]}\n" in outcome.after
+    assert f"\n\n    {WRAPPED[0]}\n    {WRAPPED[1]}\n    {LINES[1]}\n" in outcome.after
     assert outcome.appended == (LONG, LINES[1])
     assert isinstance(put(outcome.source, lines=[LONG], width=None), Unchanged)
 
 
-def test_korean_line_is_broken_by_columns_not_by_characters():
+def test_korean_line_is_wrapped_by_columns_not_by_characters():
     outcome = put(function('"""수익성."""'), lines=["- When: 마진을 묻는 질문"], width=20)
     assert outcome.after == "수익성.\n\n    - When: 마진을\n      묻는 질문\n    "
 
 
 def test_section_is_wrapped_too():
     outcome = put(function('"""Sum."""'), lines=[LONG], width=33, section="Guide", style="google")
-    assert outcome.after == f"Sum.\n\n    Guide:\n        {BROKEN[0]}\n        {BROKEN[1]}\n    "
+    assert outcome.after == f"Sum.\n\n    Guide:\n        {WRAPPED[0]}\n        {WRAPPED[1]}\n    "
 
 
 def test_dash_between_words_does_not_stop_a_line_from_being_wrapped():
@@ -434,7 +434,7 @@ STYLES = {
     ],
     ids=["one line", "a human's list", "text below :returns:", "reST", "Epytext"],
 )
-def test_section_is_created_in_the_style_that_is_wanted(style, section, above, below):
+def test_section_is_created_in_the_wanted_style(style, section, above, below):
     outcome = put(function('"""' + above[0], *above[1:], *below, '"""'), section="Guide", style=style)
     assert outcome.created_section
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
@@ -443,14 +443,14 @@ def test_section_is_created_in_the_style_that_is_wanted(style, section, above, b
 @pytest.mark.parametrize(
     "above", [["Sum."], ["Sum.", "", "Notes", "-----", "x"]], ids=["text above", "section above"]
 )
-def test_section_is_created_before_a_field_that_text_touches(above):
+def test_section_is_created_before_a_field_directly_below_text(above):
     outcome = put(function('"""' + above[0], *above[1:], ":returns: x", '"""'), section="Guide")
     rest = ["", *STYLES["numpydoc"], "", ":returns: x"]
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], *rest, '"""')
     assert outcome.tail == "\n"
 
 
-def test_section_that_is_there_is_filled_whatever_style_is_wanted():
+def test_existing_section_is_extended_in_its_own_style():
     for heading in (["Guide", "~~~~~"], ["**Guide**"], ["**Guide:**"], ["## Guide"], ["Guide", "====="]):
         source = function('"""Sum.', "", *heading, "- x", "", "Notes", "-----", "y", '"""')
         outcome = put(source, section="Guide", style="google")

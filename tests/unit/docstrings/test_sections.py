@@ -17,7 +17,7 @@ NOTES = ("Notes", "numpydoc", ["x"])
 CASES = {
     "numpydoc": ("S.\n\nNotes\n-----\nx", [NOTES]),
     "numpydoc, a short underline": ("S.\n\nNotes\n---\nx", [NOTES]),
-    "numpydoc, nobody knows the name": (
+    "numpydoc, an unknown name": (
         "S.\n\nNotes\n-----\nx\n\nProvenance\n==========\ny",
         [NOTES, ("Provenance", "numpydoc", ["y"])],
     ),
@@ -27,8 +27,8 @@ CASES = {
         "S.\n\nGuide\n-----\nNotes\n-----\nx",
         [("Guide", "numpydoc", []), NOTES],
     ),
-    "two dashes are no underline": ("S.\n\nNotes\n--\nx", []),
-    "dashes after a blank line are no underline": ("S.\n\nNotes\n\n-----\nx", []),
+    "two dashes are not an underline": ("S.\n\nNotes\n--\nx", []),
+    "dashes after a blank line are not an underline": ("S.\n\nNotes\n\n-----\nx", []),
     "dashes mixed with text are not an underline": ("S.\n\na | b\n--- | ---\n1 | 2", []),
     "a line between two rules is a table": ("S.\n\n=====\nNotes\n=====\nx", []),
     "dashes at another column are not an underline": ("S.\n\nNotes\n  -----\nx", []),
@@ -42,7 +42,7 @@ CASES = {
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
     "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
-    "google, text not indented hangs": (
+    "google, continuation of text not indented": (
         "S.\n\nRaises:\nKeyError if x\n    or y\nOSError\n\nend",
         [("Raises", "google", ["KeyError if x", "or y", "OSError"])],
     ),
@@ -51,19 +51,19 @@ CASES = {
         [("Guide", "google", ["x", "- a"])],
     ),
     "google, no text": ("S.\n\nGuide:\n\nend", [("Guide", "google", [])]),
-    "google, a title nobody knows": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
-    "a sentence that ends in a colon is no title": ("S.\n\nFor instance:\n    x", []),
+    "google, an unknown title": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
+    "a sentence that ends in a colon is not a title": ("S.\n\nFor instance:\n    x", []),
     "a title without a block is not a heading": ("S.\n\nData Sources:\nx", []),
-    "a parameter is no heading": ("S.\n\nnotes: str\n    x", []),
-    "a numpydoc section's items are no headings": (
+    "a parameter is not a heading": ("S.\n\nnotes: str\n    x", []),
+    "a numpydoc section's items are not headings": (
         "S.\n\nReturns\n-------\nNotes: str\n    x\nData:\n    y",
         [("Returns", "numpydoc", ["Notes: str", "x", "Data:", "y"])],
     ),
-    "prose in a numpydoc section is no heading": (
+    "prose in a numpydoc section is not a heading": (
         "S.\n\nNotes\n-----\nx\n\nReturns: y",
         [("Notes", "numpydoc", ["x", "", "Returns: y"])],
     ),
-    "but this project's names are": (
+    "but coreloop's own names are": (
         "S.\n\nNotes\n-----\nx\n\nGuide: y",
         [NOTES, ("Guide", "google", ["y"])],
     ),

@@ -117,7 +117,7 @@ def test_stub_is_missing(heading, stub):
         "a stub for a summary": ("TODO", ()),
         "a summary about stubs": ("Todo lists are merged.", ("Summary",)),
         "one paragraph of two lines has no description": ("Sum\nmary.", ("Summary",)),
-        "a directive is no description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
+        "a directive is not a description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
         "a stub and text": ("Sum.\n\nGuide\n-----\nTODO\n- a", ("Summary", "Guide")),
         "stub on the heading's line": ("Sum.\n\nGuide: TODO", ("Summary",)),
         "a heading in a fence": ("Sum.\n\n```\nGuide\n-----\n- a\n```", ("Summary", "Description")),
