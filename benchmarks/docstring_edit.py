@@ -1,7 +1,7 @@
 """Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of one edit.
 
-In each, two lines are put at the end of the first block, one gives way to another, and both are taken
-out, which must give the first file again; and two are put into a section.
+In each, two lines are put at the end of the first block, one is replaced, and both are removed, which must
+restore the file; and two lines are put into a section.
 
 uv run python benchmarks/docstring_edit.py [--every N]
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from coreloop.docstrings.edit import Edited, Refused, append_to_section, put_lines, take_out
+from coreloop.docstrings.edit import Edited, Refused, append_to_section, put_lines, remove_lines
 from coreloop.docstrings.source import definitions, parse
 
 PACKAGES = ("polars", "numpy", "click")
@@ -76,18 +76,18 @@ def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refus
 
 
 def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
-    """Add, replace and take out; None if that breaks something, or does not give the first file again."""
+    """Add, replace and remove lines; None if that breaks something or does not restore the file."""
     choices = {"width": 88, "is_ours": {*FIRST, BETTER}.__contains__, "line": line}
     added = put_lines(source, qualname, FIRST, **choices)
     if isinstance(added, Refused):
         return added
     if not isinstance(added, Edited) or is_broken(source, added):
         return None
-    replaced = put_lines(added.source, qualname, [BETTER], going=FIRST[1:], **choices)
+    replaced = put_lines(added.source, qualname, [BETTER], replaced=FIRST[1:], **choices)
     if not isinstance(replaced, Edited) or is_broken(added.source, replaced):
         return None
-    left = take_out(replaced.source, qualname, [FIRST[0], BETTER], tail=added.tail, line=line)
-    return added if left == source else None
+    original = remove_lines(replaced.source, qualname, [FIRST[0], BETTER], tail=added.tail, line=line)
+    return added if original == source else None
 
 
 def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited | Refused | None]) -> Tally:

@@ -109,7 +109,7 @@ def test_real_statements_name_docstrings_arguments_and_keywords_of_the_shop(shop
             # argument names of the signature reach the text; none of the questions' words or values does
             assert set(named.arguments) <= {*arguments[one["tool"]]}
             if suggested is None:
-                assert one["refused"].startswith(("weak: ", "said already: "))
+                assert one["refused"].startswith(("weak: ", "redundant: "))
             else:
                 assert (suggested["target_symbol"], suggested["body"]) == (one["tool"], one["line"])
         assert arguments.keys() >= set(named.tools)

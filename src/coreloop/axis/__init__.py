@@ -1,1 +1,1 @@
-"""Phase A: a matured history of R and F becomes a proposal that a human builds."""
+"""Phase A: propose a new axis from a long history of promotions (R and F), for a human to build."""

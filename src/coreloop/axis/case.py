@@ -15,7 +15,7 @@ from coreloop.project.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What a history must reach; all of it."""
+    """Minimum figures of a history; all must be reached."""
 
     phase_r_merges: int = 3
     phase_f_caveats: int = 2
@@ -24,16 +24,16 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisRequest:
-    """What ``propose-axis`` is asked for.
+    """The request to ``propose-axis``.
 
     Attributes
     ----------
     engine : str
         A tool's name.
     axis : str or None
-        A selector's value; None weighs the whole engine.
+        A selector's value; None for the whole engine.
     thresholds : Thresholds
-        What is needed.
+        Of the gates.
     """
 
     engine: str
@@ -43,7 +43,7 @@ class AxisRequest:
 
 @dataclass(frozen=True, slots=True)
 class AxisGate:
-    """One threshold with the figure that it met."""
+    """A threshold and the actual figure."""
 
     name: str
     figure: int
@@ -51,30 +51,30 @@ class AxisGate:
 
     @property
     def passed(self) -> bool:
-        """Whether the figure is enough."""
+        """Whether the figure reaches the threshold."""
         return self.figure >= self.needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What speaks for a proposal.
+    """The evidence for a proposal.
 
     Attributes
     ----------
     axis : str or None
-        None is the whole engine.
+        None for the whole engine.
     base, base_sha : str
         The branch that was read, and its commit.
     evidence : tuple of Evidence
-        Of this axis, in the order of the merges; reverted ones are in it and do not count.
+        Of this axis, in the order of merges; reverted promotions are included and do not count.
     axes : mapping of str to int
-        Promotions in effect by the selector values that they name, of the whole engine.
+        Number of the whole engine's promotions in effect, by the selector values that they name.
     n_without_axis : int
-        Promotions in effect that name no declared value: they count for the whole engine only.
+        Promotions in effect without a declared value; they count for the whole engine only.
     engines : tuple of str
-        Every engine with a promotion, when this one has none.
+        Every engine with a promotion; empty if this engine has promotions.
     repo : str or None
-        ``owner/name`` when the remote is on GitHub.
+        ``owner/name`` if the remote is on GitHub.
     """
 
     engine: str
@@ -91,46 +91,46 @@ class Case:
 
     @property
     def passed(self) -> bool:
-        """Whether every gate is."""
+        """Whether every gate is passed."""
         return all(gate.passed for gate in self.gates)
 
     @property
     def counted(self) -> tuple[Evidence, ...]:
-        """The evidence that is in effect."""
-        return tuple(one for one in self.evidence if not one.promotion.reverted)
+        """The evidence of promotions in effect."""
+        return tuple(item for item in self.evidence if not item.promotion.reverted)
 
 
 def make_case(repository: Repository, workspace: Workspace, request: AxisRequest, *, now: datetime) -> Case:
-    """Read and weigh the history of the base branch; fetches and writes nothing.
+    """Read and weigh the history of the base branch; nothing is fetched or written.
 
     Parameters
     ----------
     repository : Repository
         The project's.
     workspace : Workspace
-        Base branch, tools, the folder that targets are below.
+        Has the base branch, the tools and the folder of targets.
     request : AxisRequest
-        What is weighed, and what is needed.
+        Engine, axis and thresholds.
     now : datetime
         Aware.
 
     Raises
     ------
     UsageError
-        The engine is no tool's name, or the axis is empty.
+        The engine is not a tool name, or the axis is empty.
     GitError
         The clone is shallow or has no base branch.
     """
-    engine, axis = request.engine, _plain(request)
+    engine, axis = request.engine, _checked_axis(request)
     repository.require_history()
     settings = workspace.settings
     base_sha = repository.base(settings.forge.base)
     commits = list(repository.log(base_sha))
     folder = PurePosixPath(workspace.root.resolve().relative_to(repository.root.resolve()).as_posix())
-    found = read_evidence(repository, commits, engine=engine, folder=folder, tools=settings.tools)
-    evidence = tuple(one for one in found if one.is_about(axis))
+    of_engine = read_evidence(repository, commits, engine=engine, folder=folder, tools=settings.tools)
+    evidence = tuple(item for item in of_engine if item.is_about(axis))
     first = first_merge(evidence, repository, now=now)
-    standing = [one for one in found if not one.promotion.reverted]
+    in_effect = [item for item in of_engine if not item.promotion.reverted]
     return Case(
         engine=engine,
         axis=axis,
@@ -139,30 +139,30 @@ def make_case(repository: Repository, workspace: Workspace, request: AxisRequest
         evidence=evidence,
         gates=weigh_axis(evidence, first, request.thresholds, now=now),
         first_merge=first,
-        axes=dict(Counter(axis for one in standing for axis in one.axes).most_common()),
-        n_without_axis=sum(not one.axes for one in standing),
-        engines=() if found else tuple(known_engines(commits, settings.tools)),
+        axes=dict(Counter(axis for item in in_effect for axis in item.axes).most_common()),
+        n_without_axis=sum(not item.axes for item in in_effect),
+        engines=() if of_engine else tuple(known_engines(commits, settings.tools)),
         repo=github_repo(repository),
     )
 
 
-def _plain(request: AxisRequest) -> str | None:
-    """The axis as it is compared, of a request that can be meant."""
+def _checked_axis(request: AxisRequest) -> str | None:
+    """The normalised axis of a valid request."""
     if not is_tool_name(request.engine):
-        raise UsageError(f"--engine {request.engine!r} is no tool's name")
+        raise UsageError(f"--engine {request.engine!r} is not a tool name")
     if request.axis is None:
         return None
     axis = plain_axis(request.axis)
     if not axis:
-        raise UsageError("--axis is empty; leave it out to weigh the whole engine")
+        raise UsageError("--axis is empty; omit it to weigh the whole engine")
     return axis
 
 
 def weigh_axis(
     evidence: Iterable[Evidence], first: datetime | None, thresholds: Thresholds, *, now: datetime
 ) -> tuple[AxisGate, ...]:
-    """The gates with their figures; a first merge that lies in the future is 0 days old."""
-    phases = Counter(one.promotion.phase for one in evidence if not one.promotion.reverted)
+    """The gates with their figures; a first merge in the future is 0 days old."""
+    phases = Counter(item.promotion.phase for item in evidence if not item.promotion.reverted)
     age_days = max(0, (now - first).days) if first is not None else 0
     return (
         AxisGate("Phase R merges", phases["R"], thresholds.phase_r_merges),

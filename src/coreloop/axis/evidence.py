@@ -1,6 +1,6 @@
-"""What the promotions of an engine say: the lines that each put into the docstring, and the calls in them.
+"""The promotions of an engine: the lines that each added to the docstring, and the calls in them.
 
-A commit's trailers name the docstring, not the axis; the axis is what the commit wrote there.
+A commit's trailers name the docstring, not the axis; the axis is read from the lines.
 """
 
 import ast
@@ -22,7 +22,7 @@ from coreloop.project.settings import ToolSettings
 _TARGET: Final = re.compile(r"(?P<file>[^:]+\.py)::(?P<symbol>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?::[0-9]+)?")
 _CALL: Final = re.compile(r'\b([^\W\d][\w.:/-]{0,99})\(((?:"[^"]*"|[^()"])*)\)')
 _SELECTOR: Final = re.compile(r'\b(\w{1,40})=(?:"([^"]*)"|<\1>)')
-# A keyword such as 이익(순) in these would look like a call.
+# Keywords in these lines, such as 이익(순), would look like calls.
 _NO_CALLS: Final = ("- When:", "- Evidence:")
 _CALLS: Final = "- Call:"
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -39,7 +39,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """A call as the text shows it; a selector whose value nobody declared (``axis=<axis>``) has None."""
+    """A call in the text; a selector with an undeclared value (``axis=<axis>``) has None."""
 
     tool: str
     selectors: tuple[tuple[str, str | None], ...]
@@ -47,34 +47,34 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One promotion of an engine.
+    """A promotion of an engine, with its text.
 
     Attributes
     ----------
-    said : str
+    figures : str
         Its ``Evidence`` trailer.
     lines : tuple of str
-        What it put into the docstring; none when a version of the file cannot be read.
+        Lines that it added to the docstring; empty if a version of the file is unreadable.
     calls : tuple of ShownCall
-        Those in the lines.
+        The calls in the lines.
     axes : tuple of str
-        Selector values of the engine's last call that has a selector, which is the call that a pattern
-        documents. None when the text names no value, or none that is declared.
+        Selector values of the engine's last call with a selector, which is the call that a pattern documents.
+        Empty if the text has no declared value.
     """
 
     promotion: Promotion
-    said: str
+    figures: str
     lines: tuple[str, ...]
     calls: tuple[ShownCall, ...]
     axes: tuple[str, ...]
 
     def is_about(self, axis: str | None) -> bool:
-        """Whether it counts for an axis; for the whole engine (None) each does."""
+        """Whether it counts for an axis; for the whole engine (None), always."""
         return axis is None or plain_axis(axis) in self.axes
 
 
 def plain_axis(axis: str) -> str:
-    """One form of a name, however it was typed: macOS splits Korean syllables."""
+    """Normalise a name to NFC, since macOS decomposes Korean syllables."""
     return unicodedata.normalize("NFC", axis).strip()
 
 
@@ -86,34 +86,34 @@ def read_evidence(
     folder: PurePosixPath,
     tools: Mapping[str, ToolSettings],
 ) -> list[Evidence]:
-    """The promotions of an engine, reverted ones too, in the order in which they were merged.
+    """Read the promotions of an engine, also reverted promotions, in the order of merges.
 
     Parameters
     ----------
     repository : Repository
-        Holds the files.
+        Has the files.
     commits : sequence of Commit
         The base branch's, newest first.
     engine : str
         A tool's name.
     folder : PurePosixPath
-        The project's folder below the repository's; targets are below it.
+        The project's folder in the repository; targets are relative to it.
     tools : mapping of tool name to ToolSettings
-        A target there tells whose docstring it is; for others the symbol's last name does.
+        Tools with a configured target; for all others the target's last name is the tool.
     """
     by_sha = {commit.sha: commit for commit in commits}
-    found = []
+    evidence = []
     for promotion in promotions(commits):
         target = read_target(promotion.target)
         if target is not None and engine in engines_of(target, tools):
             commit = by_sha[promotion.sha]
             versions = _versions(repository, commit, (folder / target.file).as_posix(), target.symbol)
-            found.append(_evidence(promotion, commit, versions, engine))
-    return found
+            evidence.append(_evidence(promotion, commit, versions, engine))
+    return evidence
 
 
 def read_target(trailer: str) -> Target | None:
-    """A ``Target`` trailer; None when it names no docstring below the project's folder."""
+    """Parse a ``Target`` trailer; None if it is not a docstring below the project's folder."""
     match = _TARGET.fullmatch(trailer)
     if match is None:
         return None
@@ -130,28 +130,26 @@ def engines_of(target: Target, tools: Mapping[str, ToolSettings]) -> frozenset[s
 
 def known_engines(commits: Sequence[Commit], tools: Mapping[str, ToolSettings]) -> list[str]:
     """Every engine with a promotion."""
-    targets = (read_target(one.target) for one in promotions(commits))
+    targets = (read_target(promotion.target) for promotion in promotions(commits))
     return sorted({name for target in targets if target is not None for name in engines_of(target, tools)})
 
 
 def first_merge(evidence: Iterable[Evidence], repository: Repository, *, now: datetime) -> datetime | None:
-    """When the first of Phase R came to the branch and was not taken back; None when none did.
+    """When the first promotion of Phase R that is in effect was merged; None if there is no such promotion.
 
-    The order is that of history. A machine whose clock was behind cannot make its merge older than the
-    commits that it stands on.
+    First in the order of history. With a wrong clock, the time is at least that of the commit's ancestors.
     """
-    first = next(
-        (one.promotion for one in evidence if one.promotion.phase == "R" and not one.promotion.reverted), None
-    )
+    ordered = (item.promotion for item in evidence)
+    first = next((item for item in ordered if item.phase == "R" and not item.reverted), None)
     if first is None or first.merged_at > now:
         return first.merged_at if first is not None else None
-    below = (commit.committed_s for commit in repository.log(first.sha))
-    newest = max((at_s for at_s in below if at_s <= now.timestamp()), default=0)
+    times_s = (commit.committed_s for commit in repository.log(first.sha))
+    newest = max((at_s for at_s in times_s if at_s <= now.timestamp()), default=0)
     return max(first.merged_at, datetime.fromtimestamp(newest, UTC))
 
 
 def calls_in(lines: Iterable[str], *, owner: str) -> Iterator[ShownCall]:
-    """The calls that lines show; selectors outside of any call are said of the docstring's owner."""
+    """The calls in lines; selectors outside a call belong to the docstring's own tool."""
     for line in lines:
         if line.startswith(_NO_CALLS):
             continue
@@ -169,18 +167,18 @@ def _selectors(text: str) -> tuple[tuple[str, str | None], ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """The docstring's lines without and with the commit."""
+    """The docstring's lines before and after the commit."""
 
     before: list[str]
     after: list[str]
 
     def appended(self) -> tuple[str, ...]:
-        """Lines that were not there before, in their order."""
-        left = Counter(self.before)
+        """New lines, in order."""
+        existing = Counter(self.before)
         appended = []
         for line in self.after:
-            if left[line]:
-                left[line] -= 1
+            if existing[line]:
+                existing[line] -= 1
             else:
                 appended.append(line)
         return tuple(appended)
@@ -190,12 +188,12 @@ def _evidence(promotion: Promotion, commit: Commit, versions: _Versions, engine:
     lines = versions.appended()
     calls = tuple(calls_in(lines, owner=engine))
     axes = _axes(calls, engine)
-    of_sequence = any(line.startswith(_NO_CALLS) for line in lines)  # a statement repeats no call
+    of_sequence = any(line.startswith(_NO_CALLS) for line in lines)  # a statement has no calls
     if promotion.phase == "R" and of_sequence and not any(line.startswith(_CALLS) for line in lines):
-        axes = _standing_axes(versions.before, engine)
+        axes = _existing_axes(versions.before, engine)
     groups = {group.get("Candidate-Key"): group for group in read_promoted(commit.message)}
-    said = groups.get(promotion.key, {}).get("Evidence", "")
-    return Evidence(promotion, said, lines, calls, axes)
+    figures = groups.get(promotion.key, {}).get("Evidence", "")
+    return Evidence(promotion, figures, lines, calls, axes)
 
 
 def _axes(calls: Iterable[ShownCall], engine: str) -> tuple[str, ...]:
@@ -203,13 +201,13 @@ def _axes(calls: Iterable[ShownCall], engine: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for _, value in own[-1] if value is not None)) if own else ()
 
 
-def _standing_axes(before: Iterable[str], engine: str) -> tuple[str, ...]:
-    """Axes of a promotion whose call stood there for another category already, so that it was not repeated.
+def _existing_axes(before: Iterable[str], engine: str) -> tuple[str, ...]:
+    """Axes of a promotion whose call was not repeated, since the docstring had it for another category.
 
-    Known only while all the calls that stood there are of the same axes.
+    Known only if all existing calls have the same axes.
     """
-    stood = {_axes(calls_in([line], owner=engine), engine) for line in before if line.startswith(_CALLS)}
-    return stood.pop() if len(stood) == 1 else ()
+    existing = {_axes(calls_in([line], owner=engine), engine) for line in before if line.startswith(_CALLS)}
+    return existing.pop() if len(existing) == 1 else ()
 
 
 def _versions(repository: Repository, commit: Commit, path: str, symbol: str) -> _Versions:
@@ -221,14 +219,12 @@ def _versions(repository: Repository, commit: Commit, path: str, symbol: str) ->
 def _docstring_lines(source: bytes | None, symbol: str) -> list[str]:
     """Lines with text of the docstrings of a name, each stripped.
 
-    Of the parsed docstring, not of git's diff: a squash may change more, and a source file may be in any
-    encoding and end its lines in any way.
+    Read from the parsed docstring, not from git's diff: a squash may change more, and a source file may have
+    any encoding and line ends.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a doubtful escape in somebody's source is not this command's talk
+            warnings.simplefilter("ignore")  # such as invalid escapes in the source
             tree = ast.parse(source or b"")
     except _UNREADABLE:
         return []
@@ -237,15 +233,15 @@ def _docstring_lines(source: bytes | None, symbol: str) -> list[str]:
 
 
 def _definitions(tree: ast.Module, symbol: str) -> Iterator[_Scope]:
-    left: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, tuple(symbol.split(".")))]
-    while left:
-        node, names = left.pop()
+    pending: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, tuple(symbol.split(".")))]
+    while pending:
+        node, names = pending.pop()
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, _Scope):
                 if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-                    left.append((child, names))
+                    pending.append((child, names))
             elif child.name == names[0]:
                 if len(names) == 1:
                     yield child
                 else:
-                    left.append((child, names[1:]))
+                    pending.append((child, names[1:]))

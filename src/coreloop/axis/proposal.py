@@ -1,4 +1,4 @@
-"""Phase A's document: what the history says, and what a human must do. It is all that Phase A writes."""
+"""Phase A's document: the history and the tasks of a human. Phase A writes nothing else."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ _MOST: Final = 10
 
 
 def proposal_path(engine: str, axis: str | None, axis_slugs: Mapping[str, str]) -> PurePosixPath:
-    """Where the document is, below the project's folder."""
+    """Path of the document below the project's folder."""
     return PROPOSALS_FOLDER / f"{to_slug(engine)}-{to_slug(axis, axis_slugs)}.md"
 
 
 def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Path, bool]:
-    """Write the document, or add a section to the one that is there.
+    """Write the document, or add a section to an existing document.
 
     Parameters
     ----------
     case : Case
-        One that passed.
+        A case that passed every gate.
     workspace : Workspace
-        Its root, and the names of slugs and docstring sections.
+        Has the root, the slugs and the docstring sections.
     today : date
-        Names the section; a document that has it already stays as it is.
+        Names the section; a document that has it is not changed.
 
     Returns
     -------
@@ -56,31 +56,33 @@ def write_proposal(case: Case, workspace: Workspace, *, today: date) -> tuple[Pa
 
 
 def introduction(case: Case, settings: Settings) -> str:
-    """What leads the document: what it is, and what a human must do."""
+    """The head of the document: what it is, and what a human must do."""
     subject = _subject(case)
     engine = escape_markdown(case.engine)
-    key = "its own override key" if case.axis is None else f"the override key of {escape_markdown(case.axis)}"
+    override_key = (
+        "its own override key" if case.axis is None else f"the override key of {escape_markdown(case.axis)}"
+    )
     sections = settings.docstring.sections
-    file = next((one.promotion.target.partition("::")[0] for one in case.counted), "FILE")
+    file = next((item.promotion.target.partition("::")[0] for item in case.counted), "FILE")
     return (
         f"# Proposal: {subject}\n\n"
-        f"`dartlab-coreloop propose-axis` wrote this from the history of `{case.base}`, and nothing else: no "
-        "code, no branch, no pull request. Each dated section below is what the history said on that day.\n\n"
+        f"`dartlab-coreloop propose-axis` wrote this document from the history of `{case.base}`. It made no "
+        "code, branch or pull request. Each section below shows the history on the day in its heading.\n\n"
         "## What a human must do\n\n"
-        f"- [ ] Decide whether {engine} should do this itself. The evidence says what agents keep asking for "
-        "and where they keep failing, not that a feature is right.\n"
-        f"- [ ] Override key: choose {key}, so that a caller can correct what was assumed.\n"
+        f"- [ ] Decide whether {engine} should do this itself. The evidence shows what agents keep asking "
+        "for and where calls keep failing, not that a feature is right.\n"
+        f"- [ ] Override key: choose {override_key}, so that a caller can correct a wrong assumption.\n"
         f"- [ ] Axis: {_axis_task(case)}\n"
         f"- [ ] Docstring: write its {len(sections)} sections ({', '.join(sections)}); "
-        f"`dartlab-coreloop docstring check {file}` names what is missing.\n"
+        f"`dartlab-coreloop docstring check {file}` lists missing sections.\n"
         "- [ ] Tests: one for each selector value below, one for each caveat.\n"
-        "- [ ] Pull request: an ordinary one, without coreloop's marks: no `[CORELOOP-…]` title, no `skill/` "
-        "branch, no `coreloop` label, no trailers. With one, the guard lets nothing but a docstring pass.\n"
+        "- [ ] Pull request: open it without coreloop's marks: no `[CORELOOP-…]` title, no `skill/` branch, "
+        "no `coreloop` label, no trailers. With such a mark, the guard accepts docstring changes only.\n"
     )
 
 
 def section(case: Case, heading: str) -> str:
-    """What the history says on a day."""
+    """The section of a day."""
     gates = [f"| {gate.name} | {gate.figure} | {gate.needed} |" for gate in case.gates]
     parts = (
         heading,
@@ -88,21 +90,21 @@ def section(case: Case, heading: str) -> str:
         "\n".join(("| gate | figure | needed |", "|---|---|---|", *gates)),
         f"### Evidence\n\n{_evidence(case)}",
         f"### Timeline\n\n{_timeline(case)}",
-        f"### Selector values\n\n{_counts(_selector_values(case), 'no line names one')}",
-        f"### Companion tools\n\n{_counts(_companions(case), 'no line names one')}",
+        f"### Selector values\n\n{_counts(_selector_values(case), 'no line names a selector value')}",
+        f"### Companion tools\n\n{_counts(_companions(case), 'no line names another tool')}",
     )
     return "\n\n".join(parts) + "\n"
 
 
 def _joined(old: bytes, new: str) -> bytes:
-    """The old bytes as they are, a blank line, the new text with the old one's line ends."""
+    """Append the new text after a blank line, with the line ends of the old bytes."""
     text = f"\n{new}" if old.endswith(b"\n") or not old else f"\n\n{new}"
     return old + (text.replace("\n", "\r\n") if b"\r\n" in old else text).encode()
 
 
 def _subject(case: Case) -> str:
-    what = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
-    return f"{escape_markdown(case.engine)}, {what}"
+    scope = "the whole engine" if case.axis is None else f"axis {escape_markdown(case.axis)}"
+    return f"{escape_markdown(case.engine)}, {scope}"
 
 
 def _heading(case: Case, today: date) -> str:
@@ -111,7 +113,7 @@ def _heading(case: Case, today: date) -> str:
 
 def _axis_task(case: Case) -> str:
     if case.axis is None:
-        return "choose from the selector values below what becomes a function or an axis of its own."
+        return "choose which of the selector values below become functions or axes."
     return f"make {escape_markdown(case.axis)} a documented axis of {escape_markdown(case.engine)}."
 
 
@@ -122,29 +124,29 @@ def _commit(sha: str, repo: str | None) -> str:
 
 def _evidence(case: Case) -> str:
     rows = [
-        f"| {_commit(one.promotion.sha, case.repo)} | {one.promotion.phase} | "
-        f"{escape_markdown(one.promotion.candidate_id)} | {escape_markdown(one.promotion.target)} | "
-        f"{escape_markdown(one.said)} |"
-        for one in case.counted
+        f"| {_commit(item.promotion.sha, case.repo)} | {item.promotion.phase} | "
+        f"{escape_markdown(item.promotion.candidate_id)} | {escape_markdown(item.promotion.target)} | "
+        f"{escape_markdown(item.figures)} |"
+        for item in case.counted
     ]
     head = ("| commit | phase | candidate | docstring | evidence |", "|---|---|---|---|---|")
     texts = (
-        f"{_commit(one.promotion.sha, case.repo)} wrote:\n\n"
-        + "\n".join(f"    {printable(line)}" for line in one.lines)
-        for one in case.counted
-        if one.lines
+        f"{_commit(item.promotion.sha, case.repo)} added:\n\n"
+        + "\n".join(f"    {printable(line)}" for line in item.lines)
+        for item in case.counted
+        if item.lines
     )
     return "\n\n".join(("\n".join((*head, *rows)), *texts))
 
 
 def _timeline(case: Case) -> str:
     rows = []
-    for one in case.evidence:
-        promotion = one.promotion
-        gone = ", reverted: does not count" if promotion.reverted else ""
+    for item in case.evidence:
+        promotion = item.promotion
+        reverted = ", reverted: does not count" if promotion.reverted else ""
         rows.append(
             f"- {promotion.merged_at:%Y-%m-%d} Phase {promotion.phase} "
-            f"{_commit(promotion.sha, case.repo)}{gone}"
+            f"{_commit(promotion.sha, case.repo)}{reverted}"
         )
     return "\n".join(rows)
 
@@ -154,21 +156,21 @@ def _selector_values(case: Case) -> Counter[str]:
     named = (
         {
             f"{name}={f'<{name}>' if value is None else value}"
-            for call in one.calls
+            for call in item.calls
             if call.tool == case.engine
             for name, value in call.selectors
         }
-        for one in case.counted
+        for item in case.counted
     )
     return Counter(value for values in named for value in sorted(values))
 
 
 def _companions(case: Case) -> Counter[str]:
     """How many promotions name each other tool."""
-    named = ({call.tool for call in one.calls if call.tool != case.engine} for one in case.counted)
+    named = ({call.tool for call in item.calls if call.tool != case.engine} for item in case.counted)
     return Counter(tool for tools in named for tool in sorted(tools))
 
 
-def _counts(counts: Counter[str], none: str) -> str:
+def _counts(counts: Counter[str], reason: str) -> str:
     rows = [f"- {escape_markdown(name)}: {count}" for name, count in counts.most_common(_MOST)]
-    return "\n".join(rows) or f"None: {none}."
+    return "\n".join(rows) or f"None: {reason}."

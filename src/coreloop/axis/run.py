@@ -1,4 +1,4 @@
-"""Phase A as one use case: a project's history in, a document for a human out."""
+"""The use case of Phase A: read a project's history, write a document for a human."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,14 +12,14 @@ from coreloop.project.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class AxisResult:
-    """What ``propose-axis`` found and wrote.
+    """The result of ``propose-axis``.
 
     Attributes
     ----------
     path : Path or None
-        The document; None when a gate says no.
+        The document; None if a gate is not passed.
     written : bool
-        Whether it was written; the section of the day may be there already.
+        Whether it was written; False if it already has the section of the day.
     """
 
     case: Case
@@ -28,23 +28,23 @@ class AxisResult:
 
 
 def run_propose_axis(workspace: Workspace, request: AxisRequest, *, now: datetime) -> AxisResult:
-    """Weigh the history of an axis and, when every gate is passed, write the document.
+    """Weigh the history of an axis and, if every gate is passed, write the document.
 
     Parameters
     ----------
     workspace : Workspace
         The project.
     request : AxisRequest
-        What would be built, and what is needed for it.
+        Engine, axis and thresholds.
     now : datetime
         Aware; its day names the section.
 
     Raises
     ------
     UsageError
-        The engine is no tool's name, or the axis is empty.
+        The engine is not a tool name, or the axis is empty.
     GitError
-        There is no repository, the clone is shallow, or has no base branch.
+        The repository is absent, the clone is shallow, or the base branch does not exist.
     WorkspaceError
         The document cannot be read or written.
     """

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from coreloop.proposals.statement_document import difference_told
+from coreloop.proposals.statement_document import difference_text
 from coreloop.proposals.statements import NearStatement, Statement
 from coreloop.text import counted, printable, wrapped
 
@@ -52,4 +52,4 @@ def _figures(statement: Statement) -> str:
     last = f"{held.n_ok}/{held.n}" + (f", {held.other_ok}/{held.other_n}" if statement.sides.other_n else "")
     saved = f"; {statement.saved:.1f} calls saved" if statement.saved else ""
     questions = counted(statement.n_questions, "question")
-    return f"{difference_told(statement)}; last days {last}; {questions}{saved}"
+    return f"{difference_text(statement)}; last days {last}; {questions}{saved}"

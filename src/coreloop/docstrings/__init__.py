@@ -1,1 +1,1 @@
-"""Docstrings as text: where their sections are, and an edit that proves itself."""
+"""Docstrings as text: find their sections, and edit them with proof that nothing else changes."""

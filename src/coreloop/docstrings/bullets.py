@@ -1,4 +1,4 @@
-"""Bullets of a docstring: a line of text as it is written at some width, and read back."""
+"""Bullets of a docstring: wrapped to a width, and read back to one line each."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from coreloop.docstrings.heading import DocLine
 
 _MARK: Final = "- "
 _NO_START: Final = re.compile(r"[-*+•#]+$|```|~~~|>>>|\.\.$")
-"""A word that would make something else of the line that it begins."""
+"""Words that would change the meaning of a line if they began it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Bullet:
     Attributes
     ----------
     text : str
-        From its dash on, on one line.
+        On one line, from its dash on.
     first, end : int
         Number of its first line, and of the line after its last.
     """
@@ -31,35 +31,35 @@ class Bullet:
 
 
 def read_bullets(lines: Sequence[DocLine], first: int, end: int) -> list[Bullet]:
-    """The bullets among some lines; what hangs below a dash, indented further, is of its bullet."""
-    found: list[Bullet] = []
+    """The bullets among some lines; lines indented further below a dash continue its bullet."""
+    bullets: list[Bullet] = []
     for number in range(first, end):
         line = lines[number]
-        text = line.text.strip(" \t")  # strip() alone would take off line separators, too
+        text = line.text.strip(" \t")  # strip() alone would also remove line separators
         if text.startswith(_MARK):
-            found.append(Bullet(text, number, number + 1))
-        elif found and found[-1].end == number and text and line.indent > lines[found[-1].first].indent:
-            found[-1] = Bullet(f"{found[-1].text} {text}", found[-1].first, number + 1)
-    return found
+            bullets.append(Bullet(text, number, number + 1))
+        elif bullets and bullets[-1].end == number and text and line.indent > lines[bullets[-1].first].indent:
+            bullets[-1] = Bullet(f"{bullets[-1].text} {text}", bullets[-1].first, number + 1)
+    return bullets
 
 
 def read_list(lines: Sequence[DocLine], first: int, end: int) -> list[Bullet]:
     """The bullets of some lines, or [] if any line is not part of a bullet."""
-    found = read_bullets(lines, first, end)
-    return found if sum(bullet.end - bullet.first for bullet in found) == end - first else []
+    bullets = read_bullets(lines, first, end)
+    return bullets if sum(bullet.end - bullet.first for bullet in bullets) == end - first else []
 
 
 def write_bullet(text: str, lead: str, *, width: int | None) -> list[str]:
-    """Break a bullet between words, so that no line is wider than ``width`` columns where that can be helped.
+    """Wrap a bullet between words, where possible to ``width`` columns.
 
     Parameters
     ----------
     text : str
-        A line, with its dash. One with two spaces in a row is not broken, since it could not be read back.
+        A line, with its dash. It is not wrapped if it has two spaces in a row, since it would not read back.
     lead : str
         White space before it.
     width : int or None
-        Columns, as a terminal counts them; no limit without it.
+        Columns, as a terminal counts them; None for no limit.
     """
     words = text.split(" ")
     if width is None or "" in words or not text.startswith(_MARK):
@@ -76,5 +76,5 @@ def write_bullet(text: str, lead: str, *, width: int | None) -> list[str]:
 
 
 def columns(text: str) -> int:
-    """How wide a text is where each sign has one width, and a Korean one two."""
+    """Width of a text in columns; wide (East Asian) characters count two."""
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text.expandtabs())

@@ -1,7 +1,7 @@
-"""Put lines into one docstring, as one insertion into the file's bytes, or say why not.
+"""Insert lines into one docstring as one insertion into the file's bytes, or return the reason why not.
 
-Nothing is returned as edited that was not proven: both files are parsed, compared and scanned before the new
-bytes leave this module. No file is opened here.
+Every edit is proven before it is returned: both files are parsed, compared and scanned. No file is opened
+here.
 """
 
 import re
@@ -35,9 +35,9 @@ from coreloop.docstrings.source import (
     Definition,
     SourceText,
     UnprovenError,
+    equal_except,
     find_definition,
     read_source,
-    same_but,
 )
 
 _RULE = re.compile(r"-+|=+|~+|\^+")
@@ -53,23 +53,23 @@ class Edited:
     Parameters
     ----------
     old, source : bytes
-        The whole file before and after: the old one without what is `removed`, with `inserted` at `offset`.
+        The whole file before and after: the old one without the `removed` lines, with `inserted` at `offset`.
     offset : int
-        Byte offset in the old file without what is removed.
+        Byte offset in the old file without the removed lines.
     inserted : bytes
-        In the file's own encoding, with its own line ends.
+        In the file's encoding, with its line ends.
     line : int
         Line of the ``def`` or ``class`` (1 for a module).
     appended : tuple of str
-        The asked lines that were not there yet.
+        The requested lines that were absent.
     created_section : bool
-        Whether the heading is new too.
+        Whether the section is new, too.
     before, after : str
         The docstring's value; ``before`` is empty if the docstring is new.
     tail : str
-        What came behind the last new line: a blank line, or the line break before closing quotes.
+        Text added after the last new line: a blank line, or the line break before closing quotes.
     removed : tuple of str
-        Lines that gave way.
+        Lines that were replaced.
     """
 
     old: bytes
@@ -87,7 +87,7 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Every line is there already; `line` is that of the definition, `docstring` its value."""
+    """All lines are already present; `line` is that of the definition, `docstring` its value."""
 
     line: int
     docstring: str
@@ -95,7 +95,7 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was done; `reason` tells a maintainer why."""
+    """Nothing was changed; `reason` is for a maintainer."""
 
     reason: str
 
@@ -122,28 +122,28 @@ def append_to_section(
 ) -> Edited | Unchanged | Refused:
     """Append lines to a section of a docstring.
 
-    Lines that the section has already are not added again. A section that is missing is created at the end,
-    in the style of the docstring's other sections (numpydoc if it has none). Nothing else of the file
-    changes, and that is proven: the new file parses to the same tree but for this docstring; the change is
-    one insertion between its quotes; every old line of it is there, unchanged; the new ones are in the
-    section, and no other section gained or lost a line; the same call on the new file gives `Unchanged`.
+    Lines that are already in the section are not added again. A missing section is created at the end, in
+    the style of the docstring's other sections (numpydoc if it has none). Nothing else in the file changes,
+    and that is proven: the new file parses to the same tree except for this docstring; the change is one
+    insertion between its quotes; every old line is unchanged; the new lines are in the section, and no other
+    section gained or lost a line; the same call on the new file returns `Unchanged`.
 
     A docstring in single quotes gets its line breaks as escapes; a raw one in single quotes is refused.
 
     Parameters
     ----------
     source : bytes
-        A Python file in whatever encoding it declares.
+        A Python file in the encoding that it declares.
     qualname : str
         Dotted name (``Class.method``, ``outer.inner``); ``""`` or ``"<module>"`` is the module.
     section : str
-        Heading; other spellings of the known ones (``Args``, ``SeeAlso``) are found too.
+        Heading; other spellings of known names (``Args``, ``SeeAlso``) match, too.
     lines : sequence of str
-        Without line breaks and indentation of their own, but for what is meant to hang below another line.
+        Without line breaks; indented only to continue the line above.
     line : int, optional
-        Line of the ``def`` or of one of its decorators, where a name is defined more than once.
+        Line of the ``def`` or of one of its decorators, if a name is defined more than once.
     create_docstring : bool
-        Whether a definition without docstring gets one that holds only this section.
+        Whether a definition without a docstring gets one with only this section.
 
     Returns
     -------
@@ -162,18 +162,18 @@ def put_lines(
     style: Style = "numpydoc",
     width: int | None = None,
     is_ours: Callable[[str], bool] = never,
-    going: Collection[str] = (),
+    replaced: Collection[str] = (),
     line: int | None = None,
 ) -> Edited | Unchanged | Refused:
-    """Put bullets where a model reads them: at the end of the first block of text.
+    """Put bullets where every model reads them: at the end of the first block of text.
 
-    That is before the first section or field, behind a blank line; a list that holds nothing but lines of
-    coreloop's forms and stands there already goes on. What is proven is as in `append_to_section`.
+    That is before the first section or field, after a blank line; an existing list that has only lines of
+    coreloop's forms is continued. The proof is that of `append_to_section`.
 
     Parameters
     ----------
     source : bytes
-        A Python file in whatever encoding it declares.
+        A Python file in the encoding that it declares.
     qualname : str
         Dotted name (``Class.method``).
     lines : sequence of str
@@ -181,31 +181,31 @@ def put_lines(
     section : str, optional
         Put them at the end of this section instead.
     style : {"numpydoc", "google", "markdown"}
-        Of a section that a docstring without sections gets.
+        Style of a new section in a docstring without sections.
     width : int, optional
-        Columns at which a bullet is broken between words.
+        Columns at which bullets are wrapped.
     is_ours : callable, optional
         Whether a bullet is of a form that coreloop writes.
-    going : collection of str
-        Lines of coreloop's at the same place that give way; each is there exactly once. Without these and
-        the new ones, the file before and after is the same, byte for byte.
+    replaced : collection of str
+        Lines of coreloop's at the same place to remove; each is present exactly once. Without these and the
+        new lines, the file before and after is the same, byte for byte.
     line : int, optional
-        Line of the ``def`` or of one of its decorators, where a name is defined more than once.
+        Line of the ``def`` or of one of its decorators, if a name is defined more than once.
 
     Returns
     -------
     Edited or Unchanged or Refused
     """
     request = _Request(Place(qualname, line), Wanted(tuple(lines), section, style, width, is_ours))
-    if not going:
+    if not replaced:
         return _outcome(source, request, create_docstring=False)
     try:
-        return _replace_lines(read_source(source), request, tuple(going))
+        return _replace_lines(read_source(source), request, tuple(replaced))
     except UnprovenError as reason:
         return Refused(str(reason))
 
 
-def take_out(
+def remove_lines(
     source: bytes,
     qualname: str,
     lines: Collection[str],
@@ -214,16 +214,16 @@ def take_out(
     tail: str = "",
     line: int | None = None,
 ) -> bytes | Refused:
-    """Take bullets out of a docstring that `put_lines` put there.
+    """Remove bullets that `put_lines` wrote to a docstring.
 
     Parameters
     ----------
     source, qualname, section, line
         As in `put_lines`.
     lines : collection of str
-        Bullets, each on one line from its dash on; each is there exactly once.
+        Bullets, each on one line from its dash on; each is present exactly once.
     tail : str
-        `Edited.tail` of the edit that began the list.
+        `Edited.tail` of the edit that started the list.
 
     Returns
     -------
@@ -237,14 +237,14 @@ def take_out(
         return Refused(str(reason))
 
 
-def _replace_lines(source: SourceText, request: _Request, going: tuple[str, ...]) -> Edited | Unchanged:
+def _replace_lines(source: SourceText, request: _Request, replaced: tuple[str, ...]) -> Edited | Unchanged:
     _check_request(request)
     before = locate(source, request.place, asked=request.asked)
-    core = remove_bullets(source, request.place, going, section=request.wanted.section)
-    found = _append(core, request, create_docstring=False)
-    if before is None or isinstance(found, Unchanged):
-        raise UnprovenError("lines would only go; git revert takes a promotion back")
-    return replace(found, old=source.raw, before=before.literal.value, removed=going)
+    core = remove_bullets(source, request.place, replaced, section=request.wanted.section)
+    outcome = _append(core, request, create_docstring=False)
+    if before is None or isinstance(outcome, Unchanged):
+        raise UnprovenError("lines would be removed but none added; take a promotion back with git revert")
+    return replace(outcome, old=source.raw, before=before.literal.value, removed=replaced)
 
 
 def _outcome(source: bytes, request: _Request, *, create_docstring: bool) -> Edited | Unchanged | Refused:
@@ -262,11 +262,11 @@ def _check_request(request: _Request) -> None:
         raise UnprovenError("there are no lines to append")
     for text in (*request.asked, *request.wanted.lines):
         if not text.strip():
-            raise UnprovenError("one of the lines is empty")
+            raise UnprovenError("a line is empty")
         if _RULE.fullmatch(text.strip()):
-            raise UnprovenError("one of the lines would be read as the underline of a heading")
+            raise UnprovenError("a line would be read as the underline of a heading")
         if unwanted := next((char for char in text if unicodedata.category(char) in _UNWANTED), None):
-            raise UnprovenError(f"a line holds the control or format character U+{ord(unwanted):04X}")
+            raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
 def _append(source: SourceText, request: _Request, *, create_docstring: bool) -> Edited | Unchanged:
@@ -287,12 +287,12 @@ def _splice(target: Located, placement: Placement, request: _Request) -> Edited:
     added = "".join("\n" + text for text in placement.lines)
     tail = "" if placement.lines[-1] else "\n"
     if literal.triple and position == len(literal.value):
-        tail = "\n" + placement.lead  # closing quotes on their own line: the text could end in a quote
+        tail = "\n" + placement.lead  # closing quotes on their own line, since the text could end in a quote
         added += tail
     value = literal.value[:position] + added + literal.value[position:]
     offset = literal.offset(position)
     if not literal.start <= offset <= literal.end:
-        raise UnprovenError("the insertion would be outside of the docstring")
+        raise UnprovenError("the insertion would be outside the docstring")
     spelled = literal.spell(added, target.source.newline_near(offset, literal.start, literal.end))
     new, at, inserted = splice(target.source, offset, offset, spelled)
     line = prove_tree(target, new, value=value)
@@ -318,7 +318,7 @@ def _prove_layout(before: Layout, value: str, placement: Placement, request: _Re
 
 
 def _prove_settled(after: Layout, request: _Request) -> None:
-    """A second application has nothing to do: every line is found where it belongs."""
+    """Prove that a second call would change nothing."""
     section = request.wanted.section
     if place(after, request.wanted, indent="") is not None:
         where = "the first block" if section is None else f"section {section}"
@@ -326,10 +326,10 @@ def _prove_settled(after: Layout, request: _Request) -> None:
 
 
 def _create(source: SourceText, request: _Request) -> Edited:
-    """Give a definition a docstring that holds one section, on lines of its own above the first statement."""
+    """Give a definition a docstring with one section, on its own lines above the first statement."""
     definition = find_definition(source.tree, request.place.qualname, request.place.line)
     if not definition.node.body:
-        raise UnprovenError("an empty module has no place for a docstring")
+        raise UnprovenError("the module is empty, so a docstring has no place")
     indent = first_indent(source, definition)
     offset = source.line_starts[first_position(definition)[0] - 1]
     asked = tuple(dict.fromkeys(request.wanted.lines))
@@ -345,18 +345,18 @@ def _create(source: SourceText, request: _Request) -> Edited:
 def _prove_created(
     source: SourceText, new: SourceText, definition: Definition, request: _Request, *, value: str
 ) -> int:
-    """The new tree without its new docstring is the old tree, and the docstring is the one section."""
-    found = find_definition(new.tree, request.place.qualname, request.place.line)
-    node = docstring_node(found)
-    if node is None or node.value != value or found.line != definition.line:
-        raise UnprovenError("the lines would arrive in the docstring as something else")
-    docstring = found.node.body.pop(0)
-    same = same_but(source.tree, new.tree)
-    found.node.body.insert(0, docstring)
+    """Prove that the new docstring is this one section and that the rest of the tree is unchanged."""
+    created = find_definition(new.tree, request.place.qualname, request.place.line)
+    node = docstring_node(created)
+    if node is None or node.value != value or created.line != definition.line:
+        raise UnprovenError("the docstring would not read back as it was written")
+    docstring = created.node.body.pop(0)
+    same = equal_except(source.tree, new.tree)
+    created.node.body.insert(0, docstring)
     if not same:
-        raise UnprovenError("code outside of the docstring would change")
+        raise UnprovenError("code outside the docstring would change")
     after = scan(value, asked=request.asked)
     if len(after.sections) != 1:
         raise UnprovenError(f"the lines would not all be read as text of section {request.asked[0]}")
     _prove_settled(after, request)
-    return found.line
+    return created.line

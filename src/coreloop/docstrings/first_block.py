@@ -1,7 +1,7 @@
 """The first block of a docstring's text, which every framework sends to the model, and the list at its end.
 
-It ends where the first section or the first field begins. A title above it, and a heading that says Summary
-or Description, are part of it.
+It ends where the first section or field begins. A title above it, and a heading Summary or Description, are
+part of it.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ class FirstBlock:
     last : int
         Number of its last line of text.
     bullets : tuple of Bullet
-        Its last paragraph, where that is a list of nothing but lines that coreloop writes.
+        Its last paragraph, if that is a list with only lines of coreloop's forms.
     listed : frozenset of str
-        The bullets of its last paragraph, whoever wrote them.
+        All bullets of its last paragraph.
     """
 
     last: int
@@ -48,7 +48,7 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
     Raises
     ------
     UnprovenError
-        There is no text before the first section.
+        The docstring has no text before the first section.
     """
     lines = layout.lines
     last = max((number for number in range(_limit(layout)) if not lines[number].blank), default=None)
@@ -59,18 +59,18 @@ def read_first_block(layout: Layout, is_ours: Callable[[str], bool]) -> FirstBlo
         )
     first = next((number + 1 for number in range(last, -1, -1) if lines[number].blank), 0)
     is_text = first > 0 and not any(line.code for line in lines[first : last + 1])
-    found = read_list(lines, first, last + 1) if is_text else []
-    texts = frozenset(bullet.text for bullet in found)
-    return FirstBlock(last, tuple(found) if all(map(is_ours, texts)) else (), texts)
+    bullets = read_list(lines, first, last + 1) if is_text else []
+    texts = frozenset(bullet.text for bullet in bullets)
+    return FirstBlock(last, tuple(bullets) if all(map(is_ours, texts)) else (), texts)
 
 
 def _limit(layout: Layout) -> int:
-    """The line at which something else begins."""
+    """Number of the line where the block ends."""
     headings = (section.heading for section in layout.sections if not _is_part(layout, section))
     return min(layout.first_field, next(headings, layout.first_field))
 
 
 def _is_part(layout: Layout, section: Section) -> bool:
-    """Whether a heading is a title, a summary's, or no more than the beginning of a paragraph."""
+    """Whether a heading is part of the block: a title, a summary's, or the beginning of a paragraph."""
     is_title = not section.known and section.style != "google" and not layout.text_above(section)
     return section.prose or section.key in _SUMMARIES or is_title

@@ -10,7 +10,7 @@ _COLON = re.compile(r"(?P<name>[^\W\d_][\w /&-]{0,60}?):(?:\s+(?P<inline>\S.*))?
 
 
 def read_heading(place: HeadingPlace) -> Section | None:
-    """The section that a line opens, None where it is no heading of this style."""
+    """The section that a line opens; None if it is not a heading of this style."""
     match = _COLON.fullmatch(place.text)
     if not match or match["name"][0].islower():
         return None

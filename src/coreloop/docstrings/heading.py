@@ -1,4 +1,4 @@
-"""A line of a docstring, a section, and a line that may be its heading: what the styles read and tell."""
+"""The types that the heading styles share: a docstring line, a section, a possible heading."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from coreloop.docstrings.names import KNOWN_KEYS, PROJECT_KEYS, name_key
 Style = Literal["numpydoc", "google", "markdown"]
 Code = Literal["", "fence", "doctest"]
 
-# numpydoc asks for an underline as long as the heading, Markdown for one dash; what people write has three.
+# numpydoc wants an underline as long as the heading, Markdown one dash; people write at least three.
 _RULE = re.compile(r"-{3,}|={3,}|~{3,}|\^{3,}")
 
 
@@ -50,12 +50,12 @@ class Section:
     name : str
         As written, without colon and marks.
     style : {"numpydoc", "google", "markdown"}
-        What makes it a heading.
+        Style of its heading.
     mark : str
         ``"-"``, ``"="``, ``"~"`` (numpydoc), ``"##"``, ``"**"`` (Markdown), ``""`` (Google).
     heading, body, end : int
-        Line numbers from 0: the heading, the first line after it (and its underline), the line after the last
-        one with text; ``end == body`` when there is none.
+        Line numbers from 0: the heading, the first line after it (and its underline), the line after its last
+        line of text; ``end == body`` if it has no text.
     inline : str
         Text on the heading's own line (``Guide: text``).
     lazy : bool
@@ -87,22 +87,22 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class HeadingPlace:
-    """A line at the docstring's margin, which a style may take for a heading.
+    """A line at the docstring's margin, which may be a heading of a style.
 
     Parameters
     ----------
     lines : sequence of DocLine
         All of the docstring.
     number : int
-        The line's, from 0.
+        Its number, from 0.
     text : str
-        The line's, stripped.
+        Its text, stripped.
     margin : int
         Column of headings.
     current : Section or None
         The section that the line would belong to.
     asked : frozenset of str
-        Keys of names to recognise beside the known ones.
+        Keys of names to recognise besides the known names.
     """
 
     lines: Sequence[DocLine]
@@ -129,11 +129,11 @@ class HeadingPlace:
         return self.is_followed and self.lines[self.number + 1].indent > self.margin
 
     def is_rule(self, offset: int) -> bool:
-        """Whether the line so many lines below is an underline; see `is_rule`."""
+        """Whether the line ``offset`` lines below is an underline."""
         number = self.number + offset
         return 0 <= number < len(self.lines) and is_rule(self.lines[number], self.margin)
 
 
 def is_rule(line: DocLine, margin: int) -> bool:
-    """Whether a line is nothing but dashes or the like at the margin: an underline, a border, a rule."""
+    """Whether a line at the margin has only dashes or similar: an underline, a border, a rule."""
     return not line.code and line.indent == margin and bool(_RULE.fullmatch(line.text.strip()))

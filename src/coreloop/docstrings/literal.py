@@ -1,4 +1,4 @@
-"""One string literal in a source text: where each part of its value stands, and how to write into it."""
+"""A string literal in a source text: map positions in its value to the source, and spell new text."""
 
 import ast
 import re
@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from coreloop.docstrings.source import UnprovenError
 
-# The possessive repeat keeps a literal that does not match from being tried in every way it could be cut. The
-# group's own repeat is plain, since in Python 3.11.2 a possessive one never matches; it has one way to match.
+# The possessive repeat avoids exponential time on text that does not match. The group's own repeat is not
+# possessive: in Python 3.11.2 such a group never matches.
 _LITERAL = re.compile(
     r"(?P<prefix>[rRuU]?)(?P<quote>\"\"\"|'''|\"|')"
     r"(?P<body>(?:[^\\\"']++|\\.|(?!(?P=quote))[\"'])*)(?P=quote)",
@@ -31,12 +31,12 @@ class StringLiteral:
     prefix, quote : str
         As written.
     start, end : int
-        Offsets in the text, of what is between the quotes.
+        Offsets in the text of the part between the quotes.
     value : str
-        What Python makes of it.
+        Its value in Python.
     marks : tuple of (int, int)
         Offsets in ``value`` and in the text, after each escape and each line break that is spelled
-        differently in the two; between marks the two run in step.
+        differently; between marks, both advance equally.
     """
 
     prefix: str
@@ -55,15 +55,15 @@ class StringLiteral:
         return len(self.quote) == 3
 
     def offset(self, position: int) -> int:
-        """Offset in the text of an offset in the value (the end of a line of it)."""
-        found = bisect_left(self.marks, (position, 0))
-        if found == len(self.marks) or self.marks[found][0] > position:
-            found -= 1
-        value, text = self.marks[found]
+        """Offset in the text of an offset in the value (the end of one of its lines)."""
+        number = bisect_left(self.marks, (position, 0))
+        if number == len(self.marks) or self.marks[number][0] > position:
+            number -= 1
+        value, text = self.marks[number]
         return text + position - value
 
     def spell(self, lines: str, newline: str) -> str:
-        """Write text, its line breaks LF, so that it can stand inside; `UnprovenError` if nothing could."""
+        """Spell text (line breaks LF) for the literal; `UnprovenError` if that is impossible."""
         if self.raw:
             return self._spell_raw(lines, newline)
         escaped = lines.replace("\\", "\\\\")
@@ -74,18 +74,18 @@ class StringLiteral:
     def _spell_raw(self, lines: str, newline: str) -> str:
         if not self.triple:
             raise UnprovenError(
-                "the docstring is a raw string in single quotes, which cannot hold a line break"
+                "the docstring is a raw string in single quotes, which cannot contain a line break"
             )
         if self.quote in lines:
-            raise UnprovenError(f"the docstring is a raw string, which cannot hold {self.quote}")
+            raise UnprovenError(f"the docstring is a raw string, which cannot contain {self.quote}")
         return lines.replace("\n", newline)
 
 
 def read_literal(text: str, start: int, end: int) -> StringLiteral:
-    """Read the literal at ``text[start:end]``; `UnprovenError` if it is more than one."""
+    """Read the literal at ``text[start:end]``; `UnprovenError` for several joined literals."""
     match = _LITERAL.fullmatch(text, start, end)
     if not match:
-        raise UnprovenError("the docstring is put together from several literals")
+        raise UnprovenError("the docstring consists of several literals")
     raw = match["prefix"] in ("r", "R")
     parts, marks = [], [(0, match.start("body"))]
     length, copied = 0, match.start("body")

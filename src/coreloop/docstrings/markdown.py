@@ -1,4 +1,4 @@
-"""Headings of Markdown: a name behind number signs, or a known one in bold on a line of its own."""
+"""Headings of Markdown: a name after number signs, or a known name in bold on its own line."""
 
 import re
 
@@ -10,7 +10,7 @@ _BOLD = re.compile(r"(?P<mark>\*\*|__)(?P<name>[^\W\d_][\w /&-]{0,60}):?(?P=mark
 
 
 def read_heading(place: HeadingPlace) -> Section | None:
-    """The section that a line opens, None where it is no heading of this style."""
+    """The section that a line opens; None if it is not a heading of this style."""
     match = _ATX.fullmatch(place.text) or _bold(place)
     if not match or not match["name"]:
         return None
@@ -19,7 +19,7 @@ def read_heading(place: HeadingPlace) -> Section | None:
 
 
 def _bold(place: HeadingPlace) -> re.Match[str] | None:
-    """A bold line is a heading where it stands alone and its name is known: other bold lines are emphasis."""
+    """Match a bold line with a known name after a blank line; other bold lines are emphasis."""
     match = _BOLD.fullmatch(place.text)
     is_known = match is not None and name_key(match["name"]) in {*KNOWN_KEYS, *place.asked}
     return match if is_known and place.is_fresh else None

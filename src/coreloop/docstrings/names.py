@@ -1,4 +1,4 @@
-"""Names of sections, and which spellings of one are the same."""
+"""Names of sections, and their equivalent spellings."""
 
 import re
 
@@ -29,7 +29,7 @@ _SAME = {spelling: key for key, spellings in _SPELLINGS.items() for spelling in 
 
 
 def name_key(name: str) -> str:
-    """What two spellings of one section name have in common (`SeeAlso`, `See also:`, `See Also`)."""
+    """The key that all spellings of a section name share (`SeeAlso`, `See also:`, `See Also`)."""
     key = re.sub(r"[\s_*-]+", "", name.strip().removesuffix(":")).casefold()
     return _SAME.get(key, key)
 

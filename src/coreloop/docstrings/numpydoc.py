@@ -4,7 +4,7 @@ from coreloop.docstrings.heading import HeadingPlace, Section
 
 
 def read_heading(place: HeadingPlace) -> Section | None:
-    """The section that a line opens, None where it is no heading of this style."""
+    """The section that a line opens; None if it is not a heading of this style."""
     if not place.is_rule(1) or place.is_rule(0):
         return None
     started = place.current is not None and place.current.body == place.number

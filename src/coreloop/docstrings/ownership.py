@@ -1,6 +1,6 @@
-"""Which lines of a docstring are coreloop's: those that promotions on the branch put there.
+"""Which lines of a docstring are coreloop's: those that promotions on the branch added.
 
-Known from history, not from their look: a person may write a line of the same form.
+History decides, not the form: a person may write a line of the same form.
 """
 
 from collections import Counter
@@ -17,74 +17,68 @@ from coreloop.history.repository import Repository
 def promoted_lines(
     repository: Repository, revision: str, *, path: str, target: str, is_form: Callable[[str], bool]
 ) -> frozenset[str]:
-    """The bullets that promotions of a docstring put into it and none took out again, each on one line.
+    """The bullets that promotions added to a docstring and none removed, each on one line.
 
     Parameters
     ----------
     repository : Repository
-        Its whole history is read, and the file where a promotion of this docstring changed it.
+        Its whole history is read, and the file at each promotion of this docstring.
     revision : str
         The base branch's commit.
     path : str
         The file below the repository's root.
     target : str
-        As the trailers have it: ``path.py::qualname`` below the project's folder.
+        As in the trailers: ``path.py::qualname`` below the project's folder.
     is_form : callable
         Whether a bullet is of a form that coreloop writes: a reviewer may have added others.
     """
-    found = set[str]()
-    standing = [one for one in promotions(repository.log(revision)) if not one.reverted]
-    for sha in dict.fromkeys(one.sha for one in standing if _same(one.target, target)):
-        below = repository.resolve(f"{sha}^")
-        before = docstring_bullets(repository.read(below, path) if below else None, target)
+    promoted = set[str]()
+    in_effect = [promotion for promotion in promotions(repository.log(revision)) if not promotion.reverted]
+    commits = [promotion.sha for promotion in in_effect if _symbol(promotion.target) == _symbol(target)]
+    for sha in dict.fromkeys(commits):
+        parent = repository.resolve(f"{sha}^")
+        before = docstring_bullets(repository.read(parent, path) if parent else None, target)
         after = docstring_bullets(repository.read(sha, path), target)
-        found = (found | set(after - before)) - set(before - after)
-    return frozenset(filter(is_form, found))
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether two targets are one docstring; the line of a definition may have moved."""
-    return _symbol(one) == _symbol(other)
+        promoted = (promoted | set(after - before)) - set(before - after)
+    return frozenset(filter(is_form, promoted))
 
 
 def _symbol(target: str) -> tuple[str, str]:
+    """File and name of a target; the line is left out, since a definition may have moved."""
     file, _, symbol = target.partition("::")
     return file, symbol.partition(":")[0]
 
 
-def bullets_beside(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
-    """The bullets that stand where new ones would: in a section, or (None) in the first block.
-
-    None of a docstring that cannot be read: who edits it says why.
-    """
+def existing_bullets(source: bytes, target: str, section: str | None) -> tuple[str, ...]:
+    """The bullets of a section, or (None) of the first block; empty if the docstring is unreadable."""
     try:
-        found = _located(source, target, section)
-        return tuple(bullet.text for bullet in bullets_at(found.layout, section)) if found else ()
+        located = _locate(source, target, section)
+        return tuple(bullet.text for bullet in bullets_at(located.layout, section)) if located else ()
     except UnprovenError:
         return ()
 
 
 def docstring_bullets(source: bytes | None, target: str) -> Counter[str]:
-    """The bullets of a docstring, each on one line; none of a file that Python cannot read.
+    """The bullets of a docstring, each on one line; empty if Python cannot read the file.
 
     Parameters
     ----------
     source : bytes or None
-        The file; None where there is none.
+        The file; None if absent.
     target : str
         ``path.py::qualname``; the path does not matter.
     """
     try:
-        found = _located(source or b"", target, None)
+        located = _locate(source or b"", target, None)
     except UnprovenError:
         return Counter()
-    if found is None:
+    if located is None:
         return Counter()
-    lines = found.layout.lines
+    lines = located.layout.lines
     return Counter(bullet.text for bullet in read_bullets(lines, 0, len(lines)))
 
 
-def _located(source: bytes, target: str, section: str | None) -> Located | None:
+def _locate(source: bytes, target: str, section: str | None) -> Located | None:
     qualname, _, line = target.partition("::")[2].partition(":")
     place = Place(qualname, int(line) if line.isdecimal() else None)
     return locate(read_source(source), place, asked=() if section is None else (section,))

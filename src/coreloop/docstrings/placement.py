@@ -1,6 +1,6 @@
-"""Where in a docstring new lines go, and the check that they arrived: line numbers and text, no source.
+"""Choose the place for new lines in a docstring, and prove the result: line numbers and text, no source.
 
-By default the end of the first block of text, the only part that every framework sends; else a section.
+The default is the end of the first block of text, the only part that every framework sends.
 """
 
 import re
@@ -25,15 +25,15 @@ class Placement:
     Parameters
     ----------
     after : int
-        The line they follow.
+        Number of the line above.
     lines : tuple of str
         With indentation, heading and blank lines.
     appended : tuple of str
-        Those of the asked lines that were not there yet.
+        The requested lines that were absent.
     created : bool
         Whether the section is new.
     lead : str
-        White space of the docstring's margin, for closing quotes that need a line of their own.
+        White space of the docstring's margin, for closing quotes that need their own line.
     """
 
     after: int
@@ -44,26 +44,26 @@ class Placement:
 
 
 def never(_: str) -> bool:
-    """No line is of a form that coreloop writes."""
+    """Default of `Wanted.is_ours`: no line has a form that coreloop writes."""
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be placed.
+    """Lines to place, and their format.
 
     Attributes
     ----------
     lines : tuple of str
-        Bullets, or whatever a human chose.
+        Bullets, or text that a person chose.
     section : str or None
         None for the end of the first block.
     style : {"numpydoc", "google", "markdown"}
-        Of a section that a docstring without sections gets.
+        Style of a new section in a docstring without sections.
     width : int or None
-        Columns at which a bullet is broken.
+        Columns at which bullets are wrapped.
     is_ours : callable
-        Whether a bullet is of a form that coreloop writes: a list of nothing else goes on.
+        Whether a bullet is of a form that coreloop writes; a list with only such bullets is continued.
     """
 
     lines: tuple[str, ...]
@@ -79,7 +79,7 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     Parameters
     ----------
     layout : Layout
-        The docstring, scanned with the section, if any, among the asked names.
+        The docstring, scanned with the section, if any, among the names.
     wanted : Wanted
     indent : str
         White space for a docstring whose only line of text is its first.
@@ -87,12 +87,12 @@ def place(layout: Layout, wanted: Wanted, *, indent: str) -> Placement | None:
     Returns
     -------
     Placement or None
-        None when every line is there already.
+        None if all lines are already present.
 
     Raises
     ------
     UnprovenError
-        There is no place that is clear.
+        No place is unambiguous.
     """
     if wanted.section is None:
         return _place_first(layout, wanted, indent)
@@ -113,7 +113,7 @@ def _place_first(layout: Layout, wanted: Wanted, indent: str) -> Placement | Non
 
 
 def _tail(layout: Layout, last: int) -> list[str]:
-    """A blank line where the next section or field would touch what is new."""
+    """A blank line if the next section or field would touch the new lines."""
     following = layout.lines[last + 1 : last + 2]
     return [""] if following and not following[0].blank else []
 
@@ -128,18 +128,18 @@ def _written(lines: Sequence[str], lead: str, wanted: Wanted) -> list[str]:
 
 
 def _place_in_section(layout: Layout, wanted: Wanted, section: str, indent: str) -> Placement | None:
-    """In a section, or at the end for a section that does not exist."""
-    found = layout.named(section)
-    if len(found) > 1:
-        raise UnprovenError(f"the docstring has {len(found)} sections named {section}")
-    present = _content(layout, found[0]) if found else set()
+    """Place lines in a section, which is created at the end if absent."""
+    existing = layout.named(section)
+    if len(existing) > 1:
+        raise UnprovenError(f"the docstring has {len(existing)} sections named {section}")
+    present = _content(layout, existing[0]) if existing else set()
     missing = tuple(line for line in dict.fromkeys(wanted.lines) if line.strip() not in present)
     if not missing:
         return None
     _refuse_open_fence(layout)
     return (
-        _place_into(layout, found[0], missing, wanted, indent)
-        if found
+        _place_into(layout, existing[0], missing, wanted, indent)
+        if existing
         else _place_new(layout, section, missing, wanted, indent)
     )
 
@@ -188,7 +188,7 @@ def _body_lead(layout: Layout, section: Section, lead: str) -> str:
 
 
 def _step(layout: Layout, lead: str) -> str:
-    """By how much the docstring's Google sections indent their text."""
+    """Indentation of text in the docstring's Google sections."""
     for section in layout.sections:
         if section.style == "google" and section.body < section.end:
             first = layout.lines[section.body].lead
@@ -198,7 +198,7 @@ def _step(layout: Layout, lead: str) -> str:
 
 
 def _needs_gap(layout: Layout, section: Section, first: str) -> bool:
-    """Whether the new text would otherwise run into a doctest, a directive or text of another kind."""
+    """Whether a blank line must separate the new text from a doctest, a directive or text of another kind."""
     lines = layout.lines[section.body : section.end]
     body = [line for line in lines if not line.blank and line.indent >= layout.margin]
     if section.lazy or not body:
@@ -213,7 +213,7 @@ def _needs_gap(layout: Layout, section: Section, first: str) -> bool:
 def _place_new(
     layout: Layout, section: str, missing: tuple[str, ...], wanted: Wanted, indent: str
 ) -> Placement:
-    # behind a field, a section would be read as part of that field
+    # after a field, a section would be read as part of that field
     above = range(layout.first_field)
     last = max((number for number in above if not layout.lines[number].blank), default=None)
     if last is None:
@@ -226,7 +226,7 @@ def _place_new(
 def new_section(
     layout: Layout | None, section: str, lines: Sequence[str], wanted: Wanted, lead: str = ""
 ) -> list[str]:
-    """Write a section in the docstring's own style, or in the one that is wanted where it has none."""
+    """Write a section in the docstring's own style, or in the wanted style if it has no sections."""
     model = _model(layout) if layout else None
     style = model.style if model is not None else wanted.style
     heading, inner = _heading(model, section, style), lead
@@ -249,12 +249,12 @@ def _heading(model: Section | None, section: str, style: Style) -> list[str]:
 
 
 def _is_spaced(layout: Layout, model: Section | None) -> bool:
-    """Whether a blank line stands below headings."""
+    """Whether headings are followed by a blank line."""
     return model is not None and model.body < model.end and layout.lines[model.body].blank
 
 
 def _model(layout: Layout) -> Section | None:
-    """The last section in the style that most have; titles above a block count only if nothing else does."""
+    """The last section in the most common style; titles above a block count only without other sections."""
     headed = [section for section in layout.sections if not section.prose]
     candidates = [section for section in headed if section.known or section.mark not in ("", "=")] or headed
     counts = Counter[Style](section.style for section in candidates)
@@ -262,20 +262,20 @@ def _model(layout: Layout) -> Section | None:
 
 
 def prove_placement(before: Layout, after: Layout, placement: Placement, section: str | None) -> None:
-    """Raise `UnprovenError` unless the new lines are where they belong, and all else is where it was."""
+    """Raise `UnprovenError` unless the new lines are in their place and everything else is unchanged."""
     count = len(placement.lines)
-    # what only begins like a section ends where the list in the first block begins
-    goes_on = [
-        not placement.created and (section is not None or found.style != "google" or bool(placement.lines[0]))
-        for found in before.sections
+    # a paragraph that begins like a Google section ends where the list in the first block begins
+    grows = [
+        not placement.created and (section is not None or part.style != "google" or bool(placement.lines[0]))
+        for part in before.sections
     ]
     expected = [
-        _moved(found, placement, count, goes_on=more)
-        for found, more in zip(before.sections, goes_on, strict=True)
+        _moved(part, placement, count, may_grow=may_grow)
+        for part, may_grow in zip(before.sections, grows, strict=True)
     ]
     if placement.created and section is not None:
         expected.append(_appended(after, placement, section))
-        expected.sort(key=lambda one: one.heading)
+        expected.sort(key=lambda part: part.heading)
     if list(map(_outline, expected)) != list(map(_outline, after.sections)):
         where = "the first block" if section is None else f"section {section}"
         raise UnprovenError(
@@ -287,22 +287,23 @@ def prove_placement(before: Layout, after: Layout, placement: Placement, section
         raise UnprovenError("the lines would change how the rest of the docstring is read")
 
 
-def _moved(found: Section, placement: Placement, count: int, *, goes_on: bool) -> Section:
-    if found.heading > placement.after:
-        return replace(found, heading=found.heading + count, body=found.body + count, end=found.end + count)
-    if max(found.end, found.body) - 1 == placement.after and goes_on:
-        return replace(found, end=placement.after + count + 1 - (not placement.lines[-1]))
-    return found
+def _moved(section: Section, placement: Placement, count: int, *, may_grow: bool) -> Section:
+    heading, body, end = section.heading, section.body, section.end
+    if heading > placement.after:
+        return replace(section, heading=heading + count, body=body + count, end=end + count)
+    if max(end, body) - 1 == placement.after and may_grow:
+        return replace(section, end=placement.after + count + 1 - (not placement.lines[-1]))
+    return section
 
 
 def _appended(after: Layout, placement: Placement, section: str) -> Section:
-    """The new section, if it starts after the gap, ends with the last new line and bears the name."""
+    """The new section, if it starts after the gap, ends with the last new line and has the name."""
     heading, end = placement.after + 2, placement.after + len(placement.lines) + 1
     end -= not placement.lines[-1]
-    found = next((one for one in after.sections if one.heading == heading), None)
-    if found is None or found.end != end or found.key != name_key(section):
+    new = next((part for part in after.sections if part.heading == heading), None)
+    if new is None or new.end != end or new.key != name_key(section):
         raise UnprovenError(f"the lines would not be read as a section named {section}")
-    return found
+    return new
 
 
 def _outline(section: Section) -> tuple[str, str, int, int, int]:

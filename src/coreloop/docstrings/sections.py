@@ -1,7 +1,7 @@
-"""Where the sections of a docstring are: numpydoc, Google and Markdown headings, a file for each.
+"""Find the sections of a docstring; each heading style (numpydoc, Google, Markdown) has its own module.
 
 Text in, line numbers out. The editor (which must not put a line into the wrong section) and the shape report
-(which must not count what only looks like a section) both read docstrings through `scan`.
+(which must not count false sections) both read docstrings through `scan`.
 """
 
 import re
@@ -27,7 +27,7 @@ _FENCE = re.compile(r"(?P<fence>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 class Layout:
     """A docstring as lines and sections.
 
-    `margin` is the column of headings, `least` what `inspect.cleandoc` cuts off (None: one line of text).
+    `margin` is the column of headings, `least` the columns that `inspect.cleandoc` removes (None: one line).
     """
 
     lines: tuple[DocLine, ...]
@@ -37,7 +37,7 @@ class Layout:
     open_fence: bool
 
     def named(self, name: str) -> list[Section]:
-        """The sections of that name, in any spelling."""
+        """The sections of a name, in any spelling."""
         return [section for section in self.sections if section.key == name_key(name)]
 
     def content(self, section: Section) -> list[str]:
@@ -48,8 +48,8 @@ class Layout:
     @property
     def first_field(self) -> int:
         """Number of the first line with a field (``:param x:``), or of the line after the last."""
-        found = (number for number, line in enumerate(self.lines) if is_field(line, self.margin))
-        return next(found, len(self.lines))
+        fields = (number for number, line in enumerate(self.lines) if is_field(line, self.margin))
+        return next(fields, len(self.lines))
 
     def preface(self) -> list[str]:
         """Text lines before the first section, stripped."""
@@ -61,12 +61,12 @@ class Layout:
         return [line.text.strip() for line in self.lines[: section.heading] if not line.blank]
 
     def is_rule(self, number: int) -> bool:
-        """Whether a line is nothing but dashes at the margin: an underline, a table border, a transition."""
+        """Whether a line at the margin has only dashes: an underline, a table border, a transition."""
         return is_rule(self.lines[number], self.margin)
 
 
 def is_field(line: DocLine, margin: int) -> bool:
-    """Whether a line is a field of reST or Epytext: what follows, up to the next heading, is of fields."""
+    """Whether a line is a field of reST or Epytext; all lines up to the next heading belong to fields."""
     return not line.code and line.indent == margin and bool(_FIELD.match(line.text.strip()))
 
 
@@ -74,15 +74,15 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     """Find the sections of a docstring.
 
     A heading is at the docstring's margin and not in a fenced block or a doctest. numpydoc and Markdown
-    headings are structural, so that names nobody has heard of still end the section above. A Google heading
-    is a known name, an asked one, or a title (``Data Sources:``) right above an indented block.
+    headings are structural, so even unknown names end the section above. A Google heading is a known name,
+    an asked name, or a title (``Data Sources:``) right above an indented block.
 
     Parameters
     ----------
     docstring : str
         The value of the literal, not dedented.
     asked : collection of str
-        Names to recognise beside the known ones.
+        Names to recognise besides the known names.
 
     Returns
     -------
@@ -94,8 +94,8 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
     closing = lines[-1]
     if layout.sections or least is None or not closing.blank or closing.indent <= least:
         return layout
-    # A line sticks out to the left (an escaped line break in an example does that); the closing quotes still
-    # show where the text stands.
+    # A line is outdented (an escaped line break in an example does that), but the closing quotes still show
+    # the margin.
     moved = _scan_at(lines, closing.indent, least, asked, open_fence)
     return moved if moved.sections else layout
 
@@ -103,7 +103,7 @@ def scan(docstring: str, *, asked: Collection[str] = ()) -> Layout:
 def _scan_at(
     lines: Sequence[DocLine], margin: int, least: int | None, asked: Collection[str], open_fence: bool
 ) -> Layout:
-    # As in `inspect.cleandoc`, the first line's own indentation says nothing.
+    # As in `inspect.cleandoc`, the first line's own indentation does not count.
     lines = (replace(lines[0], indent=margin), *lines[1:])
     sections = tuple(_Scanner(lines, margin, frozenset(map(name_key, asked))).sections())
     return Layout(lines, sections, margin, least, open_fence)
@@ -119,7 +119,7 @@ def _split(docstring: str) -> list[DocLine]:
 
 
 def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
-    """Mark doctests (up to a blank or outdented line) and fenced lines; tell whether a fence stays open."""
+    """Mark doctests (up to a blank or outdented line) and fenced lines; return whether a fence stays open."""
     marked, fence, prompt = [], "", -1
     for number, line in enumerate(lines):
         stripped = line.text.strip()
@@ -137,7 +137,7 @@ def _mark_code(lines: Sequence[DocLine]) -> tuple[list[DocLine], bool]:
 
 
 def _underlines(pair: Sequence[DocLine]) -> bool:
-    """Whether the second of two lines underlines the first in reST: a fence would be shorter."""
+    """Whether the second of two lines underlines the first in reST; a fence would be shorter."""
     if len(pair) < 2 or pair[0].blank or pair[0].indent != pair[1].indent:
         return False
     title, rule = (line.text.strip() for line in pair)
@@ -154,13 +154,13 @@ def _closes(stripped: str, fence: str) -> bool:
 
 
 class _Scanner:
-    """One pass over the lines; `_current` is the section that the line at hand would belong to."""
+    """One pass over the lines; `_current` is the section that the next line would belong to."""
 
     def __init__(self, lines: Sequence[DocLine], margin: int, asked: frozenset[str]) -> None:
         self._lines = lines
         self._margin = margin
         self._asked = asked
-        self._found: list[Section] = []
+        self._sections: list[Section] = []
         self._current: Section | None = None
         self._lazy = False
 
@@ -173,31 +173,31 @@ class _Scanner:
                 continue
             self._read(number)
             number += 1
-        self._keep()
-        return self._found
+        self._close()
+        return self._sections
 
     def _open(self, opened: Section) -> None:
-        self._keep()
+        self._close()
         self._current, self._lazy = opened, opened.lazy
 
-    def _keep(self) -> None:
+    def _close(self) -> None:
         if self._current is not None:
-            self._found.append(self._current)
+            self._sections.append(self._current)
         self._current = None
 
     def _read(self, number: int) -> None:
-        """Add a line to the current section, or end the section: fields, what a Google section leaves."""
+        """Add a line to the current section, or end it at a field or at text outside a Google section."""
         line = self._lines[number]
         if self._current is not None and is_field(line, self._margin):
-            self._keep()
+            self._close()
         if self._current is None or line.blank:
             self._lazy = self._lazy and not line.blank
             return
         outside = line.indent <= self._margin and line.code != "fence"
         if self._current.style == "google" and outside and not self._lazy:
-            self._keep()
+            self._close()
             return
-        # Text that starts beside its heading may hang; below `Guide: text`, an indented block is the text.
+        # After `Guide: text`, an indented block continues the text.
         self._lazy = self._lazy and (outside or not self._current.inline)
         self._current = replace(self._current, end=number + 1)
 

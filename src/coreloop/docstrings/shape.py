@@ -1,7 +1,7 @@
-"""Which sections the docstrings of a file really have, and which ones an edit would lose.
+"""Which sections the docstrings of a file have, and which ones an edit would lose.
 
-A section counts when it says something. A heading without text and a placeholder under it (`TODO`) are how
-such a rule is defeated, so both are missing. No file is opened here.
+Only sections with content count: a heading without text, or with a placeholder (`TODO`), would defeat the
+rule, so its section counts as missing. No file is opened here.
 """
 
 import re
@@ -23,12 +23,12 @@ from coreloop.docstrings.source import (
 from coreloop.project.settings import DocstringSettings
 
 SECTIONS = DocstringSettings().sections
-"""What a report asks for unless told otherwise."""
+"""Sections that a report checks by default."""
 
 OTHER_SECTIONS = ("When", "How", "Verified", "Caveats")
-"""Known beside them."""
+"""Other sections whose loss is reported."""
 
-# A line that starts with the first promises text; one that is nothing but the second says that there is none.
+# Placeholders: lines that begin with the first, and lines that consist of the second.
 _PROMISE = re.compile(r"(?:TODO|TBD|TBA|TBC|FIXME|XXX|WIP)\b|추후 ?작성|작성 ?예정|미정")
 _NOTHING = re.compile(
     r"todo|tbd|tba|tbc|fixme|xxx|wip|to be (?:done|written|added|documented)|n/?a|none|nil|nothing"
@@ -40,7 +40,7 @@ _LEADING = re.compile(r"^(?:[-*+•>#:]|\d+[.)]|\.\.(?=\s)|\s)+")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What one docstring has.
+    """The sections of one docstring.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Shape:
     line : int
         Of the ``def`` or ``class``.
     present, missing : tuple of str
-        Of the sections asked for, in their order.
+        Of the requested sections, in their order.
     """
 
     qualname: str
@@ -60,7 +60,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Sections that a definition had and has no longer; `line` is that of the new file."""
+    """Sections that a definition lost; `line` is that of the new file."""
 
     qualname: str
     line: int
@@ -68,16 +68,16 @@ class Loss:
 
 
 def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape, ...] | Refused:
-    """Tell for each public class, function and method of a file which sections its docstring has.
+    """List the sections of each public class, function and method of a file.
 
-    Public is what has no name with a leading underscore on its way and is not inside a function. Overloads
-    and a property's setter do not show their docstrings and are left out.
+    Public definitions have no underscore at the start of a part of their name and are not inside a function.
+    Overloads and property setters are left out, since their docstrings do not show.
 
     Parameters
     ----------
     source : bytes
     sections : sequence of str
-        Names asked for.
+        Names of the requested sections.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def shapes(source: bytes, *, sections: Sequence[str] = SECTIONS) -> tuple[Shape,
         tree = read_source(source).tree
     except UnprovenError as reason:
         return Refused(str(reason))
-    return tuple(_shape(found, sections) for found in _public(definitions(tree)))
+    return tuple(_shape(definition, sections) for definition in _public(definitions(tree)))
 
 
 def lost_sections(
@@ -96,14 +96,14 @@ def lost_sections(
 ) -> tuple[Loss, ...] | Refused:
     """Compare two states of a file: sections that a definition in both of them had and lost.
 
-    A name that is defined several times is compared in the order of its definitions. What is no longer
-    defined is not a loss; what lost its whole docstring is.
+    Several definitions of a name are compared in their order. A removed definition is not a loss; a removed
+    docstring is.
 
     Parameters
     ----------
     old, new : bytes
     sections : sequence of str
-        Names asked for.
+        Names of the requested sections.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def lost_sections(
 
 
 def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTIONS) -> tuple[str, ...]:
-    """Those of `sections` that a docstring really has.
+    """The sections out of `sections` that a docstring has, with content.
 
     Parameters
     ----------
@@ -136,15 +136,15 @@ def docstring_sections(docstring: str | None, *, sections: Sequence[str] = SECTI
     if docstring is None:
         return ()
     layout = scan(docstring, asked=sections)
-    found = set(_implicit(layout))
-    found.update(section.key for section in layout.sections if _says(layout.content(section), section.key))
-    return tuple(name for name in sections if name_key(name) in found)
+    keys = set(_implicit(layout))
+    keys.update(part.key for part in layout.sections if _has_content(layout.content(part), part.key))
+    return tuple(name for name in sections if name_key(name) in keys)
 
 
-def _public(found: Iterator[Definition]) -> Iterator[Definition]:
-    """Classes and functions that a reader of the package meets."""
+def _public(scopes: Iterator[Definition]) -> Iterator[Definition]:
+    """Public classes and functions."""
     functions: set[str] = set()
-    for definition in found:
+    for definition in scopes:
         parts = definition.qualname.split(".")
         inside = any(".".join(parts[:count]) in functions for count in range(1, len(parts)))
         if not hasattr(definition.node, "bases"):
@@ -169,11 +169,11 @@ def _value(definition: Definition) -> str | None:
 
 
 def _implicit(layout: Layout) -> Iterator[str]:
-    """Summary and description: the first paragraph of text, and any further one before the first heading."""
+    """Summary and description: the first paragraph, and any other before the first heading."""
     paragraphs = [part for part in _paragraphs(layout.preface()) if not part[0].startswith(".. ")]
-    if paragraphs and _says(paragraphs[0], "summary"):
+    if paragraphs and _has_content(paragraphs[0], "summary"):
         yield "summary"
-    if any(_says(part, "description") for part in paragraphs[1:]):
+    if any(_has_content(part, "description") for part in paragraphs[1:]):
         yield "description"
 
 
@@ -187,24 +187,24 @@ def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
     return [part for part in parts if part]
 
 
-def _says(lines: Sequence[str], key: str) -> bool:
+def _has_content(lines: Sequence[str], key: str) -> bool:
     return any(not _is_stub(line, key) for line in lines)
 
 
 def _is_stub(line: str, key: str) -> bool:
-    """Whether a line promises text, says that there is none, or has no letter and no digit."""
+    """Whether a line is a placeholder, or has no letter and no digit."""
     if line.startswith(("```", "~~~")):
         return True
     text = _LEADING.sub("", line).strip("`*_()[]<>. \t…")
     if not any(char.isalnum() for char in text) or _PROMISE.match(text):
         return True
-    # "None" is what a function may return; under any other heading it fills a lint.
+    # "None" is content for Returns; under any other heading it is a placeholder.
     return bool(_NOTHING.fullmatch(text)) and not (key == "returns" and text.casefold() == "none")
 
 
-def _numbered(found: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]]:
+def _numbered(listed: Sequence[Shape]) -> Iterator[tuple[tuple[str, int], Shape]]:
     seen: Counter[str] = Counter()
-    for shape in found:
+    for shape in listed:
         yield (shape.qualname, seen[shape.qualname]), shape
         seen[shape.qualname] += 1
 

@@ -1,4 +1,4 @@
-"""Which arguments a definition can be called with."""
+"""The arguments that a definition accepts."""
 
 import ast
 
@@ -8,12 +8,12 @@ _OWN = frozenset({"self", "cls"})
 
 
 def takes(definition: Definition, name: str) -> bool:
-    """Whether a function has an argument of a name; one with ``**kwargs`` takes any."""
+    """Whether a function has an argument of a name; ``**kwargs`` takes any name."""
     node = definition.node
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    given = node.args
-    if given.kwarg is not None:
+    arguments = node.args
+    if arguments.kwarg is not None:
         return True
-    named = (*given.posonlyargs, *given.args, *given.kwonlyargs)
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     return name not in _OWN and any(argument.arg == name for argument in named)

@@ -1,7 +1,7 @@
-"""Python source as bytes, text and syntax tree at once, and the definitions in it.
+"""Python source as bytes, text and syntax tree, and the definitions in it.
 
-The parser reads the bytes themselves; the decoded text exists to find, for a position that the parser reports
-(a line and a UTF-8 column), the byte it stands for in the file's own encoding.
+The parser reads the bytes; the decoded text maps its positions (a line and a UTF-8 column) to bytes in the
+file's own encoding.
 """
 
 import ast
@@ -16,17 +16,17 @@ from dataclasses import dataclass
 Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _BOM = b"\xef\xbb\xbf"
-# What the tokenizer takes for the end of a line: not a form feed, not U+2028.
+# Line ends as the tokenizer sees them: not a form feed, not U+2028.
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _BYTES_NEWLINE = re.compile(rb"\r\n|\r|\n")
 _BLOCKS = frozenset({"body", "handlers", "orelse", "finalbody", "cases"})
 _PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-"""A file for a newer Python is refused, and this tells why."""
+"""For the reason why a file is refused: it may need a newer Python."""
 _UNREADABLE = (SyntaxError, ValueError, LookupError, OverflowError, RecursionError, MemoryError)
 
 
 class UnprovenError(Exception):
-    """What was asked for cannot be shown to be safe; the message is the reason, for a maintainer."""
+    """An edit cannot be proven safe; the message is the reason, for a maintainer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class SourceText:
         return self.line_starts[lineno] if lineno < len(self.line_starts) else len(self.text)
 
     def line_start_before(self, offset: int) -> int:
-        """Offset in `text` of the start of the line that holds an offset."""
+        """Offset in `text` of the start of the line that contains an offset."""
         return self.line_starts[bisect_right(self.line_starts, offset) - 1]
 
     def byte_offset(self, offset: int) -> int:
-        """Offset in `raw` of an offset in `text`, if the codec leads back to the same bytes."""
+        """Offset in `raw` of an offset in `text`; `UnprovenError` if the codec does not round-trip."""
         head = self._bom + encode(self.text[:offset], self.encoding)
         if not self.raw.startswith(head):
             raise UnprovenError(
@@ -89,8 +89,8 @@ class SourceText:
         if before:
             return str(before[-1])
         for position in (offset, end, 0):
-            if found := _NEWLINE.search(self.text, position):
-                return found.group()
+            if match := _NEWLINE.search(self.text, position):
+                return match.group()
         return "\n"
 
     @property
@@ -131,26 +131,26 @@ def read_source(raw: bytes) -> SourceText:
 
 
 def parse(raw: bytes) -> ast.Module:
-    """`ast.parse` without the warnings about the escapes that the file has always had."""
+    """`ast.parse` without warnings about existing invalid escapes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(raw)
 
 
 def encode(text: str, encoding: str) -> bytes:
-    """Encode; `UnprovenError` names the first character that the encoding lacks."""
+    """Encode text; `UnprovenError` names the first character that the encoding lacks."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as exc:
         lacking = exc.object[exc.start : exc.start + 1]
         raise UnprovenError(f"the file's encoding, {encoding}, has no {lacking!r}") from exc
     except _UNREADABLE as exc:
-        raise UnprovenError(f"the file's encoding, {encoding}, cannot hold the text") from exc
+        raise UnprovenError(f"the file's encoding, {encoding}, cannot encode the text") from exc
 
 
 def _encoding(raw: bytes) -> str:
     # The tokenizer turns a bare CR into a line end before it looks for a coding cookie; `detect_encoding`
-    # leaves that to its readline.
+    # leaves that to `readline`.
     lines = iter(_BYTES_NEWLINE.split(raw, maxsplit=2)[:2])
     encoding, _ = tokenize.detect_encoding(lambda: next(lines, b"") + b"\n")
     return "utf-8" if encoding == "utf-8-sig" else encoding
@@ -163,7 +163,7 @@ def _first_line(exc: BaseException) -> str:
 
 
 def definitions(tree: ast.Module) -> Iterator[Definition]:
-    """Every module, class and function of a tree, in the order of the file, whatever blocks they stand in."""
+    """The module and every class and function of a tree in file order, also those inside blocks."""
     yield Definition("", tree)
     stack: list[tuple[str, ast.AST]] = [("", node) for node in reversed(tree.body)]
     while stack:
@@ -175,13 +175,13 @@ def definitions(tree: ast.Module) -> Iterator[Definition]:
 
 
 def _blocks(node: ast.AST) -> list[ast.AST]:
-    """The statements, handlers and cases right below a statement."""
+    """The statements, handlers and cases directly below a statement."""
     names = [name for name in node._fields if name in _BLOCKS]
     return [child for name in names for child in getattr(node, name)]
 
 
 def find_definition(tree: ast.Module, qualname: str, line: int | None = None) -> Definition:
-    """The one definition of a name; `UnprovenError` if there is none, or more than one that shows.
+    """Find the definition of a name; `UnprovenError` if absent, or if several are visible.
 
     Parameters
     ----------
@@ -189,28 +189,28 @@ def find_definition(tree: ast.Module, qualname: str, line: int | None = None) ->
     qualname : str
         Dotted; ``""`` or ``"<module>"`` is the module; ``<locals>`` parts are ignored.
     line : int, optional
-        Any line from the first decorator to the ``def`` itself; chooses among several.
+        Any line from the first decorator to the ``def``; chooses among several definitions.
     """
     wanted = ".".join(part for part in qualname.split(".") if part not in ("<locals>", "<module>"))
-    found = [definition for definition in definitions(tree) if definition.qualname == wanted]
-    if not found:
+    matching = [definition for definition in definitions(tree) if definition.qualname == wanted]
+    if not matching:
         raise UnprovenError(f"nothing named {qualname} is defined here")
     if not wanted:
-        return found[0]
-    lines = ", ".join(str(definition.line) for definition in found)
+        return matching[0]
+    lines = ", ".join(str(definition.line) for definition in matching)
     if line is not None:
-        chosen = [definition for definition in found if definition.first_line <= line <= definition.line]
+        chosen = [definition for definition in matching if definition.first_line <= line <= definition.line]
         if not chosen:
             raise UnprovenError(f"{qualname} is not defined at line {line} but at {lines}")
         return chosen[0]
-    visible = [definition for definition in found if not is_shadowed(definition)] or found
+    visible = [definition for definition in matching if not is_shadowed(definition)] or matching
     if len(visible) > 1:
         raise UnprovenError(f"{qualname} is defined more than once, at lines {lines}; name one of them")
     return visible[0]
 
 
 def is_shadowed(definition: Definition) -> bool:
-    """Whether `definition` never shows its docstring: an ``@overload``, a property's setter or deleter."""
+    """Whether a docstring never shows: that of an ``@overload``, of a property's setter or deleter."""
     if isinstance(definition.node, ast.Module):
         return False
     name = definition.node.name
@@ -225,23 +225,25 @@ def _dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def same_but(old: ast.AST, new: ast.AST, *, but: tuple[ast.Constant, ast.Constant] | None = None) -> bool:
-    """Whether two trees are equal, positions aside, and the value of one pair of constants aside."""
+def equal_except(
+    old: ast.AST, new: ast.AST, *, pair: tuple[ast.Constant, ast.Constant] | None = None
+) -> bool:
+    """Whether two trees are equal apart from positions and the value of one pair of constants."""
     pairs: list[tuple[object, object]] = [(old, new)]
     while pairs:
-        one, other = pairs.pop()
-        if type(one) is not type(other):
+        left, right = pairs.pop()
+        if type(left) is not type(right):
             return False
-        if isinstance(one, list) and isinstance(other, list):
-            if len(one) != len(other):
+        if isinstance(left, list) and isinstance(right, list):
+            if len(left) != len(right):
                 return False
-            pairs.extend(zip(one, other, strict=True))
-        elif isinstance(one, ast.AST):
-            skipped = "value" if but and one is but[0] and other is but[1] else ""
-            for field in one._fields:
-                left, right = getattr(one, field), getattr(other, field)
-                if left is not right and field != skipped:
-                    pairs.append((left, right))
-        elif one != other and repr(one) != repr(other):
+            pairs.extend(zip(left, right, strict=True))
+        elif isinstance(left, ast.AST):
+            skipped = "value" if pair and left is pair[0] and right is pair[1] else ""
+            for field in left._fields:
+                values = getattr(left, field), getattr(right, field)
+                if values[0] is not values[1] and field != skipped:
+                    pairs.append(values)
+        elif left != right and repr(left) != repr(right):
             return False
     return True

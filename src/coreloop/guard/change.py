@@ -68,7 +68,7 @@ def read_change(repository: Repository, *, base: str, head: str) -> Change:
     merge_base = repository.merge_base(base, head)
     if merge_base is None:
         raise GitError(_why_apart(repository, base, head))
-    return Change(tuple(repository.log(head, but=base)), merge_base)
+    return Change(tuple(repository.log(head, exclude=base)), merge_base)
 
 
 def _why_apart(repository: Repository, base: str, head: str) -> str:

@@ -1,1 +1,1 @@
-"""What git knows: commits, their trailers, and the promotions that they tell of."""
+"""The git history: commits, their trailers, and the promotions in them."""

@@ -1,4 +1,4 @@
-"""Contents of blobs, from one git process however many are asked for."""
+"""Contents of blobs, all read from one git process."""
 
 import subprocess
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Blobs:
-    """``git cat-file --batch`` of a repository, started by the first question.
+    """``git cat-file --batch`` of a repository, started at the first read.
 
     Parameters
     ----------
@@ -23,19 +23,19 @@ class Blobs:
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, sha: str) -> bytes | None:
-        """A blob's bytes; None where git has no such blob, or cannot get it."""
+        """A blob's bytes; None if git does not have the blob or cannot fetch it."""
         if self._process is None:
             self._process = self._start()
-        asked, told = self._process.stdin, self._process.stdout
-        if asked is None or told is None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
             return None
-        with suppress(OSError):  # it died over an earlier one; then it tells nothing either
-            asked.write(f"{sha}\n".encode())
-            asked.flush()
-        words = told.readline().split()  # the hash, the kind, the size; or the hash and "missing"
+        with suppress(OSError):  # if git has died, the read below is empty
+            stdin.write(f"{sha}\n".encode())
+            stdin.flush()
+        words = stdout.readline().split()  # the hash, the kind, the size; or the hash and "missing"
         if len(words) != 3:
             return None
-        content = told.read(int(words[2]) + 1)[:-1]  # a newline follows
+        content = stdout.read(int(words[2]) + 1)[:-1]  # a newline follows
         return content if words[1] == b"blob" else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What was promoted, reverted or is under way, read from git: the commits' trailers are the only record."""
+"""Merged, reverted and open promotions, read from git: the commits' trailers are the only record."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -15,16 +15,16 @@ _REVERTS = re.compile(r"^This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A commit that carries a candidate's key.
+    """A commit with the key of a candidate.
 
     Attributes
     ----------
     phase : str
         ``R`` or ``F``.
     merged_at : datetime
-        When it came to the branch, UTC: the time of the merge, not of the commit that the merge brought.
+        When it was merged, UTC: the time of the merge commit, not of the commit that it merged.
     reverted : bool
-        Whether a later commit took it back, and no still later one brought it again.
+        Whether a later commit reverted it, and that revert was not reverted.
     """
 
     key: str
@@ -38,35 +38,35 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One time that a promotion came to the branch.
+    """A merge of a promotion; a promotion may be merged several times.
 
     Attributes
     ----------
-    landing, below : str
-        The commit that brought it there, a merge or the promotion's own, and the one that this stands on;
-        ``below`` is empty where there is none.
+    landing, parent : str
+        The commit on the branch, a merge commit or the promotion's own, and its first parent; ``parent`` is
+        empty for a root commit.
     place : int
-        Place of ``landing`` in `History.times_s`.
+        Index of ``landing`` in `History.times_s`.
     """
 
     promotion: Promotion
     landing: str
-    below: str
+    parent: str
     place: int
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What a line of history says of promotions.
+    """The promotions in a line of history.
 
     Attributes
     ----------
     merges : tuple of Merge
-        In the order in which they came; what was reverted and promoted again is in it twice.
+        In order; a promotion that was reverted and promoted again is listed twice.
     revert_places : tuple of int
-        Where a promotion was taken back, whether or not it came again.
+        Indexes of the commits that reverted a promotion, also of promotions that were merged again.
     times_s : tuple of int
-        Committer's times along the first parents, the oldest commit first, in seconds since 1970.
+        Committer's times along the first parents, oldest first, in seconds since 1970.
     """
 
     merges: tuple[Merge, ...]
@@ -74,20 +74,19 @@ class History:
     times_s: tuple[int, ...]
 
     def promotions(self) -> list[Promotion]:
-        """One for each key, in the order of their merges: the oldest, or one that followed on its revert."""
-        found: dict[str, Promotion] = {}
-        for one in (merge.promotion for merge in self.merges):
-            standing = found.get(one.key)
-            if standing is None or (standing.reverted and not one.reverted):
-                found.pop(one.key, None)  # its place is that of the newer merge
-                found[one.key] = one
-        return list(found.values())
+        """One promotion per key, in the order of merges: the first, or the one in effect after its revert."""
+        by_key: dict[str, Promotion] = {}
+        for promotion in (merge.promotion for merge in self.merges):
+            earlier = by_key.get(promotion.key)
+            if earlier is None or (earlier.reverted and not promotion.reverted):
+                by_key.pop(promotion.key, None)  # its place is that of the newer merge
+                by_key[promotion.key] = promotion
+        return list(by_key.values())
 
     def moment(self, place: int, *, now: datetime) -> datetime:
-        """When something came to the branch, as far as clocks can be trusted.
+        """When a commit came to the branch, corrected for wrong clocks.
 
-        A machine whose clock was behind cannot make a commit older than those that it stands on, and none
-        is of the future.
+        A commit is not older than its ancestors, and not newer than ``now``.
         """
         now_s = int(now.timestamp())
         if self.times_s[place] > now_s:
@@ -101,14 +100,14 @@ def promotions(commits: Iterable[Commit]) -> list[Promotion]:
     Parameters
     ----------
     commits : iterable of Commit
-        Newest first, as `Repository.log` gives them; squash and merge commits alike, since a squash keeps
-        the trailers.
+        Newest first, as from `Repository.log`; squash commits count like merges, since they keep the
+        trailers.
 
     Returns
     -------
     list of Promotion
-        In the order in which they came to the branch. Of several commits with one key (a merge commit that
-        repeats the trailers) the oldest stands for all.
+        In the order in which they came to the branch. Of several commits with one key (a merge commit may
+        repeat the trailers) only the oldest is listed.
     """
     return read_history(commits).promotions()
 
@@ -128,20 +127,20 @@ def read_history(commits: Iterable[Commit]) -> History:
             if key and trailers.get("Phase") in {"R", "F"}:
                 landing = landings[commit.sha]
                 promotion = _promotion(commit, trailers, landing.commit, reverted=not alive[commit.sha])
-                below = landing.commit.parents[0] if landing.commit.parents else ""
-                merge = Merge(promotion, landing.commit.sha, below, landing.place)
+                parent = landing.commit.parents[0] if landing.commit.parents else ""
+                merge = Merge(promotion, landing.commit.sha, parent, landing.place)
                 merges.setdefault((key, landing.place), merge)  # a merge commit may repeat the trailers
     promoted = {merge.promotion.sha for merge in merges.values()}
-    reverts = {landings[sha].place for sha in _taking_back(ordered, promoted)}
+    reverts = {landings[sha].place for sha in _reverts(ordered, promoted)}
     return History(
-        merges=tuple(sorted(merges.values(), key=lambda one: one.place)),
+        merges=tuple(sorted(merges.values(), key=lambda merge: merge.place)),
         revert_places=tuple(sorted(reverts)),
         times_s=tuple(commit.committed_s for commit in line),
     )
 
 
 def project_keys(folder: Path, *, base: str) -> frozenset[str]:
-    """`known_keys` of the repository that a folder belongs to; none when it belongs to none."""
+    """`known_keys` of the repository that a folder belongs to; empty outside a repository."""
     try:
         repository = Repository(folder)
     except NoRepositoryError:
@@ -157,20 +156,19 @@ def known_keys(repository: Repository, *, base: str) -> frozenset[str]:
     Parameters
     ----------
     repository : Repository
-        Only what this clone knows is read: nothing is fetched.
+        Only this clone is read; nothing is fetched.
     base : str
-        Name of the base branch; its remote-tracking branches count too, of whatever remote.
+        Name of the base branch; its remote-tracking branches of every remote count, too.
     """
     remotes = repository.remotes()
     names = [base, *(f"{remote}/{base}" for remote in remotes)]
     bases = [sha for name in names if (sha := repository.resolve(name)) is not None]
-    merged = {one.key for sha in bases for one in promotions(repository.log(sha))}
-    here = (None, *remotes)
-    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in here)))
+    merged = {promotion.key for sha in bases for promotion in promotions(repository.log(sha))}
+    return frozenset(merged.union(*(open_keys(repository, remote=remote) for remote in (None, *remotes))))
 
 
 def open_keys(repository: Repository, *, remote: str | None) -> dict[str, str]:
-    """Candidate keys at the heads of promotion branches that this clone knows, with the branches' names."""
+    """Candidate keys at the heads of this clone's promotion branches, with the branches' names."""
     heads = repository.promotion_heads(remote, BRANCH_PREFIX)
     return {key: branch for branch, commit in heads.items() for key in promoted_keys(commit.message)}
 
@@ -185,19 +183,19 @@ class OpenBranch:
 
 
 def open_branches(repository: Repository, merged: Collection[str]) -> list[OpenBranch]:
-    """Promotion branches that this clone knows, here or of a remote, but for those of ``merged`` keys."""
-    found = {}
+    """Promotion branches in this clone, local and remote-tracking, without those of ``merged`` keys."""
+    branches = {}
     for remote in (None, *repository.remotes()):
         for name, commit in repository.promotion_heads(remote, BRANCH_PREFIX).items():
             for key in promoted_keys(commit.message):
                 if key not in merged:
-                    found[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
-    return list(found.values())
+                    branches[name] = OpenBranch(name, key, datetime.fromtimestamp(commit.committed_s, UTC))
+    return list(branches.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _Landing:
-    """A commit of the line of first parents, and its place there from the oldest on."""
+    """A commit of the line of first parents, and its index there, oldest first."""
 
     place: int
     commit: Commit
@@ -216,7 +214,7 @@ def _promotion(commit: Commit, trailers: Mapping[str, str], landing: Commit, *, 
 
 
 def _first_parents(ordered: list[Commit]) -> list[Commit]:
-    """The line of first parents of the newest commit, the oldest first."""
+    """The line of first parents of the newest commit, oldest first."""
     commits = {commit.sha: commit for commit in ordered}
     line: list[Commit] = []
     step = ordered[-1] if ordered else None
@@ -227,24 +225,24 @@ def _first_parents(ordered: list[Commit]) -> list[Commit]:
 
 
 def _landings(ordered: list[Commit], line: list[Commit]) -> dict[str, _Landing]:
-    """What brought each commit to the branch: itself, or a merge.
+    """The commit on the branch for each commit: itself, or the merge that brought it.
 
-    A commit's own time says when it was proposed; a draft may wait for weeks.
+    A commit's own time is that of the proposal; a draft may wait for weeks.
     """
     commits = {commit.sha: commit for commit in ordered}
     landings: dict[str, _Landing] = {}
     for place, commit in enumerate(line):
-        left = [commit.sha]
-        while left:
-            sha = left.pop()
+        pending = [commit.sha]
+        while pending:
+            sha = pending.pop()
             if sha in commits and sha not in landings:
                 landings[sha] = _Landing(place, commit)
-                left.extend(commits[sha].parents)
+                pending.extend(commits[sha].parents)
     return landings
 
 
-def _taking_back(ordered: list[Commit], promoted: set[str]) -> list[str]:
-    """Commits that take a promotion back: its reverts, but not the reverts of these."""
+def _reverts(ordered: list[Commit], promoted: set[str]) -> list[str]:
+    """Commits that revert a promotion, without those that revert such a revert."""
     parents = {commit.sha: commit.parents for commit in ordered}
     undoes: dict[str, bool] = {}
     for commit in ordered:
@@ -253,22 +251,22 @@ def _taking_back(ordered: list[Commit], promoted: set[str]) -> list[str]:
             touched = {sha, *_brought(sha, parents)}
             reverts = touched & undoes.keys()
             if touched & promoted or reverts:
-                undoes[commit.sha] = bool(touched & promoted) or not any(undoes[one] for one in reverts)
-    return [sha for sha, back in undoes.items() if back]
+                undoes[commit.sha] = bool(touched & promoted) or not any(undoes[revert] for revert in reverts)
+    return [sha for sha, is_revert in undoes.items() if is_revert]
 
 
 def _alive(ordered: list[Commit]) -> dict[str, bool]:
-    """Whether each commit is in effect: what is reverted is not, unless the revert is reverted.
+    """Whether each commit is in effect: not reverted, or its revert was reverted.
 
-    Decided from the newest on, since a revert can itself be taken back only by a later commit. Who reverts a
-    merge takes back what it brought, although only the merge is named.
+    Read from the newest commit on, since only a later commit can revert a revert. The revert of a merge names
+    only the merge, but also reverts the commits that it brought.
     """
     parents = {commit.sha: commit.parents for commit in ordered}
     alive = {commit.sha: True for commit in ordered}
     for commit in reversed(ordered):
         named = tuple(_REVERTS.findall(commit.message)) if alive[commit.sha] else ()
         reverted = [sha for sha in alive if sha.startswith(named)] if named else []
-        alive |= {gone: False for sha in reverted for gone in (sha, *_brought(sha, parents))}
+        alive |= {undone: False for sha in reverted for undone in (sha, *_brought(sha, parents))}
     return alive
 
 
@@ -279,10 +277,10 @@ def _brought(sha: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:
 
 
 def _ancestors(shas: Iterable[str], parents: Mapping[str, tuple[str, ...]]) -> set[str]:
-    left, found = list(shas), set[str]()
-    while left:
-        sha = left.pop()
-        if sha not in found:
-            found.add(sha)
-            left.extend(parents.get(sha, ()))
-    return found
+    pending, ancestors = list(shas), set[str]()
+    while pending:
+        sha = pending.pop()
+        if sha not in ancestors:
+            ancestors.add(sha)
+            pending.extend(parents.get(sha, ()))
+    return ancestors

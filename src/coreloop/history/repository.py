@@ -1,6 +1,6 @@
-"""Git, as far as coreloop reads it: what is there at a revision, asked of the program itself.
+"""Read a git repository with the git program.
 
-The standard library alone, and nothing that writes: that is `coreloop.promote.commits`.
+Only the standard library, and read-only: `coreloop.promote.commits` writes.
 """
 
 import os
@@ -16,10 +16,10 @@ from coreloop.history.blobs import Blobs
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 NO_GIT: Final = "git is not installed, or not in PATH"
-# Never ask at a terminal: a nightly job would hang. Messages are read, so they are in one language.
+# No prompts, since a nightly job would hang. One language, since messages are parsed.
 ENVIRONMENT: Final = {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", "LC_ALL": "C.UTF-8"}
 _GITHUB: Final = re.compile(
-    # the whole address, since a path or another host may end in the same words
+    # matches the complete address, since a path or another host may end in the same words
     r"(?:[\w+.-]+://)?(?:[^/@\s]*@)?(?:www\.|ssh\.)?github\.com(?::[0-9]+/|[:/])/*"
     r"(?P<repo>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
 )
@@ -27,9 +27,9 @@ _GITHUB: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit: its hash, the committer's time in seconds since 1970, its whole message, its parents.
+    """A commit: its hash, the committer's time in seconds since 1970, its full message, its parents.
 
-    `people` are the author's name and e-mail address and the committer's, as the commit has them.
+    `people` are the names and e-mail addresses of the author and the committer.
     """
 
     sha: str
@@ -68,9 +68,9 @@ class Repository:
     Raises
     ------
     NoRepositoryError
-        It belongs to none.
+        The folder is outside a repository.
     GitError
-        It is bare.
+        The repository is bare.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -84,34 +84,34 @@ class Repository:
         self._blobs.close()
 
     def resolve(self, revision: str) -> str | None:
-        """Hash of the commit that a revision names; None when there is none."""
+        """Hash of the commit that a revision names; None if absent."""
         name = f"{revision}^{{commit}}"
         return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok={0, 1, 128}) or None
 
     def is_shallow(self) -> bool:
-        """Whether history was cut off by ``clone --depth``."""
+        """Whether the history is truncated (``clone --depth``)."""
         return self._git("rev-parse", "--is-shallow-repository") == "true"
 
     def require_history(self) -> None:
-        """Refuse a clone whose history was cut off.
+        """Refuse a clone with a truncated history.
 
         Raises
         ------
         GitError
-            It is shallow.
+            The clone is shallow.
         """
         if self.is_shallow():
             raise GitError(
-                "this clone is shallow, so what was promoted cannot be known; run git fetch --unshallow"
+                "this clone is shallow, so its promotions cannot be read; run git fetch --unshallow"
             )
 
     def base(self, branch: str) -> str:
-        """The base branch's newest commit that this clone knows: the remote's, else its own.
+        """The base branch's newest commit in this clone, of the remote-tracking branch if there is one.
 
         Raises
         ------
         GitError
-            There is no such branch.
+            The branch does not exist.
         """
         remote = self.remote()
         tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
@@ -121,15 +121,12 @@ class Repository:
         return sha
 
     def read(self, revision: str, path: str) -> bytes | None:
-        """A file's bytes at a revision; None when it is not there or is no regular file."""
+        """A file's bytes at a revision; None if absent or not a regular file."""
         entry = self._entry(revision, path)
         return None if entry is None else self._output("cat-file", "blob", entry[1])
 
-    def log(self, revision: str, *, but: str | None = None) -> Iterator[Commit]:
-        """Commits that are reachable from a revision, newest first; a child before its parents always.
-
-        With ``but``, those that are reachable from that one are left out.
-        """
+    def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
+        """Commits reachable from a revision and not from ``exclude``; children always before parents."""
         text = self._output(
             "log",
             "-z",
@@ -138,7 +135,7 @@ class Repository:
             "--format=%H %ct %P%n%an%n%ae%n%cn%n%ce%n%B",
             "--end-of-options",
             revision,
-            *([f"^{but}"] if but is not None else []),
+            *([f"^{exclude}"] if exclude is not None else []),
         )
         for part in text.decode("utf-8", "replace").split("\0"):
             head, *rest = part.split("\n", 5)
@@ -148,7 +145,7 @@ class Repository:
                 yield Commit(sha, int(committed), message, tuple(parents), tuple(people))
 
     def message(self, sha: str) -> str:
-        """A commit's whole message."""
+        """A commit's full message."""
         return self._git("log", "-1", "--no-show-signature", "--format=%B", "--end-of-options", sha)
 
     def changed_files(self, old: str, new: str) -> list[str]:
@@ -157,29 +154,31 @@ class Repository:
         return [name for name in names.split("\0") if name]
 
     def replaced_file(self, old: str, new: str) -> Replaced | None:
-        """The only file that differs between two commits, if it is a regular one and kept name and mode."""
-        found = self.differences(old, new)
-        if len(found) != 1 or found[0].modes[0] != found[0].modes[1] or found[0].modes[1] not in _REGULAR:
+        """The only file that differs between two commits, if it is regular and has the same name and mode."""
+        differences = self.differences(old, new)
+        if len(differences) != 1:
             return None
-        path, blobs = found[0].path, found[0].blobs
+        path, modes, blobs = differences[0].path, differences[0].modes, differences[0].blobs
+        if modes[0] != modes[1] or modes[1] not in _REGULAR:
+            return None
         before, after = map(self._blobs.read, blobs)
         if before is None or after is None:
             raise GitError(f"git has no content for {path} in {new[:12]}; run git fetch")
         return Replaced(path, before, after)
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The newest commit that two have in common; None when there is none, or one of them is not here."""
-        return self._git("merge-base", "--end-of-options", one, other, ok={0, 1, 128}) or None
+    def merge_base(self, left: str, right: str) -> str | None:
+        """The newest common ancestor of two commits; None if absent, or if a commit is not in this clone."""
+        return self._git("merge-base", "--end-of-options", left, right, ok={0, 1, 128}) or None
 
     def differences(self, old: str, new: str) -> list[FileDifference]:
-        """What differs between two commits, file by file; a rename is one that went and one that came."""
-        asked = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
-        words = self._git(*asked).split("\0")
-        found = []
+        """The files that differ between two commits; a rename is a deletion and an addition."""
+        command = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old, new)
+        words = self._git(*command).split("\0")
+        differences = []
         for head, path in zip(words[::2], words[1::2], strict=False):
-            before, after, left, right, _ = head.removeprefix(":").split(" ")
-            found.append(FileDifference(path, (before, after), (left, right)))
-        return found
+            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split(" ")
+            differences.append(FileDifference(path, (old_mode, new_mode), (old_blob, new_blob)))
+        return differences
 
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
@@ -190,42 +189,42 @@ class Repository:
         return self._git("remote").splitlines()
 
     def remote(self) -> str | None:
-        """The remote that promotions go to: ``origin``, else the only one; None when there is none.
+        """The remote for promotions: ``origin``, else the only remote; None without a remote.
 
         Raises
         ------
         GitError
-            There are several, and none is ``origin``.
+            There are several remotes, and none is ``origin``.
         """
         names = self.remotes()
         if "origin" in names or not names:
             return "origin" if names else None
         if len(names) > 1:
-            raise GitError(f"there are the remotes {', '.join(names)} and none is called origin; rename one")
+            raise GitError(f"none of the remotes {', '.join(names)} is called origin; rename one to origin")
         return names[0]
 
     def remote_url(self, remote: str) -> str:
-        """Address of a remote as configured, before ``insteadOf``; it may hold a password."""
+        """Address of a remote as configured, before ``insteadOf``; it may contain a password."""
         return self._git("config", "--get-all", f"remote.{remote}.url", ok={0, 1}).partition("\n")[0]
 
     def heads(self, remote: str | None) -> dict[str, str]:
-        """Branch names and their commits; of a remote as it has them now, which fetches nothing."""
-        asked = ("ls-remote", "--heads", "--", remote) if remote is not None else ("show-ref", "--heads")
-        # show-ref answers 1 when there is no branch yet
-        pairs = (line.split() for line in self._git(*asked, ok={0} if remote else {0, 1}).splitlines())
+        """Local branch names and their commits, or those that a remote has now; nothing is fetched."""
+        command = ("ls-remote", "--heads", "--", remote) if remote is not None else ("show-ref", "--heads")
+        # show-ref exits with 1 if no branch exists
+        pairs = (line.split() for line in self._git(*command, ok={0} if remote else {0, 1}).splitlines())
         return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
 
     def promotion_heads(self, remote: str | None, prefix: str) -> dict[str, Commit]:
-        """Commits at the heads of this clone's branches of a prefix, remote-tracking ones too."""
-        where = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
+        """Commits at the heads of this clone's branches with a prefix, also remote-tracking branches."""
+        patterns = [f"refs/heads/{prefix}", *([f"refs/remotes/{remote}/{prefix}"] if remote else [])]
         fields = "%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents)%00"
-        text = self._output("for-each-ref", f"--format={fields}", *where).decode("utf-8", "replace")
+        text = self._output("for-each-ref", f"--format={fields}", *patterns).decode("utf-8", "replace")
         parts = text.split("\0")
         rows = zip(parts[::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
         return {
             prefix + name.strip().partition(prefix)[2]: Commit(sha, int(committed), message)
             for name, sha, committed, message in rows
-            if committed  # a branch that points at no commit
+            if committed  # empty for a branch that points at no commit
         }
 
     def _entry(self, revision: str, path: str) -> tuple[str, str] | None:
@@ -245,7 +244,7 @@ class Repository:
 
 
 def git_failure(words: Sequence[str], stderr: str | bytes) -> GitError:
-    """The error of a git command: its verb, and what git said last."""
+    """The error of a git command: its verb and git's last message."""
     return GitError(f"git {words[2] if words[0] == '-c' else words[0]}: {_last_line(stderr)}")
 
 
@@ -259,7 +258,7 @@ def _root(folder: Path) -> Path:
     words = ("rev-parse", "--show-toplevel")
     try:
         done = _run(folder, *words)
-    except GitError:  # without git a folder can still be told to be none of its own
+    except GitError:  # without git, a .git folder still shows whether this is a repository
         if any((parent / ".git").exists() for parent in (folder.absolute(), *folder.absolute().parents)):
             raise
         raise no_repository from None
@@ -287,24 +286,24 @@ def _run(folder: Path, *words: str) -> "subprocess.CompletedProcess[bytes]":
 
 
 def github_repo(repository: Repository) -> str | None:
-    """``owner/name`` of the remote when it is on GitHub."""
+    """``owner/name`` of the remote if it is on GitHub, else None."""
     remote = repository.remote()
-    found = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
-    return found["repo"] if found else None
+    match = _GITHUB.fullmatch(repository.remote_url(remote)) if remote is not None else None
+    return match["repo"] if match else None
 
 
 def user_name(folder: Path) -> str | None:
-    """What git's ``user.name`` says in a folder, in a repository or not; None when it says nothing."""
+    """Git's ``user.name`` in a folder, in a repository or not; None if not set."""
     try:
-        found = _run(folder, "config", "--get", "user.name").stdout
+        output = _run(folder, "config", "--get", "user.name").stdout
     except GitError:
         return None
-    return found.decode("utf-8", "replace").strip() or None
+    return output.decode("utf-8", "replace").strip() or None
 
 
 def _last_line(stderr: str | bytes) -> str:
-    """What git said last, without the password that an address may hold."""
+    """Git's last message, without a password in an address."""
     text = stderr.decode("utf-8", "replace") if isinstance(stderr, bytes) else stderr
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
-    said = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
-    return re.sub(r"[^\s'\"]+:\S*@", "…@", said)
+    last = next((line for line in lines if line.startswith(("fatal:", "error:", "! "))), lines[-1])
+    return re.sub(r"[^\s'\"]+:\S*@", "…@", last)

@@ -1,4 +1,4 @@
-"""Axis names -> parts of a git branch name."""
+"""Turn axis names into parts of a git branch name."""
 
 import re
 import unicodedata
@@ -41,20 +41,20 @@ _MAX_CHARS: Final = 40
 
 
 def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
-    """A valid part of a git branch name for an axis or a tool.
+    """Make a valid part of a git branch name for an axis or a tool.
 
     Parameters
     ----------
     name : str or None
-        ``수익성``, ``cash flow``; None is a tool without an axis.
+        ``수익성``, ``cash flow``; None for a tool without an axis.
     more : mapping, optional
-        ``axis_slugs`` of coreloop.yaml; outweighs the built-in names.
+        ``axis_slugs`` of coreloop.yaml; they override the built-in names.
 
     Returns
     -------
     str
-        1 to 40 of ``a-z``, ``0-9`` and ``-``, no ``-`` at an end. A name that is not known and not ASCII gets
-        ``axis-`` and 8 hex digits of its SHA-256, the same every time; None gets ``general``.
+        1 to 40 of ``a-z``, ``0-9`` and ``-``, no ``-`` at an end. An unknown name that is not ASCII gets
+        ``axis-`` and 8 hex digits of its SHA-256; None gets ``general``.
     """
     if name is None:
         return "general"

@@ -1,6 +1,6 @@
-"""What marks a promotion: branch, title, label and the trailers of commits and pull requests.
+"""The marks of a promotion: branch, title, label and the trailers of commits and pull requests.
 
-One vocabulary for those who write them (`promote`) and those who read them (`history`, `guard`).
+`promote` writes them; `history` and `guard` read them.
 """
 
 import re
@@ -10,22 +10,22 @@ from typing import Final
 from coreloop.history.slug import to_slug
 
 BRANCH_PREFIX: Final = "skill/"
-"""Every promotion's branch begins so."""
+"""Prefix of every promotion's branch."""
 
 TITLE_MARK: Final = "[CORELOOP-"
-"""Every promotion's title begins so."""
+"""Prefix of every promotion's title."""
 
 LABEL: Final = "coreloop"
-"""The one label that coreloop puts on a pull request."""
+"""The label that coreloop adds to its pull requests."""
 
 SECTIONS: Final[Mapping[str, str]] = {"R": "Guide", "F": "Caveats"}
-"""What each phase appends to."""
+"""Docstring section of each phase."""
 
 REPLAYS: Final[Mapping[str, frozenset[str]]] = {
     "R": frozenset({"reproduced", "inconclusive", "unavailable", "not-applicable"}),
     "F": frozenset({"not-applicable"}),
 }
-"""The verdicts with which each phase goes on; of a Guide only a statement has nothing to repeat."""
+"""Replay verdicts with which a promotion proceeds; a Guide's statement has no calls to replay."""
 
 NAMES: Final = (
     "Phase",
@@ -41,25 +41,25 @@ NAMES: Final = (
 CANDIDATE_ID: Final = re.compile(r"(cand|ce)-\d{4}-\d\d-\d\d-\d{3,6}", re.ASCII)
 CANDIDATE_KEY: Final = re.compile(r"[0-9a-f]{16}")
 SYMBOL: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[0-9]{1,9})?")
-"""The part of a target behind ``::``: a qualname, with a line where one is defined twice."""
+"""The part of a target after ``::``: a qualname, with a line if it is defined twice."""
 
 _KINDS: Final = {"R": "docstring", "F": "caveat"}
-_SAYINGS: Final = {"R": "how it is used with success", "F": "how it fails"}
+_SUBJECTS: Final = {"R": "how it is used with success", "F": "how it fails"}
 _LINE: Final = re.compile(rf"^({'|'.join(NAMES)}):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 
 
 def read_trailers(message: str) -> dict[str, str]:
-    """Coreloop's trailers of a commit message or a pull request's body.
+    """Read coreloop's trailers from a commit message or a pull request's body.
 
-    Looked for in every paragraph, since tools append their own below; the last of a name counts.
+    Every paragraph is searched, since tools append their own trailers; the last of a name counts.
     """
     return {match[1]: match[2] for match in _LINE.finditer(message)}
 
 
 def read_promoted(message: str) -> tuple[dict[str, str], ...]:
-    """The trailers of each candidate that a message carries, in their order; ``Phase`` begins the next one's.
+    """Read the trailers of each candidate in a message, in order; each ``Phase`` begins a new candidate.
 
-    What stands there twice, as a squash repeats it, is one.
+    Repeated groups, as in a squash, count once.
     """
     groups: list[dict[str, str]] = [{}]
     for match in _LINE.finditer(message):
@@ -70,28 +70,28 @@ def read_promoted(message: str) -> tuple[dict[str, str], ...]:
 
 
 def promoted_keys(message: str) -> tuple[str, ...]:
-    """The keys of the candidates that a message carries."""
+    """The keys of the candidates in a message."""
     return tuple(key for group in read_promoted(message) if (key := group.get("Candidate-Key")))
 
 
 def write_trailers(values: Mapping[str, str]) -> str:
-    """The trailers as one paragraph, in the order of `NAMES`; a value is one line."""
+    """Write trailers as one paragraph, in the order of `NAMES`; each value on one line."""
     return "\n".join(f"{name}: {' '.join(values[name].split())}" for name in NAMES if name in values)
 
 
 def write_title(phases: Collection[str], engine: str) -> str:
-    """Subject of a promotion's commit and title of its pull request; of several, ``R`` names it."""
+    """Subject of a promotion's commit and title of its pull request; with both phases the mark is ``R``."""
     first, *others = sorted(set(phases), reverse=True)
-    said = " and ".join(_SAYINGS[phase] for phase in (first, *others))
-    return f"{TITLE_MARK}{first}] docs({engine}): {said}"
+    subject = " and ".join(_SUBJECTS[phase] for phase in (first, *others))
+    return f"{TITLE_MARK}{first}] docs({engine}): {subject}"
 
 
 def is_title(title: str, phases: Collection[str], engine: str) -> bool:
-    """Whether a title is a promotion's; older versions named the section, too."""
+    """Whether a title is that of a promotion; older versions appended the section."""
     wanted = write_title(phases, engine)
     return title in {wanted, *(f"{wanted}, {SECTIONS[phase]}" for phase in phases if len(set(phases)) == 1)}
 
 
 def branch_start(phase: str, engine: str) -> str:
-    """How the name of a promotion's branch begins; the axis and the day follow."""
+    """The beginning of a promotion's branch name; the axis and the day follow."""
     return f"{BRANCH_PREFIX}{_KINDS[phase]}-{to_slug(engine)}-"

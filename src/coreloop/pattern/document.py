@@ -86,7 +86,7 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
     asked = _quoted(candidate.example_questions) or "    (no text recorded)"
     relaxed = f"The gate was relaxed by the playbook (evidence rank {candidate.evidence_rank}):\n\n"
     advice = f"\n\n{relaxed}{_quoted(candidate.bullets)}" if candidate.bullets else ""
-    return f"\n{title}\n\n{figures}{advice}\n\n{text}\n\nAsked, for example:\n\n{asked}\n"
+    return f"\n{title}\n\n{figures}{advice}\n\n{text}\n\nExample questions:\n\n{asked}\n"
 
 
 def _notes(notes: Iterable[Note]) -> str:

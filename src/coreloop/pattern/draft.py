@@ -14,7 +14,7 @@ from coreloop.project.settings import Settings
 from coreloop.proposals.candidates import SECTION, Candidate, candidate_key
 from coreloop.proposals.grammar import Calls, When
 from coreloop.proposals.lines import MAX_LINE_CHARS, refuse_line
-from coreloop.proposals.statements import MAX_Q, q_told
+from coreloop.proposals.statements import MAX_Q, q_text
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.records import UNSPECIFIED, is_category
 
@@ -72,7 +72,7 @@ def _weak(candidate: Candidate) -> str | None:
         return None
     if not rest_n:
         return f"{_WEAK}its category has no other requests to compare it with"
-    sure = "" if candidate.q_value is None else f" ({q_told(candidate.q_value)})"
+    sure = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
     rest = f"{rest_ok} of {rest_n} of the rest of its category{sure}"
     return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
 

@@ -144,7 +144,7 @@ def _refusal(
         return _USERS_TOO
     for giver in sorted(givers[one.tool, one.line]):
         if one.tool not in givers.get((giver, one.line), {one.tool}):
-            return f"said already: it is what {giver} was called with, of which the same is said"
+            return f"redundant: it is what {giver} was called with, of which the same is said"
     return None
 
 

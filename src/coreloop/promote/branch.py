@@ -70,7 +70,7 @@ def taken_over(repository: WritableRepository, target: str, base_sha: str) -> di
     for name, message in _messages(repository, remote, fetch=True):
         if promoted_keys(message):
             continue
-        commits = repository.log(repository.heads(remote)[name], but=base_sha)
+        commits = repository.log(repository.heads(remote)[name], exclude=base_sha)
         groups = [group for commit in commits for group in read_promoted(commit.message)]
         if any(group.get("Target") == target for group in groups):
             found[name] = tuple(group.get("Candidate-Key", "") for group in groups)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.docstrings.edit import Edited, Refused, put_lines
-from coreloop.docstrings.ownership import bullets_beside, docstring_bullets, promoted_lines
+from coreloop.docstrings.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.docstrings.source import read_source
 from coreloop.errors import GitError, RefusedError
 from coreloop.history.promotions import promotions
@@ -313,7 +313,7 @@ def _edit(
         style=settings.docstring.style,
         width=line_length(lambda name: repository.read(base_sha, f"{folder}{name}")),
         is_ours=is_form,
-        going=_going(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
+        replaced=_going(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
         line=int(line) if line.isdecimal() else None,
     )
     if isinstance(outcome, Edited):
@@ -337,7 +337,7 @@ def _going(
     subjects = {said.subject() for text in lines if (said := parse_advice(text)) is not None}
     there = [
         text
-        for text in bullets_beside(source, proposal.target, section)
+        for text in existing_bullets(source, proposal.target, section)
         if text not in lines and (said := parse_advice(text)) is not None and said.subject() in subjects
     ]
     if not there:  # history is read only where a line would go

@@ -13,7 +13,7 @@ from coreloop.mine.statistics import TwoSides, newcombe_interval, wilson_interva
 from coreloop.project.settings import Settings
 from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
 from coreloop.proposals.figures import StatementEvidence
-from coreloop.proposals.statement_document import difference_told
+from coreloop.proposals.statement_document import difference_text
 from coreloop.proposals.statements import Statement
 
 
@@ -104,7 +104,7 @@ def statement_row(found: Statement) -> EvidenceRow:
     return EvidenceRow(
         as_it_says=f"{sides.n_ok} of {sides.n} {unit}",
         otherwise=otherwise,
-        difference=difference_told(found),
+        difference=difference_text(found),
         last_days=last,
         avoided=f"{found.avoided:.1f}",
         questions=str(found.n_questions),

@@ -1,1 +1,1 @@
-"""Candidates and counterexamples: their files, their words, the lines that they propose."""
+"""Candidates, counterexamples and statements: their files, their text and the lines that they propose."""

@@ -1,7 +1,7 @@
-"""What is said about one tool in one line: a table of forms, written and parsed in one place.
+"""The forms of a one-line statement about a tool: written and parsed here only.
 
 A form is a sentence with slots; every slot holds names or values of a closed vocabulary, never free text. No
-line has a date or a rate: what speaks for it stands in the draft, in the trailers and in the pull request.
+line has a date or a rate: the evidence is in the draft, in the trailers and in the pull request.
 """
 
 import re
@@ -14,7 +14,7 @@ from coreloop.failures import CLASSES
 from coreloop.text import FILLERS
 
 _NAME: Final = r"[^\W\d]\w{0,63}"
-_TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end: a line has none either
+_TOOL: Final = r"[^\W\d](?:[\w.:/-]{0,98}\w)?"  # no period at its end, since a line has none
 _WORD: Final = r"[\w][\w-]{0,39}"
 _VALUE: Final = rf'{_NAME}=(?:"[^"]{{1,80}}"|true|false)'
 _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_details().variants.*.item_id
@@ -22,29 +22,28 @@ _PATH: Final = rf"{_TOOL}\(\)(?:\.{_NAME}|\.\*|\[\]){{0,12}}"  # get_product_det
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What stands in a slot: the pattern of one item and, of several, what joins them and the last two."""
+    """A slot: the pattern of an item, the separator of several items, and that before the last item."""
 
     item: str
-    joint: str = ""
-    last: str = ""
+    separator: str = ""
+    last_separator: str = ""
 
     @property
     def between(self) -> str:
-        # each joint once: a pattern that can match in two ways takes exponential time to fail
-        return "|".join(map(re.escape, dict.fromkeys(filter(None, (self.joint, self.last)))))
+        # each separator once: a pattern that can match in two ways takes exponential time to fail
+        return "|".join(map(re.escape, dict.fromkeys(filter(None, (self.separator, self.last_separator)))))
 
     @property
     def pattern(self) -> str:
-        return (
-            rf"(?:{self.item})(?:(?:{self.between})(?:{self.item}))*" if self.joint else rf"(?:{self.item})"
-        )
+        item = rf"(?:{self.item})"
+        return rf"{item}(?:(?:{self.between}){item})*" if self.separator else item
 
     def join(self, items: tuple[str, ...]) -> str:
         *first, last = items
-        return f"{self.joint.join(first)}{self.last or self.joint}{last}" if first else last
+        return f"{self.separator.join(first)}{self.last_separator or self.separator}{last}" if first else last
 
     def split(self, text: str) -> tuple[str, ...]:
-        return tuple(re.split(self.between, text)) if self.joint else (text,)
+        return tuple(re.split(self.between, text)) if self.separator else (text,)
 
 
 _SLOTS: Final[Mapping[str, _Slot]] = {
@@ -88,8 +87,9 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     "from_result": "{argument}: only from an earlier result",
 }
 GUIDE_FORMS: Final = frozenset({"source", "first", "once", "use_for", "use_instead"})
-"""What a Guide may say; a caveat may say anything but how a tool is chosen."""
+"""Forms of a Guide."""
 CAVEAT_FORMS: Final = frozenset(_STATEMENTS) - {"first", "once", "use_for", "use_instead"} | {"fails"}
+"""Forms of a caveat: all but those about the choice of a tool."""
 _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "source": ("source", ("argument",)),
     "from_result": ("source", ("argument",)),
@@ -101,14 +101,14 @@ _SUBJECTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "not_right_after": ("right_after", ("tool",)),
     "one_of": ("values", ("argument",)),
 }
-"""By form: a kind, which forms that cannot hold together share, and the slots that tell what it is about."""
+"""By form: a kind, shared by the forms that exclude each other, and the slots that make up the subject."""
 _OTHER_TOOL: Final = frozenset({"first", "use_instead", "call_before_same", "call_after_same"})
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What sets the calls of a tool apart that fail: a form's name, and what stands in its slots."""
+    """A condition under which calls of a tool fail: a form's name and the contents of its slots."""
 
     form: str
     slots: tuple[tuple[str, tuple[str, ...]], ...]
@@ -119,12 +119,12 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One line: a form's name, what stands in its slots and, of ``fails``, the conditions.
+    """One line: a form's name, the contents of its slots and, for ``fails``, the conditions.
 
     Attributes
     ----------
     slots : tuple of (str, tuple of str)
-        By the slots' names in the order of the sentence. Of ``fails``: ``class`` and, where something worked
+        By the slots' names in the order of the sentence. For ``fails``: ``class`` and, if another call worked
         instead, ``call``.
     """
 
@@ -135,58 +135,58 @@ class Advice:
     def __str__(self) -> str:
         if self.form != "fails":
             return f"- {_written(_STATEMENTS[self.form], self.slots)}"
-        said = dict(self.slots)
-        instead = f": {said['call'][0]}" if "call" in said else ""
-        return f"- {' and '.join(map(str, self.conditions))} fails ({said['class'][0]}){instead}"
+        slots = dict(self.slots)
+        instead = f": {slots['call'][0]}" if "call" in slots else ""
+        return f"- {' and '.join(map(str, self.conditions))} fails ({slots['class'][0]}){instead}"
 
     def is_sound(self) -> bool:
-        """Whether the line is one that coreloop writes: a value that is no plain word makes another."""
+        """Whether the line parses back to this value; a slot with unsuitable text does not."""
         return parse_advice(str(self)) == self
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """What it names: each slot's name with each of its items, the conditions' slots first."""
+        """Each slot's name with each of its items, the conditions' slots first."""
         for slots in (*(condition.slots for condition in self.conditions), self.slots):
             for name, items in slots:
                 yield from ((name, item) for item in items)
 
     def named(self) -> "Named":
-        """What it names, sorted by the closed vocabulary that must have it."""
-        said = list(self.words())
-        pairs = [_pair(item) for slot, item in said if slot == "pair"]
-        calls = [(item.partition("(")[0], item) for slot, item in said if slot == "call"]
+        """The names and values in the line, by the closed vocabulary that must contain them."""
+        words = list(self.words())
+        pairs = [_pair(item) for slot, item in words if slot == "pair"]
+        calls = [(item.partition("(")[0], item) for slot, item in words if slot == "call"]
         given = [(tool, *_pair(pair)) for tool, call in calls for pair in re.findall(_VALUE, call)]
         return Named(
-            arguments=_of(said, "argument", "arguments") + tuple(name for name, _ in pairs),
-            values=_of(said, "values") + tuple(value for _, value in pairs if value),
-            tools=_of(said, "tool")
-            + tuple(path.partition("(")[0] for path in _of(said, "paths"))
+            arguments=_items(words, "argument", "arguments") + tuple(name for name, _ in pairs),
+            values=_items(words, "values") + tuple(value for _, value in pairs if value),
+            tools=_items(words, "tool")
+            + tuple(path.partition("(")[0] for path in _items(words, "paths"))
             + tuple(tool for tool, _ in calls),
-            keywords=_of(said, "keywords"),
+            keywords=_items(words, "keywords"),
             given=tuple(given),
         )
 
     def subject(self) -> tuple[str, ...]:
-        """What it is about: of two lines about the same, one is too many."""
+        """The subject of the line; a docstring needs only one line about a subject."""
         kind, slots = _SUBJECTS.get(self.form, (self.form, ()))
-        said = dict(self.slots)
-        about = sorted(f"{one.form} {' '.join(one.slots[0][1])}" for one in self.conditions)
-        return kind, *(" ".join(said[slot]) for slot in slots), *about
+        items = dict(self.slots)
+        conditions = sorted(f"{part.form} {' '.join(part.slots[0][1])}" for part in self.conditions)
+        return kind, *(" ".join(items[slot]) for slot in slots), *conditions
 
     def sends_to(self, tool: str) -> bool:
-        """Whether it tells who calls a tool to call that very tool before, after or instead."""
+        """Whether the line, in a tool's docstring, recommends that very tool before, after or instead."""
         return self.form in _OTHER_TOOL and ("tool", (tool,)) in self.slots
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a line names.
+    """The names and values in a line.
 
     Attributes
     ----------
     arguments, values : tuple of str
         Of the tool that the line is about; a value without its quotes.
     tools : tuple of str
-        Others, and the tool itself where its own results are meant.
+        Other tools, and the tool itself if a path starts at its result.
     keywords : tuple of str
         Of a category.
     given : tuple of (str, str, str)
@@ -201,40 +201,40 @@ class Named:
 
 
 def statement_key(tool: str, line: str, section: str) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of tool, line and section."""
+    """A key that is stable across runs: 16 hex digits of SHA-256 of tool, line and section."""
     return sha256(f"{tool}\n{line}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def condition(form: str, **slots: str | tuple[str, ...]) -> Condition:
-    """A condition from its slots, given by name in any order."""
+    """Make a condition from its slots, given by name in any order."""
     return Condition(form, _in_order(_CONDITIONS[form], slots))
 
 
 def advice(form: str, **slots: str | tuple[str, ...]) -> Advice:
-    """A line from its slots, given by name in any order."""
+    """Make a line from its slots, given by name in any order."""
     return Advice(form, _in_order(_STATEMENTS[form], slots))
 
 
 def fails(conditions: tuple[Condition, ...], error_class: str, instead: str | None = None) -> Advice:
-    """The line of conditions under which calls fail, and the call that worked instead."""
+    """Make the line of conditions under which calls fail, and the call that worked instead."""
     call = (("call", (instead,)),) if instead is not None else ()
     return Advice("fails", (("class", (error_class,)), *call), conditions)
 
 
 def written_path(recorded: str, tools: Collection[str]) -> str | None:
-    """A recorded place (``get_user_details.orders[]``) as a line has it (``get_user_details().orders[]``).
+    """Convert a recorded path (``get_user_details.orders[]``) to a line's (``get_user_details().orders[]``).
 
     Parameters
     ----------
     recorded : str
         From a call's ``args_from``.
     tools : collection of str
-        Names of tools. The longest that fits is the place's, since names may hold dots.
+        Names of tools. The longest that is a prefix is the path's tool, since names may contain dots.
 
     Returns
     -------
     str or None
-        None where no tool fits, or a field is no plain name.
+        None if no tool fits, or a field is not a plain name.
     """
     tool = max((name for name in tools if recorded.startswith(name)), key=len, default="")
     path = f"{tool}(){recorded[len(tool) :]}"
@@ -242,13 +242,13 @@ def written_path(recorded: str, tools: Collection[str]) -> str | None:
 
 
 def parse_advice(line: str) -> Advice | None:
-    """The value that writes a line; None for a line of no form, or with letters that nobody sees."""
+    """Parse a line; None if it has none of the forms, or contains invisible characters."""
     if not line.isprintable() or not FILLERS.isdisjoint(line):
         return None
     for form, pattern in _COMPILED.items():
-        found = pattern.fullmatch(line)
-        if found is not None:
-            value = _fails(found) if form == "fails" else Advice(form, _read(_STATEMENTS[form], found))
+        match = pattern.fullmatch(line)
+        if match is not None:
+            value = _fails(match) if form == "fails" else Advice(form, _read(_STATEMENTS[form], match))
             return value if str(value) == line else None
     return None
 
@@ -265,28 +265,28 @@ def _written(sentence: str, slots: tuple[tuple[str, tuple[str, ...]], ...]) -> s
 
 
 def _pattern(sentence: str, *, named: bool = True) -> str:
-    parts = _FIELD.split(sentence)  # text and names of slots in turns
+    parts = _FIELD.split(sentence)  # text and names of slots alternate
     group = "(?P<{}>{})" if named else "(?:{1})"
     return "".join(
-        group.format(part, _SLOTS[part].pattern) if place % 2 else re.escape(part)
-        for place, part in enumerate(parts)
+        group.format(part, _SLOTS[part].pattern) if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
     )
 
 
-def _read(sentence: str, found: re.Match[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((name, _SLOTS[name].split(found[name])) for name in _FIELD.findall(sentence))
+def _read(sentence: str, match: re.Match[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((name, _SLOTS[name].split(match[name])) for name in _FIELD.findall(sentence))
 
 
-def _fails(found: re.Match[str]) -> Advice:
-    conditions = tuple(_condition(found[place]) for place in ("one", "two") if found[place] is not None)
-    return fails(conditions, found["class"], found["call"])
+def _fails(match: re.Match[str]) -> Advice:
+    conditions = tuple(_condition(match[group]) for group in ("first", "second") if match[group] is not None)
+    return fails(conditions, match["class"], match["call"])
 
 
 def _condition(text: str) -> Condition:
-    form, found = next(
-        (form, found) for form, pattern in _COMPILED_CONDITIONS.items() if (found := pattern.fullmatch(text))
+    form, match = next(
+        (form, match) for form, pattern in _COMPILED_CONDITIONS.items() if (match := pattern.fullmatch(text))
     )
-    return Condition(form, _read(_CONDITIONS[form], found))
+    return Condition(form, _read(_CONDITIONS[form], match))
 
 
 def _pair(written: str) -> tuple[str, str]:
@@ -295,17 +295,17 @@ def _pair(written: str) -> tuple[str, str]:
     return name, value.strip('"') if value.startswith('"') else ""
 
 
-def _of(said: Iterable[tuple[str, str]], *slots: str) -> tuple[str, ...]:
-    return tuple(item for slot, item in said if slot in slots)
+def _items(words: Iterable[tuple[str, str]], *slots: str) -> tuple[str, ...]:
+    return tuple(item for slot, item in words if slot in slots)
 
 
 _COMPILED_CONDITIONS: Final = {form: re.compile(_pattern(sentence)) for form, sentence in _CONDITIONS.items()}
 _ANY_CONDITION: Final = "|".join(
     f"(?:{_pattern(sentence, named=False)})" for sentence in _CONDITIONS.values()
 )
-# Both in one match: "with a and without b" is two conditions, and "with a and b" is one.
+# Matched together: "with a and without b" is two conditions, and "with a and b" is one.
 _FAILS: Final = (
-    rf"- (?P<one>{_ANY_CONDITION})(?: and (?P<two>{_ANY_CONDITION}))? fails "
+    rf"- (?P<first>{_ANY_CONDITION})(?: and (?P<second>{_ANY_CONDITION}))? fails "
     rf"\((?P<class>{_SLOTS['class'].item})\)(?:: (?P<call>{_SLOTS['call'].item}))?"
 )
 _COMPILED: Final = {

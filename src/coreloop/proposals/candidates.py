@@ -1,4 +1,4 @@
-"""``{day}-candidates.json``: what a candidate is, and the file that holds a night's candidates."""
+"""Candidates, and the file with those of a run: ``{day}-candidates.json``."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,11 +12,11 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step
 
 SECTION: Final = SECTIONS["R"]
-"""The section that candidates go to."""
+"""Docstring section for candidates."""
 FROM_RECORDS: Final = 1
-"""Evidence rank of the audit log itself, the best there is."""
+"""Evidence rank of the audit log itself, the best rank."""
 FROM_PLAYBOOK: Final = 2
-"""Evidence rank of a pattern that passed because the playbook knows advice for its questions."""
+"""Evidence rank of a pattern that passed because the playbook has advice for its questions."""
 FROM_NOTES: Final = 3
 """Evidence rank of what people wrote by hand."""
 
@@ -31,10 +31,10 @@ class Candidate:
     Attributes
     ----------
     rest_ok, rest_n : int
-        How many of the other requests of its category succeeded, of how many; where there are no categories,
-        of the requests that begin with the same tool.
+        Successes and number of the other requests of its category; without categories, of the other requests
+        that begin with the same tool.
     q_value : float or None
-        Whether it does better than these: Fisher's test, corrected for everything that the run tested.
+        Of the difference from these: Fisher's test, corrected for all tests of the run.
     """
 
     id: str = ""
@@ -70,13 +70,13 @@ class Candidate:
 
     @property
     def n_behind(self) -> int:
-        """Requests behind it: few are not listed for others to read."""
+        """Requests behind it; entries with few are not listed in a shared file."""
         return self.n_observed
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What people wrote about a company and wish the engine did better; no text is proposed from it."""
+    """People's notes on a company: what the engine should do better. No text is proposed from them."""
 
     stock_code: str
     bullets: tuple[str, ...]
@@ -90,13 +90,13 @@ class CandidatesFile:
     Attributes
     ----------
     statements : tuple of Statement
-        One line each; none in files of older versions.
+        One line each; empty in files of older versions.
     notes : tuple of Note
-        Only where ``--include-audit-analysis`` asked for them.
+        Only with ``--include-audit-analysis``.
     ids : dict of str to str
-        Candidate key -> id, of every run of the day: a key keeps its id.
+        Candidate key -> id, of all runs of the day: a key keeps its id.
     n_folded : int
-        Entries of too few requests to be listed in a file that others read; 0 in a local one.
+        Entries of too few requests to be listed in a shared file; 0 in a local one.
     draft_sha256 : str
         Digest of the draft that was written with it, 64 hex digits; empty in files of older versions.
     """
@@ -118,5 +118,5 @@ class CandidatesFile:
 
 
 def candidate_key(category: str, sequence: str, section: str = SECTION) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of category, sequence and section."""
+    """A key that is stable across runs: 16 hex digits of SHA-256 of category, sequence and section."""
     return sha256(f"{category}\n{sequence}\n{section}".encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""``{day}-counterexamples.json``: what a counterexample is, and the file that holds those of a night."""
+"""Counterexamples, and the file with those of a run: ``{day}-counterexamples.json``."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,19 +12,19 @@ from coreloop.proposals.statements import Statement
 from coreloop.proposals.step import Step
 
 SECTION: Final = SECTIONS["F"]
-"""The section that counterexamples go to."""
+"""Docstring section for counterexamples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """The same tool called otherwise: failures of calls, and what sets those calls apart.
+    """All other calls of the same tool: how many failed, and the arguments that they have.
 
     Attributes
     ----------
     arg_keys : tuple of str
-        Arguments that all of them have.
+        Arguments of every such call.
     any_arg_keys : tuple of str
-        Arguments that at least one of them has.
+        Arguments of at least one such call.
     """
 
     n_failures: Count
@@ -35,7 +35,7 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Where a failing request is recorded, and what it asked: for this machine only."""
+    """A failing request: the location of its record, and its question. Written to local files only."""
 
     file: str
     offset: int
@@ -49,8 +49,8 @@ class Counterexample:
     Attributes
     ----------
     kind : str
-        ``call``: one way of calling a tool. ``sequence``: one way of working; then ``steps`` says which, and
-        the counts are of requests.
+        ``call``: calls of a tool with the same arguments. ``sequence``: requests with the same ``steps``; the
+        counts are of requests.
     labels : tuple of str
         Of the failure taxonomy.
     n_failures, n_calls : int
@@ -60,9 +60,9 @@ class Counterexample:
     wasted_ms : float
         Time of the failed calls.
     providers : dict of str to int
-        Failed calls, of a sequence failed requests, by provider; none for records without one.
+        Failed calls, or failed requests of a sequence, by provider; records without a provider are left out.
     error_template, examples
-        Local only.
+        In local files only.
     """
 
     id: str = ""
@@ -95,12 +95,12 @@ class Counterexample:
 
     @property
     def unit(self) -> Literal["calls", "requests"]:
-        """What its counts are of: ``calls`` or ``requests``."""
+        """Unit of its counts."""
         return "calls" if self.kind == "call" else "requests"
 
     @property
     def n_behind(self) -> int:
-        """Failures behind it: few are not listed for others to read."""
+        """Failures behind it; entries with few are not listed in a shared file."""
         return self.n_failures
 
 
@@ -124,5 +124,5 @@ class CounterexamplesFile:
 
 
 def counterexample_key(*parts: str) -> str:
-    """The same on every night: 16 hex digits of SHA-256 of what makes the group, and of the section."""
+    """A key that is stable across runs: 16 hex digits of SHA-256 of the group's parts and the section."""
     return sha256("\n".join((*parts, SECTION)).encode("utf-8", "replace")).hexdigest()[:16]

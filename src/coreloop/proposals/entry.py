@@ -1,4 +1,4 @@
-"""What candidates and counterexamples have in common as entries of their files."""
+"""Fields that candidates, counterexamples and statements share."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -12,7 +12,7 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class SuggestedAppend:
-    """The proposed text and where it goes; without a known definition the target is null."""
+    """The proposed text and its target; the target is null if the tool's definition is not known."""
 
     target_file: str | None
     target_symbol: str | None

@@ -1,4 +1,4 @@
-"""What an entry's figures say in a line: for the drafts, and for promotion, which believes no file."""
+"""The figures of an entry as values of a line: for the drafts, and for promotion, which checks the file."""
 
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
@@ -6,7 +6,7 @@ from coreloop.proposals.grammar import CaveatEvidence, Failures, GuideEvidence
 
 
 def guide_evidence(candidate: Candidate) -> GuideEvidence:
-    """The Evidence of a Guide."""
+    """The evidence line of a Guide."""
     return GuideEvidence(
         succeeded=candidate.n_succeeded,
         requests=candidate.n_observed,
@@ -19,13 +19,13 @@ def guide_evidence(candidate: Candidate) -> GuideEvidence:
 
 
 def failures(counterexample: Counterexample) -> Failures:
-    """The counts of a caveat."""
-    named = counterexample.error_class if counterexample.kind == "call" else None
-    return Failures(counterexample.n_failures, counterexample.n_calls, counterexample.unit, named)
+    """The counts of a caveat's line."""
+    error_class = counterexample.error_class if counterexample.kind == "call" else None
+    return Failures(counterexample.n_failures, counterexample.n_calls, counterexample.unit, error_class)
 
 
 def caveat_evidence(counterexample: Counterexample) -> CaveatEvidence:
-    """The Evidence of a caveat."""
+    """The evidence line of a caveat."""
     return CaveatEvidence(
         since=f"{counterexample.first_seen:%Y-%m-%d}",
         until=f"{counterexample.last_seen:%Y-%m-%d}",

@@ -1,4 +1,4 @@
-"""The figures of proposed lines as a commit's trailers say them: for promotion, and for the guard."""
+"""The figures of proposed lines in a commit's trailers: for promotion, and for the guard."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _STATEMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class StatementEvidence:
-    """Both sides of a statement; the other one is empty where there is nothing else."""
+    """Both sides of a statement; the other side is 0 of 0 if a statement has only one."""
 
     n_ok: int
     n: int
@@ -58,21 +58,21 @@ def statement_figures(evidence: StatementEvidence, questions: int) -> dict[str, 
 
 
 def read_guide_evidence(written: str) -> tuple[int, int] | None:
-    """How many of how many requests succeeded, from a Guide's trailer; None where it is none."""
-    found = _GUIDE.fullmatch(written)
-    if found is None:
+    """Parse a Guide's Evidence trailer to successes and requests; None if it does not parse."""
+    match = _GUIDE.fullmatch(written)
+    if match is None:
         return None
-    succeeded, requests = int(found[1]), int(found[2])
+    succeeded, requests = int(match[1]), int(match[2])
     return (succeeded, requests) if succeeded <= requests else None
 
 
 def read_statement_evidence(written: str) -> StatementEvidence | None:
-    """Both sides, from a statement's trailer; None where it is none."""
-    found = _STATEMENT.fullmatch(written)
-    if found is None:
+    """Parse a statement's Evidence trailer; None if it does not parse."""
+    match = _STATEMENT.fullmatch(written)
+    if match is None:
         return None
-    n_ok, n, other_ok, other_n = (int(found[place] or 0) for place in (1, 2, 4, 5))
-    unit: Unit = "calls" if found[3] == "calls" else "requests"
+    n_ok, n, other_ok, other_n = (int(match[group] or 0) for group in (1, 2, 4, 5))
+    unit: Unit = "calls" if match[3] == "calls" else "requests"
     evidence = StatementEvidence(n_ok, n, unit, other_ok, other_n)
     is_sound = n_ok <= n > 0 and other_ok <= other_n
     return evidence if is_sound and str(evidence) == written else None

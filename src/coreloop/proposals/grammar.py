@@ -1,7 +1,7 @@
-"""The lines that coreloop proposes, as values: parsed in one place, written in one place, compared by value.
+"""The lines of sequences (Guides and caveats) as values: written, parsed and compared here only.
 
-A proposals file lies on a disk between two commands, and a docstring in a pull request; neither is believed.
-A line counts only if it parses to a value that writes exactly this line, and the value fits its evidence.
+A proposals file and a docstring in a pull request are untrusted input. A line is accepted only if it parses
+to a value that writes exactly this line, and the value fits its evidence.
 """
 
 import re
@@ -13,7 +13,7 @@ from coreloop.failures import CLASSES
 from coreloop.proposals.step import Step
 
 ELIDED: Final = "…"
-"""Stands for arguments that are not named."""
+"""Placeholder for arguments that are not named."""
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _ARGUMENT: Final = rf'(?:{_NAME}(?:="[^"]*"|=<{_NAME}>)?|{ELIDED})'  # company | axis="수익성" | axis=<axis>
 _CALL: Final = rf"[^\W\d][\w.:/-]{{0,99}}\((?:{_ARGUMENT}(?:, {_ARGUMENT})*)?\)"
@@ -27,9 +27,9 @@ _FAILED: Final = rf"({_COUNT}) of ({_COUNT}) calls failed \(({'|'.join(CLASSES)}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it is written: the tool, and each argument with its value, None where none is written.
+    """A call in a line: the tool, and each argument with its value or None.
 
-    A value stands as it does in the line: ``"수익성"`` with its quotes, or the placeholder ``<axis>``.
+    A value is spelled as in the line: ``"수익성"`` with its quotes, or the placeholder ``<axis>``.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Call:
         return f"{self.name}({', '.join(written)})"
 
     def fits(self, step: Step) -> bool:
-        """Whether it names only the tool, the arguments and the values of a recorded step."""
+        """Whether it contains only the tool, the arguments and the values of a recorded step."""
         return self.name == step.name and all(_fits(name, value, step) for name, value in self.arguments)
 
 
@@ -51,13 +51,13 @@ def _fits(name: str, value: str | None, step: Step) -> bool:
 
 
 def calls_fit(calls: Sequence[Call], steps: Sequence[Step]) -> bool:
-    """Whether calls are those of recorded steps, in their order."""
+    """Whether calls match recorded steps, in order."""
     return len(calls) == len(steps) and all(call.fits(step) for call, step in zip(calls, steps, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """Which questions a Guide is for; no category is ``""``."""
+    """The questions that a Guide applies to; ``category`` is ``""`` for questions of no category."""
 
     category: str
     keywords: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class When:
         return f"- When: questions on {', '.join(self.keywords)} (category {self.category})."
 
     def fits(self, category: str, keywords: Collection[str]) -> bool:
-        """Whether it names a category and only keywords that coreloop.yaml has for it."""
+        """Whether it has this category, or none, and only keywords that coreloop.yaml has for it."""
         return self.category in {"", category} and set(self.keywords) <= set(keywords)
 
 
@@ -86,7 +86,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideEvidence:
-    """How often a Guide's steps succeeded; days are ISO dates, shares have two decimals."""
+    """How often requests with a Guide's steps succeeded; days are ISO dates, shares have two decimals."""
 
     succeeded: int
     requests: int
@@ -105,7 +105,7 @@ class GuideEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How many of how many calls, or requests, failed; of calls with one class of errors."""
+    """Failures among calls or requests; for calls, those of one error class."""
 
     failed: int
     of: int
@@ -118,7 +118,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class FailsApart:
-    """Calls that fail where arguments are missing, or given; ``otherwise`` counts those of the rest."""
+    """Calls that fail if arguments are missing, or given; ``otherwise`` counts all other calls."""
 
     lacking: bool
     names: tuple[str, ...]
@@ -126,17 +126,16 @@ class FailsApart:
     otherwise: tuple[int, int]
 
     def __str__(self) -> str:
-        here, there = ("without", "with") if self.lacking else ("with", "without")
-        them = "it" if len(self.names) == 1 else "them"
+        case, opposite = ("without", "with") if self.lacking else ("with", "without")
+        pronoun = "it" if len(self.names) == 1 else "them"
         failed, of = self.otherwise
-        return (
-            f"- Fails: called {here} {_listed(self.names)}: {self.counts}; {there} {them} {failed} of {of}."
-        )
+        rest = f"{opposite} {pronoun} {failed} of {of}"
+        return f"- Fails: called {case} {_listed(self.names)}: {self.counts}; {rest}."
 
 
 @dataclass(frozen=True, slots=True)
 class FailsCall:
-    """One way of calling that fails; ``otherwise`` is None where the tool was called in no other way."""
+    """A call that fails; ``otherwise`` is None if the tool was never called with other arguments."""
 
     call: Call
     counts: Failures
@@ -161,7 +160,7 @@ class FailsSequence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaveatEvidence:
-    """Since when a caveat holds, and how surely; days are ISO dates, the share has two decimals."""
+    """The period and the lower bound of a caveat; days are ISO dates, the share has two decimals."""
 
     since: str
     until: str
@@ -176,22 +175,22 @@ Line = When | Calls | GuideEvidence | Fails | CaveatEvidence
 
 
 def parse_line(line: str) -> Line | None:
-    """The value that writes a line; None for a line that coreloop does not write."""
+    """Parse a line; None if coreloop does not write such a line."""
     for form, read in _COMPILED:
-        found = form.fullmatch(line)
-        if found is not None:
-            value = read(found)
+        match = form.fullmatch(line)
+        if match is not None:
+            value = read(match)
             return value if str(value) == line else None
     return None
 
 
-def _when(found: re.Match[str]) -> When:
-    plain, keywords, named = found.groups()
+def _when(match: re.Match[str]) -> When:
+    plain, keywords, named = match.groups()
     return When(plain or named or "", tuple(keywords.split(", ")) if keywords else ())
 
 
-def _guide_evidence(found: re.Match[str]) -> GuideEvidence:
-    succeeded, requests, questions, since, until, low, base = found.groups()
+def _guide_evidence(match: re.Match[str]) -> GuideEvidence:
+    succeeded, requests, questions, since, until, low, base = match.groups()
     return GuideEvidence(
         succeeded=int(succeeded),
         requests=int(requests),
@@ -203,25 +202,25 @@ def _guide_evidence(found: re.Match[str]) -> GuideEvidence:
     )
 
 
-def _fails_apart(found: re.Match[str]) -> FailsApart:
-    without, names, failed, of, error_class, *otherwise = found.groups()
+def _fails_apart(match: re.Match[str]) -> FailsApart:
+    without, names, failed, of, error_class, *otherwise = match.groups()
     counts = Failures(int(failed), int(of), "calls", error_class)
     return FailsApart(without == "without", tuple(re.split(r", | and ", names)), counts, _pair(otherwise))
 
 
-def _fails_call(found: re.Match[str]) -> FailsCall:
-    call, failed, of, error_class, *otherwise = found.groups()
+def _fails_call(match: re.Match[str]) -> FailsCall:
+    call, failed, of, error_class, *otherwise = match.groups()
     counts = Failures(int(failed), int(of), "calls", error_class)
     return FailsCall(_call(call), counts, _pair(otherwise) if otherwise[0] else None)
 
 
-def _fails_sequence(found: re.Match[str]) -> FailsSequence:
-    succeeded, requests = int(found[2]), int(found[3])
-    return FailsSequence(_calls(found[1]), Failures(requests - succeeded, requests, "requests"))
+def _fails_sequence(match: re.Match[str]) -> FailsSequence:
+    succeeded, requests = int(match[2]), int(match[3])
+    return FailsSequence(_calls(match[1]), Failures(requests - succeeded, requests, "requests"))
 
 
-def _caveat_evidence(found: re.Match[str]) -> CaveatEvidence:
-    return CaveatEvidence(since=found[1], until=found[2], low=found[3])
+def _caveat_evidence(match: re.Match[str]) -> CaveatEvidence:
+    return CaveatEvidence(since=match[1], until=match[2], low=match[3])
 
 
 def _pair(figures: Sequence[str]) -> tuple[int, int]:
@@ -229,13 +228,13 @@ def _pair(figures: Sequence[str]) -> tuple[int, int]:
 
 
 def _calls(written: str) -> tuple[Call, ...]:
-    return tuple(map(_call, re.findall(_CALL, written)))  # a value may hold an arrow or a comma
+    return tuple(map(_call, re.findall(_CALL, written)))  # a value may contain an arrow or a comma
 
 
 def _call(written: str) -> Call:
     name, _, rest = written.partition("(")
-    pairs = (one.partition("=") for one in re.findall(_ARGUMENT, rest.removesuffix(")")))
-    return Call(name, tuple((argument, value if sign else None) for argument, sign, value in pairs))
+    pairs = (argument.partition("=") for argument in re.findall(_ARGUMENT, rest.removesuffix(")")))
+    return Call(name, tuple((key, value if sign else None) for key, sign, value in pairs))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -245,7 +244,7 @@ def _listed(names: Iterable[str]) -> str:
 
 _FORMS: Final[Mapping[str, Callable[[re.Match[str]], Line]]] = {
     r"- When: questions (?:of no category|of category (\S+)|on (.+) \(category (\S+)\))\.": _when,
-    rf"- Call: ({_CALLS})\.": lambda found: Calls(_calls(found[1])),
+    rf"- Call: ({_CALLS})\.": lambda match: Calls(_calls(match[1])),
     rf"- Evidence: ({_COUNT}) of ({_COUNT}) requests, ({_COUNT}) distinct questions, {_DAYS} "
     rf"\(95 % lower bound ({_SHARE}), category ({_SHARE})\)\.": _guide_evidence,
     rf"- Fails: called (with(?:out)?) ({_NAMES}): {_FAILED}; "

@@ -1,4 +1,4 @@
-"""What a nightly run proposes, as Markdown for the summary of a workflow's job, read on a phone."""
+"""The proposals of a nightly run as Markdown for a workflow's job summary, short enough for a phone."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import entries_counted, read_candidates, read_counterexamples
-from coreloop.proposals.statement_document import sides_told, told
+from coreloop.proposals.statement_document import sides_text, statement_line
 from coreloop.proposals.statements import Statement
 from coreloop.text import escape_markdown
 
@@ -15,21 +15,21 @@ _SHOWN: Final = 10
 
 
 def job_summary(candidates: Path, counterexamples: Path) -> str:
-    """Both files as two short lists.
+    """Summarise a candidates file and a counterexamples file.
 
     Raises
     ------
     WorkspaceError
-        One of them cannot be read.
+        A file is absent or unreadable.
     """
     guides, caveats = _guides(read_candidates(candidates)), _caveats(read_counterexamples(counterexamples))
     return "\n".join([*guides, "", *caveats, ""])
 
 
 def promotable(path: Path) -> list[str]:
-    """Ids in a candidates file whose text has a place to go: the statements, then the candidates."""
-    found = read_candidates(path).entries
-    return [entry.id for entry in found if entry.suggested_append and entry.suggested_append.target_file]
+    """Ids of the entries in a candidates file that have a target file: statements first, then candidates."""
+    entries = read_candidates(path).entries
+    return [entry.id for entry in entries if entry.suggested_append and entry.suggested_append.target_file]
 
 
 def _guides(file: CandidatesFile) -> Iterator[str]:
@@ -45,17 +45,17 @@ def _caveats(file: CounterexamplesFile) -> Iterator[str]:
 
 def _listed(entries: Sequence[Statement | Candidate | Counterexample]) -> Iterator[str]:
     for entry in entries[:_SHOWN]:
-        yield f"- **{escape_markdown(entry.id)}** {_told(entry)}"
+        yield f"- **{escape_markdown(entry.id)}** {_described(entry)}"
     if len(entries) > _SHOWN:
         yield f"- and {len(entries) - _SHOWN} more, in the artifact"
 
 
-def _told(entry: Statement | Candidate | Counterexample) -> str:
+def _described(entry: Statement | Candidate | Counterexample) -> str:
     if isinstance(entry, Statement):
-        return f"{sides_told(entry, entry.sides)}: {escape_markdown(told(entry))}"
+        return f"{sides_text(entry, entry.sides)}: {escape_markdown(statement_line(entry))}"
     if isinstance(entry, Candidate):
         steps = escape_markdown(" > ".join(map(str, entry.tool_pattern)))
         return f"{entry.n_succeeded} of {entry.n_observed}, {escape_markdown(entry.cat_hash)}: {steps}"
-    why = f" ({escape_markdown(entry.error_class)})" if entry.error_class else ""
-    failed = f"{entry.n_failures} of {entry.n_calls} {entry.unit} failed{why}"
+    error_class = f" ({escape_markdown(entry.error_class)})" if entry.error_class else ""
+    failed = f"{entry.n_failures} of {entry.n_calls} {entry.unit} failed{error_class}"
     return f"{escape_markdown(entry.tool)}: {failed}"

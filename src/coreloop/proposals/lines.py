@@ -1,6 +1,6 @@
-"""Which line may be appended to a docstring.
+"""Which lines may be appended to a docstring.
 
-The lines that coreloop proposes are built from closed vocabularies; this is the second lock on that door.
+Proposed lines are built from closed vocabularies; this is a second, independent check.
 """
 
 import re
@@ -30,7 +30,7 @@ _FORBIDDEN: Final = (
 
 
 def is_form(line: str) -> bool:
-    """Whether a bullet is of a form that coreloop writes, or once wrote."""
+    """Whether a bullet has a form that coreloop writes, or wrote in an earlier version."""
     return parse_advice(line) is not None or parse_line(line) is not None
 
 
@@ -42,44 +42,44 @@ def refuse_line(line: str, *, private: bool = True) -> str | None:
     line : str
         Without indentation.
     private : bool
-        Whether the detectors of `coreloop.sanitize` look for private data too; not needed where every word
-        is held against a closed vocabulary.
+        Whether the detectors of `coreloop.sanitize` look for private data, too; not needed if every word is
+        checked against a closed vocabulary.
 
     Returns
     -------
     str or None
-        The reason, one clause; None when the line is a plain bullet of at most 400 characters that holds
-        only letters, digits and a few signs, quotes only around a selector's value, no markup, and nothing
-        that a detector takes for private data.
+        The reason, one clause. None for a plain bullet of at most 400 characters: letters, digits and a few
+        signs, quotes only around a selector's value, no markup, nothing that a detector takes for private
+        data.
     """
     return _refuse_form(line) or (_refuse_private(line) if private else None)
 
 
 def _refuse_form(line: str) -> str | None:
     if not line.startswith("- "):
-        return "it is no bullet"
+        return "it is not a bullet"
     if len(line) > MAX_LINE_CHARS:
         return f"it is longer than {MAX_LINE_CHARS} characters"
-    # [] and * are markup but in the path of a result's field
-    strange = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
-    if strange is not None:
-        return f"it holds U+{ord(strange):04X}"
+    # [] and * are markup, except in the path of a result's field
+    unwanted = next((char for char in _PATH.sub("", line) if not _is_plain(char)), None)
+    if unwanted is not None:
+        return f"it contains U+{ord(unwanted):04X}"
     lowered = line.lower()
-    markup = next((what for sign, what in _FORBIDDEN if sign in lowered), None)
+    markup = next((name for sign, name in _FORBIDDEN if sign in lowered), None)
     if markup is not None:
-        return f"it holds {markup}"
+        return f"it contains {markup}"
     if '"' in _QUOTED_VALUE.sub("", line):
-        return "it holds quotes that are not around a selector's value"
+        return "it contains quotes that are not around a selector's value"
     if set("<>") & set(_PLACEHOLDER.sub("", line)):
-        return "it holds < or >"
+        return "it contains < or >"
     return None
 
 
 def _refuse_private(line: str) -> str | None:
-    from coreloop.sanitize.find import find  # its rules are compiled by the first who asks
+    from coreloop.sanitize.find import find  # importing compiles its rules
 
-    found = find(_DATE.sub("", line))  # the dates of the evidence are no numbers of anybody
-    return f"a detector fires: it holds what looks like {found[0].kind}" if found else None
+    findings = find(_DATE.sub("", line))  # the dates of the evidence are not private data
+    return f"it may contain private data: {findings[0].kind}" if findings else None
 
 
 def _is_plain(char: str) -> bool:

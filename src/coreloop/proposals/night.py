@@ -1,4 +1,4 @@
-"""A night's two files, the proposals as JSON and their draft: read by all, written together."""
+"""The two files of a run, the proposals as JSON and their draft, written together."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from coreloop.proposals.statements import Statement
 from coreloop.text import counted
 
 MIN_PUBLISHED: Final = 5
-"""Requests, or failures, behind an entry that others may read; what fewer people did is only counted."""
+"""Requests, or failures, that an entry needs to be listed in a shared file; others are only counted."""
 
 ProposalsFile = CandidatesFile | CounterexamplesFile
 _Entry = TypeVar("_Entry", bound=Candidate | Counterexample | Statement)
@@ -29,7 +29,7 @@ _File = TypeVar("_File", bound=ProposalsFile)
 
 @dataclass(frozen=True, slots=True)
 class ProposalKind:
-    """One of the two kinds: its file's name, the prefix of its ids, and the command that writes it."""
+    """A kind of proposals: the name in its file's name, the prefix of its ids, the command that writes it."""
 
     name: str
     prefix: str
@@ -37,7 +37,7 @@ class ProposalKind:
 
     @property
     def damaged(self) -> str:
-        """What is said of a file that cannot be read."""
+        """Error message for an unreadable file."""
         return f"is damaged ({{error}}); move it away and run {self.command} again"
 
 
@@ -54,14 +54,14 @@ _Read = TypeVar("_Read", bound=_Versioned)
 
 
 class _Either(msgspec.Struct):
-    """Has the one field that tells the two kinds of files apart."""
+    """The field that only a counterexamples file has."""
 
     counterexamples: msgspec.Raw = msgspec.Raw()
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """As much of a day's file as the next run of the day needs."""
+    """The fields of a day's file that the next run of the day needs."""
 
     schema_version: int
     ids: dict[str, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ def read_candidates(path: Path) -> CandidatesFile:
     Raises
     ------
     WorkspaceError
-        It is not there, or not one that this version can read.
+        The file is absent, damaged, or of a newer version.
     """
     return _read(path, CandidatesFile, CANDIDATES.damaged)
 
@@ -84,8 +84,8 @@ def read_counterexamples(path: Path) -> CounterexamplesFile:
 
 
 def read_proposals(path: Path) -> ProposalsFile:
-    """Read a file of either kind that somebody named; raises as `read_candidates` does."""
-    refusal = "is no candidates file ({error})"
+    """Read a file of either kind; raises as `read_candidates` does."""
+    refusal = "is not a candidates file ({error})"
     either = _decoded(path, _Either, refusal)
     if not bytes(either.counterexamples):
         return _read(path, CandidatesFile, refusal)
@@ -115,22 +115,22 @@ def to_json(document: ProposalsFile) -> bytes:
 
 
 def new_keys(drafted: Iterable[_Entry], known: Collection[str]) -> tuple[tuple[_Entry, ...], dict[str, int]]:
-    """The first of each key that is not known, and how many others there are, with the same text."""
-    every = list(drafted)
-    first = {entry.key: entry for entry in reversed(every)}
-    kept = tuple(entry for entry in every if first[entry.key] is entry and entry.key not in known)
-    return kept, {"same_text": len(every) - len(kept)} if len(kept) < len(every) else {}
+    """Drop entries with a known or repeated key; also return their number as ``{"same_text": n}``."""
+    entries = list(drafted)
+    first = {entry.key: entry for entry in reversed(entries)}
+    new = tuple(entry for entry in entries if first[entry.key] is entry and entry.key not in known)
+    return new, {"same_text": len(entries) - len(new)} if len(new) < len(entries) else {}
 
 
 def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, day: date) -> dict[str, str]:
-    """Readable ids for keys.
+    """Assign readable ids to keys.
 
     Parameters
     ----------
     keys : iterable of str
         Best first.
     known : mapping of key to id
-        Ids that earlier runs of the day gave; a key keeps its id.
+        Ids from earlier runs of the day; a key keeps its id.
     prefix : str
         ``cand`` or ``ce``.
     day : date
@@ -139,26 +139,26 @@ def assign_ids(keys: Iterable[str], known: Mapping[str, str], *, prefix: str, da
     Returns
     -------
     dict of str to str
-        ``known`` and ``{prefix}-YYYY-MM-DD-NNN`` for each new key, from the highest number on.
+        ``known`` and ``{prefix}-YYYY-MM-DD-NNN`` for each new key, numbered after the highest known id.
     """
     numbers = (id.rpartition("-")[2] for id in known.values())
     highest = max((int(number) for number in numbers if number.isdecimal()), default=0)
     new = dict.fromkeys(key for key in keys if key not in known)
-    return {**known, **{key: f"{prefix}-{day}-{place:03d}" for place, key in enumerate(new, highest + 1)}}
+    return {**known, **{key: f"{prefix}-{day}-{number:03d}" for number, key in enumerate(new, highest + 1)}}
 
 
 @dataclass(frozen=True, slots=True)
 class Numbered(Generic[_Entry]):
-    """Entries with their ids, as they may be written.
+    """Entries with their ids.
 
     Attributes
     ----------
     entries : tuple
-        Best first; those that others may read, redacted, where the file is for others.
+        Best first; for a shared file redacted, without those of too few requests.
     ids : dict of str to str
-        Key -> id, of every run of the day; of a key that is withheld from others only the number stays.
+        Key -> id, of all runs of the day; in a shared file, ``withheld-{id}`` replaces a key not listed.
     n_folded : int
-        Entries that too few requests or failures stand behind to be listed for others.
+        Entries of too few requests or failures to be listed in a shared file.
     """
 
     entries: tuple[_Entry, ...]
@@ -166,11 +166,11 @@ class Numbered(Generic[_Entry]):
     n_folded: int = 0
 
     def of(self, kind: type[_Kind]) -> tuple[_Kind, ...]:
-        """Those of one kind, best first."""
+        """The entries of one kind, best first."""
         return tuple(entry for entry in self.entries if isinstance(entry, kind))
 
     def redacted(self, redact: Callable[[_Entry], _Entry]) -> Self:
-        """As others may read them."""
+        """The same for a shared file."""
         listed = tuple(redact(entry) for entry in self.entries if entry.n_behind >= MIN_PUBLISHED)
         withheld = set(self.ids.values()) - {entry.id for entry in listed if entry.key}
         shown = {f"withheld-{id}" if id in withheld else key: id for key, id in self.ids.items()}
@@ -191,7 +191,7 @@ def write_night(
     Parameters
     ----------
     folder : Path
-        Where they go.
+        Folder of the files.
     day : date
         Day of the run.
     entries : iterable of Candidate, Counterexample or Statement
@@ -199,19 +199,19 @@ def write_night(
     kind : ProposalKind
         Of the entries.
     redact : callable, optional
-        Makes an entry one that others may read; None for files that stay on this machine.
+        Redacts an entry for a shared file; None for local files.
     build : callable
-        From the numbered entries to the file's model and the draft.
+        Makes the file's model and the draft from the numbered entries.
 
     Returns
     -------
     tuple
-        What the JSON file holds, and the paths of it and of the draft.
+        The content of the JSON file, and the paths of it and of the draft.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be written, or the day's file is damaged. Nothing is half written.
+        The folder cannot be written, or the day's file is damaged. Neither file is written in part.
     """
     path, draft = folder / f"{day}-{kind.name}.json", folder / f"{day}-draft.md"
     with locked(folder):
@@ -230,7 +230,7 @@ def _numbered(entries: list[_Entry], path: Path, day: date, kind: ProposalKind) 
 
 
 def folded_note(count: int, noun: str) -> str:
-    """What a draft says of the entries that have too few requests, or failures, to be listed for others."""
+    """A draft's note on the entries of too few requests, or failures, to be listed; empty without such."""
     return f"\nNot listed: {count} of fewer than {MIN_PUBLISHED} {noun}.\n" if count else ""
 
 

@@ -1,36 +1,34 @@
-"""A statement for people: its section in a draft, and what others may read of it."""
+"""A statement as text: its section in a draft, and its redaction for a shared file."""
 
 from dataclasses import replace
 from typing import Final
 
 from coreloop.proposals.advice import parse_advice
-from coreloop.proposals.statements import Sides, Statement, q_told
+from coreloop.proposals.statements import Sides, Statement, q_text
 from coreloop.proposals.vocabulary import Vocabulary, unless
 from coreloop.text import escape_markdown, indented_block, printable
 
-_FROM_RECORDS: Final = (
-    "what went together with requests that succeeded; records alone cannot tell this from cause"
-)
+_FROM_RECORDS: Final = "correlates with requests that succeeded; records alone do not show a cause"
 _MEANINGS: Final = {
-    "source": "where the argument's value stood before, in calls that succeeded",
-    "condition": "what sets the tool's own failed calls apart",
-    "choice": "what the questions of successful requests that used the tool have in common",
+    "source": "where the argument's value occurred before, in calls that succeeded",
+    "condition": "what distinguishes the tool's failed calls",
+    "choice": "what questions of successful requests that used the tool have in common",
 }
-_OF_WHAT: Final = {
+_COUNTED: Final = {
     "source": "values stood there",
     "choice": "successful requests with a keyword used the tool",
 }
-WITHHELD: Final = "withheld, since a name in it is from no closed vocabulary"
+WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"
 
 
 def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
-    """Without questions, and without the line where a name in it is from no closed vocabulary."""
+    """Remove the questions, and the line if a name in it is not declared."""
     refused = statement.refused
-    is_ours = refused is None or refused.startswith(("weak: ", "said already: "))
+    is_ours = refused is None or refused.startswith(("weak: ", "redundant: "))
     withheld = not is_ours or not _is_known(statement, words)
     return replace(
         statement,
-        # A plain hash over the line: where that is withheld, a dictionary would give it back.
+        # The key is a plain hash of the line: a dictionary attack would recover a withheld line.
         key="" if withheld else statement.key,
         tool=unless(words.is_known(statement.tool), statement.tool),
         line=unless(not withheld, statement.line),
@@ -42,11 +40,11 @@ def redact_statement(statement: Statement, words: Vocabulary) -> Statement:
 
 
 def _is_known(statement: Statement, words: Vocabulary) -> bool:
-    """Whether every word of the line is one that coreloop.yaml or the source has; fields of results stay."""
-    said = parse_advice(statement.line)
-    if said is None:
+    """Whether coreloop.yaml or the source declares every name in the line, fields of results aside."""
+    advice = parse_advice(statement.line)
+    if advice is None:
         return False
-    named, tool, settings = said.named(), statement.tool, words.settings
+    named, tool, settings = advice.named(), statement.tool, words.settings
     return (
         all(map(words.is_known, (tool, *named.tools)))
         and set(named.arguments) <= set(words.parameters(tool))
@@ -59,34 +57,34 @@ def _is_known(statement: Statement, words: Vocabulary) -> bool:
     )
 
 
-def told(statement: Statement) -> str:
-    """What it says, in one line; not escaped."""
+def statement_line(statement: Statement) -> str:
+    """The tool and its line, not escaped: ``analysis: First: show``."""
     return f"{statement.tool}: {statement.line.removeprefix('- ')}"
 
 
-def sides_told(statement: Statement, sides: Sides) -> str:
-    """``58 of 61 requests succeeded, otherwise 17 of 26``; of a source, values; of a choice, uses."""
-    of_what = _OF_WHAT.get(statement.kind, f"{statement.unit} succeeded")
+def sides_text(statement: Statement, sides: Sides) -> str:
+    """``58 of 61 requests succeeded, otherwise 17 of 26``; a source counts values, a choice counts uses."""
+    counted = _COUNTED.get(statement.kind, f"{statement.unit} succeeded")
     rest = f", otherwise {sides.other_ok} of {sides.other_n}" if sides.other_n else ""
-    return f"{sides.n_ok} of {sides.n} {of_what}{rest}"
+    return f"{sides.n_ok} of {sides.n} {counted}{rest}"
 
 
-def difference_told(statement: Statement) -> str:
-    """The difference of the two sides' rates and its interval; of a source, its share."""
+def difference_text(statement: Statement) -> str:
+    """The difference of the two sides' rates and its interval; for a source, its share."""
     interval = f"{statement.difference:.2f} ({statement.low:.2f} to {statement.high:.2f})"
     if statement.kind == "source":
         return f"share {interval}"
-    return f"difference {interval}, {q_told(statement.q_value)}"
+    return f"difference {interval}, {q_text(statement.q_value)}"
 
 
 def statement_section(statement: Statement) -> str:
-    """Its section of a draft: what it is, both sides, the proposed line and the raw questions, escaped."""
+    """Its section of a draft: kind, both sides, the proposed line and the questions, escaped."""
     figures = (
         _MEANINGS.get(statement.kind, _FROM_RECORDS),
         f"{statement.kind}, key `{statement.key}`",
-        sides_told(statement, statement.sides),
-        f"the last 30 % of the days: {sides_told(statement, statement.held)}",
-        f"{difference_told(statement)} (95 %)",
+        sides_text(statement, statement.sides),
+        f"the last 30 % of the days: {sides_text(statement, statement.held)}",
+        f"{difference_text(statement)} (95 %)",
         f"per 1,000 requests: {statement.avoided:.1f} failures avoided, {statement.saved:.1f} calls saved",
         f"{statement.n_questions} distinct questions, "
         f"{statement.first_seen:%Y-%m-%d} to {statement.last_seen:%Y-%m-%d}",
@@ -98,13 +96,13 @@ def statement_section(statement: Statement) -> str:
         if suggested is None
         else indented_block(suggested.section, suggested.body)
     )
-    asked = "\n".join("    " + printable(question) for question in statement.example_questions if question)
+    questions = "\n".join("    " + printable(text) for text in statement.example_questions if text)
     parts = (
-        f"## {statement.id}: {escape_markdown(told(statement))}",
+        f"## {statement.id}: {escape_markdown(statement_line(statement))}",
         "\n".join(f"- {figure}" for figure in figures),
         text,
-        "Asked, for example:",
-        asked or "    (no text recorded)",
+        "Example questions:",
+        questions or "    (no text recorded)",
     )
     return "\n" + "\n\n".join(parts) + "\n"
 

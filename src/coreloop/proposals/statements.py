@@ -1,4 +1,4 @@
-"""What is worth saying about one tool: a line, and the two sides that it stands on."""
+"""A statement: a line about one tool, and the two sides that are its evidence."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,23 +8,23 @@ from coreloop.proposals.entry import Count, Share, SuggestedAppend
 from coreloop.text import counted
 
 MAX_Q: Final = 0.05
-"""Of what may be said: at most so many of a run's statements are expected to be false."""
+"""Limit of the q value: the expected share of false statements in a run."""
 MAX_NEAREST: Final = 3
 StatementKind = Literal["source", "order", "once", "choice", "condition"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Calls, or requests, of which a statement holds, and all others.
+    """Calls, or requests, that a statement holds for, and all others.
 
     Attributes
     ----------
     n_ok, n : int
-        Of those that do what the statement says: how many succeeded, of how many. Of a source: values that
-        stood in the field, of all values of the argument in calls that succeeded. Of a choice: successful
-        requests that used the tool, of all whose question has a keyword.
+        Successes and number of those that follow the statement. For a source: values that occurred in the
+        field, and all values of the argument in calls that succeeded. For a choice: successful requests that
+        used the tool, and all whose question has a keyword.
     other_ok, other_n : int
-        The same of the others; of a source both are 0.
+        The same for all others; 0 for a source.
     """
 
     n_ok: Count = 0
@@ -39,28 +39,27 @@ class Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One line about one tool, with its evidence. ``id``, ``suggested_append`` and ``refused`` come last.
+    """One line about one tool, with its evidence; the draft adds ``id``, ``suggested_append``, ``refused``.
 
     Attributes
     ----------
     kind : str
-        ``source``: where an argument comes from. ``condition``: what sets a tool's failed calls apart.
-        ``order``, ``once``, ``choice``: what went together with requests that succeeded; records alone cannot
-        tell that from cause.
+        ``source``: where an argument comes from. ``condition``: what distinguishes a tool's failed calls.
+        ``order``, ``once``, ``choice``: what correlates with requests that succeeded; records alone do not
+        show a cause.
     sides : Sides
-        All of the window.
+        In the whole window.
     held : Sides
-        Of these the last 30 % of the days, which the search did not see.
+        In the last 30 % of the days, which the search did not see.
     n_questions : int
-        Different questions behind the side that has fewer.
+        Distinct questions of the side that has fewer.
     difference, low, high : float
-        Of the two sides' success rates, stratified by category and model, and its 95 % interval; of a source
-        the share and its interval.
+        Difference of the two sides' success rates, stratified by category and model, and its 95 % interval;
+        for a source the share and its interval.
     q_value : float
-        Of all that the run tested, by Benjamini and Hochberg; 0.0 of a source, which is no test.
+        Corrected for all tests of the run (Benjamini and Hochberg); 0.0 for a source, which is not tested.
     avoided, saved : float
-        Failures that would be avoided, and calls that would be saved, per 1,000 requests, if all went as well
-        as on the better side.
+        Failures avoided and calls saved per 1,000 requests if the worse side did as well as the better.
     """
 
     id: str = ""
@@ -86,34 +85,34 @@ class Statement:
 
     @property
     def unit(self) -> Literal["calls", "requests"]:
-        """What its counts are of."""
+        """Unit of its counts."""
         return "calls" if self.kind in {"source", "condition"} else "requests"
 
     @property
     def n_behind(self) -> int:
-        """Calls or requests behind it: few are not listed for others to read."""
+        """Calls or requests of the smaller side; entries with few are not listed in a shared file."""
         return min(self.sides.n, self.sides.other_n or self.sides.n)
 
 
 @dataclass(frozen=True, slots=True)
 class NearStatement:
-    """A statement that fell, and why: for this machine only."""
+    """A statement that did not pass, and why. Shown locally only."""
 
     tool: str
     line: str
     reason: str
 
 
-def q_told(q_value: float) -> str:
+def q_text(q_value: float) -> str:
     """``q 0.012``, or ``q < 0.001``."""
     return f"q {q_value:.3f}" if q_value >= 0.001 else "q < 0.001"
 
 
 def not_sure(q_value: float) -> str:
-    """Why a statement fell that was tested."""
-    return f"{q_told(q_value)}, not sure enough"
+    """Why a tested statement did not pass."""
+    return f"{q_text(q_value)}, above the limit of {MAX_Q}"
 
 
 def too_few(n_missing: int, noun: str) -> str:
-    """Why a statement fell that was not tested: how many more ``noun`` it needs."""
+    """Why a statement was not tested: how many more ``noun`` it needs."""
     return f"needs {counted(n_missing, f'more {noun}')}"

@@ -1,4 +1,4 @@
-"""One step of what an agent did: a tool, and how it was called."""
+"""A step of a tool sequence: a tool, and how it was called."""
 
 from dataclasses import dataclass
 

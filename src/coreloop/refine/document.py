@@ -79,7 +79,7 @@ def _section(one: Counterexample) -> str:
     )
     asked = _questions([example.question for example in one.examples])
     bullets = "\n".join(f"- {figure}" for figure in figures)
-    parts = (f"## {one.id}: {escape_markdown(title(one))}", bullets, text, "Asked, for example:", asked)
+    parts = (f"## {one.id}: {escape_markdown(title(one))}", bullets, text, "Example questions:", asked)
     return "\n" + "\n\n".join(parts) + "\n"
 
 

@@ -85,16 +85,16 @@ def read_stability(
 
 
 def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighed:
-    if not merge.below:
+    if not merge.parent:
         return Weighed(merge, "nothing stands below it")
     file = PurePosixPath(merge.promotion.target.partition("::")[0])
     if file.is_absolute() or ".." in file.parts or file.suffix != ".py":
         return Weighed(merge, "it names no file of the project as its target")
-    alone = repository.replaced_file(merge.below, merge.landing)
+    alone = repository.replaced_file(merge.parent, merge.landing)
     path = (folder / file).as_posix()
     if alone is not None and alone.path == path:
         return weigh_merge(merge, alone, alone=True)
-    before, after = (repository.read(sha, path) for sha in (merge.below, merge.landing))
+    before, after = (repository.read(sha, path) for sha in (merge.parent, merge.landing))
     if before is None or after is None:
         return Weighed(merge, "its target was no file before or is none after it")
     return weigh_merge(merge, Replaced(path, before, after), alone=False)

@@ -1,1 +1,1 @@
-"""Human verdicts on requests and proposals, and what waits for one."""
+"""Human verdicts on requests and proposals, and the queue of items to judge."""

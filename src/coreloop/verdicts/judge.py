@@ -1,4 +1,4 @@
-"""Giving a verdict on something that was recorded or proposed."""
+"""Give verdicts on requests and proposals."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
 from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
-from coreloop.proposals.statement_document import told
+from coreloop.proposals.statement_document import statement_line
 from coreloop.proposals.statements import Statement
 from coreloop.records import encodable
 from coreloop.text import printable
@@ -20,7 +20,7 @@ from coreloop.text import printable
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """An entry as one day's file has it; ``text`` is a statement's line, or a candidate's steps."""
+    """An entry of a day's file; ``text`` is a statement's line or a candidate's steps."""
 
     id: str
     key: str
@@ -29,22 +29,21 @@ class Proposed:
 
 
 def judge(
-    workspace: Workspace, wanted: str, verdict: Verdict, *, cause: str | None, by: str, now: datetime
+    workspace: Workspace, item_id: str, verdict: Verdict, *, cause: str | None, by: str, now: datetime
 ) -> tuple[Judgment, Path]:
-    """Give a verdict: append its line to the file of the UTC day.
+    """Append a verdict to the file of the UTC day.
 
     Parameters
     ----------
     workspace : Workspace
-        Where the thing must occur.
-    wanted : str
-        Id of a candidate (``cand-…``), a counterexample (``ce-…``), or else of a request.
+        Must contain the item.
+    item_id : str
+        Id of a candidate (``cand-…``), a counterexample (``ce-…``) or a request.
     verdict : Verdict
-        What is said.
     cause, by : str or None, str
-        Why, and who says so.
+        The reason, and the person who judges.
     now : datetime
-        With a zone.
+        With a time zone.
 
     Raises
     ------
@@ -54,8 +53,8 @@ def judge(
         A file cannot be read or written.
     """
     judgment = Judgment(
-        id=wanted,
-        key=_key_of(wanted, workspace),
+        id=item_id,
+        key=_key_of(item_id, workspace),
         verdict=verdict,
         cause=encodable(cause) if cause and not cause.isspace() else None,
         judged_at=now.astimezone(UTC),
@@ -65,7 +64,7 @@ def judge(
 
 
 def read_proposed(workspace: Workspace) -> list[Proposed]:
-    """Everything that was ever proposed, by day.
+    """Read all proposals of all days, by day.
 
     Raises
     ------
@@ -76,13 +75,13 @@ def read_proposed(workspace: Workspace) -> list[Proposed]:
         *map(read_candidates, workspace.candidates_dir.glob("*-candidates.json")),
         *map(read_counterexamples, workspace.counterexamples_dir.glob("*-counterexamples.json")),
     ]
-    found = [proposed for document in documents for proposed in _proposed(document)]
-    return sorted(found, key=lambda proposed: (proposed.day, proposed.id))
+    entries = [proposed for document in documents for proposed in _proposed(document)]
+    return sorted(entries, key=lambda proposed: (proposed.day, proposed.id))
 
 
 def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
     entries = {entry.key: entry for entry in document.entries}
-    # `ids` also holds what an earlier run of the day proposed: that it was rejected can be taken back.
+    # `ids` also has entries of earlier runs of the day, whose rejection can be withdrawn.
     for key, id in {**document.ids, **{key: entry.id for key, entry in entries.items()}}.items():
         entry, day = entries.get(key), document.generated_at.date()
         yield Proposed(id, key, day, _text(entry))
@@ -90,22 +89,22 @@ def _proposed(document: ProposalsFile) -> Iterator[Proposed]:
 
 def _text(entry: Statement | Candidate | Counterexample | None) -> str:
     if isinstance(entry, Statement):
-        return told(entry)
+        return statement_line(entry)
     return " > ".join(map(str, entry.tool_pattern)) if isinstance(entry, Candidate) else ""
 
 
-def _key_of(wanted: str, workspace: Workspace) -> str | None:
-    """Key of a candidate or counterexample, None for a request; either must be known."""
-    if wanted.startswith(("cand-", "ce-")):
-        keys = {one.id: one.key for one in read_proposed(workspace)}
-        if wanted in keys:
-            return keys[wanted]
+def _key_of(item_id: str, workspace: Workspace) -> str | None:
+    """Key of a candidate or counterexample, None for a request; `UsageError` for an unknown id."""
+    if item_id.startswith(("cand-", "ce-")):
+        keys = {entry.id: entry.key for entry in read_proposed(workspace)}
+        if item_id in keys:
+            return keys[item_id]
         places = f"{workspace.candidates_dir} and {workspace.counterexamples_dir}"
     else:
-        if wanted and _occurs(wanted, workspace.records_dir):
+        if item_id and _occurs(item_id, workspace.records_dir):
             return None
         places = f"{workspace.records_dir}"
-    raise UsageError(f"no {printable(wanted)} in {places}; copy an id from there or from the queue")
+    raise UsageError(f"no {printable(item_id)} in {places}; copy an id from there or from the queue")
 
 
 def _occurs(request_id: str, folder: Path) -> bool:

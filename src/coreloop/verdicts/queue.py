@@ -1,4 +1,4 @@
-"""What waits for a verdict, where one would matter most: near the gate, long pending, conflicting."""
+"""The queue of items to judge, where verdicts matter most: near the gate, long pending, conflicting."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -24,7 +24,7 @@ from coreloop.text import counted
 from coreloop.verdicts.judge import Proposed, read_proposed
 
 MOST_MISSING: Final = 2
-"""Successes that a pattern near the gate lacks at most."""
+"""Most successes that a pattern near the gate may lack."""
 _WINDOW: Final = timedelta(days=30)
 _REQUESTS_SHOWN: Final = 3
 _QUESTION: Final = ("sequence", "question")
@@ -32,7 +32,7 @@ _NO_QUESTION: Final = int(hash_question("").rpartition(":")[2], 16)
 
 
 class WaitingKind(StrEnum):
-    """Why a thing is in the queue."""
+    """Why an item is in the queue."""
 
     NEAR = "near the gate"
     PENDING = "long pending"
@@ -41,7 +41,7 @@ class WaitingKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A thing to judge: ``text`` is a request's question, a statement's line or a candidate's steps."""
+    """An item to judge; ``text`` is a request's question, a statement's line or a candidate's steps."""
 
     kind: WaitingKind
     id: str
@@ -51,7 +51,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class _Failing:
-    """A failed request that nobody has judged."""
+    """A failed request without a verdict."""
 
     id: str
     text: str
@@ -63,7 +63,7 @@ class _Failing:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What waits for a verdict, what it was found in, and the folder of records if it is missing."""
+    """The items to judge, the mined records, and the folder of records if it is absent."""
 
     waiting: Sequence[Waiting]
     mined: Mined
@@ -71,7 +71,7 @@ class Queue:
 
 
 def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED) -> Queue:
-    """List what waits for a verdict among a project's newest requests and all of its proposals.
+    """List the items to judge among a project's newest requests and all of its proposals.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
     Raises
     ------
     WorkspaceError
-        Records, proposals or verdicts cannot be read.
+        Records, proposals or verdicts are unreadable.
     GitError
-        The clone is shallow, so what was promoted is not known.
+        The clone is shallow, so its promotions cannot be read.
     """
     days = Days(now.date() - _WINDOW, now.date())
     with _open(workspace, watch) as mined:
@@ -104,7 +104,7 @@ def read_queue(workspace: Workspace, *, now: datetime, watch: Watch = UNWATCHED)
 
 
 def _open(workspace: Workspace, watch: Watch) -> AbstractContextManager[Mined]:
-    """The project's records, or nothing where none were ever recorded: proposals may still wait."""
+    """The project's records; empty without a records folder, since proposals may still wait."""
     if workspace.records_dir.is_dir():
         return open_mining(workspace, MiningOptions(), watch=watch)
     return nullcontext(Mined(workspace, (), read_judgments(workspace.judgments_dir)))
@@ -119,42 +119,42 @@ def find_waiting(
     known: frozenset[str],
     today: date,
 ) -> list[Waiting]:
-    """List what a verdict would matter for most.
+    """List the items for which a verdict matters most.
 
     Parameters
     ----------
     window : Window
-        Mined with the verdicts on requests; the lines of failed requests are read once more.
+        Mined with the verdicts on requests; the lines of failed requests are read again.
     gate : Gates
-        What ``pattern`` would ask for.
+        The gates of ``pattern``.
     judgments : Judgments
-        What was judged is not asked for again, but where people disagree.
+        Judged items are not listed again, unless people disagree.
     proposed : sequence of Proposed
-        Of all days.
+        Proposals of all days.
     known : frozenset of str
         Keys that are promoted or in an open pull request.
     today : date
-        What is proposed today is not long pending.
+        Proposals of today are not long pending.
 
     Returns
     -------
     list of Waiting
         Near the gate (the fewest missing successes first), then long pending (the oldest first), then
-        conflicting. An id stands once, for its first reason.
+        conflicting. Each id is listed once, for its first reason.
     """
     decided = known | judgments.newest().keys()
     nearly = _nearly_passed(window, gate, known | judgments.rejected())
-    both = _conflicting(window)
-    failing = list(_find_failing(window, [_pattern(one) for one in nearly], both.keys(), judgments))
-    pending = [one for one in _by_key(proposed) if one.last.key not in decided]
+    mixed = _conflicting(window)
+    failing = list(_find_failing(window, list(map(_pattern, nearly)), mixed.keys(), judgments))
+    pending = [proposal for proposal in _by_key(proposed) if proposal.last.key not in decided]
     waiting = [
         *_near_requests(nearly, failing, gate),
         *_just_passed(find_candidates(window, gate, known=decided).candidates, pending, gate, today),
-        *(_long_pending(one, today) for one in pending if one.first.day < today),
-        *_same_questions(failing, both, window.texts_of("sequence", (pair[0] for pair in both))),
+        *(_long_pending(proposal, today) for proposal in pending if proposal.first.day < today),
+        *_same_questions(failing, mixed, window.texts_of("sequence", (pair[0] for pair in mixed))),
         *_disagreements(judgments),
     ]
-    return list({one.id: one for one in reversed(waiting)}.values())[::-1]
+    return list({item.id: item for item in reversed(waiting)}.values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +169,21 @@ class _Pending:
 def _by_key(proposed: Sequence[Proposed]) -> list[_Pending]:
     """First and last proposal of each key, the oldest first."""
     first: dict[str, Proposed] = {}
-    for one in proposed:
-        first.setdefault(one.key, one)
-    last = {one.key: one for one in proposed}
-    return [_Pending(one, last[key]) for key, one in first.items()]
+    for entry in proposed:
+        first.setdefault(entry.key, entry)
+    last = {entry.key: entry for entry in proposed}
+    return [_Pending(entry, last[key]) for key, entry in first.items()]
 
 
 def _nearly_passed(window: Window, gate: Gates, known: frozenset[str]) -> list[Candidate]:
-    """Patterns that only lack one or two successes, the fewest first."""
+    """Patterns that lack only one or two successes, the fewest first."""
     reachable = (pl.col("n_success") + MOST_MISSING) / pl.col("n_observed") >= gate.min_success_rate
     near = count_patterns(window).filter(pl.col("success_rate") < gate.min_success_rate, reachable)
     narrowed = replace(
         window, groups=window.groups.filter(pl.col("pattern").is_in(near["pattern"].implode()))
     )
-    found = find_candidates(narrowed, replace(gate, min_success_rate=0.0), known=known)
-    return sorted(found.candidates, key=lambda one: (_missing(one, gate), -one.n_observed, one.key))
+    nearly = find_candidates(narrowed, replace(gate, min_success_rate=0.0), known=known).candidates
+    return sorted(nearly, key=lambda pattern: (_missing(pattern, gate), -pattern.n_observed, pattern.key))
 
 
 def _missing(candidate: Candidate, gate: Gates) -> int:
@@ -193,8 +193,8 @@ def _missing(candidate: Candidate, gate: Gates) -> int:
 
 
 def _conflicting(window: Window) -> dict[tuple[int, int], tuple[int, int]]:
-    """Successes and failures by sequence and question, where there are both."""
-    both = (
+    """Successes and failures by sequence and question, if both occur."""
+    mixed = (
         _with_sequence(window)
         .filter(pl.col("question") != _NO_QUESTION)
         .group_by(_QUESTION)
@@ -202,7 +202,7 @@ def _conflicting(window: Window) -> dict[tuple[int, int], tuple[int, int]]:
         .filter(pl.col("good") > 0, pl.col("bad") > 0)
         .collect()
     )
-    return {(sequence, question): (good, bad) for sequence, question, good, bad in both.iter_rows()}
+    return {(sequence, question): (good, bad) for sequence, question, good, bad in mixed.iter_rows()}
 
 
 def _with_sequence(window: Window) -> pl.LazyFrame:
@@ -216,10 +216,10 @@ def _find_failing(
     questions: Iterable[tuple[int, int]],
     judgments: Judgments,
 ) -> Iterator[_Failing]:
-    """Failed requests of some patterns, and of some questions with some sequences, that nobody judged."""
+    """Failed requests without a verdict, of some patterns or of some questions with some sequences."""
     failed = _with_sequence(window).filter(IS_FAILURE)
     schema = failed.collect_schema()
-    found = [
+    selected = [
         failed.join(
             pl.LazyFrame(list(values), schema={name: schema[name] for name in on}, orient="row"),
             on=on,
@@ -227,19 +227,19 @@ def _find_failing(
         )
         for on, values in ((("category", "sequence"), patterns), (_QUESTION, questions))
     ]
-    places = pl.concat(found).unique().sort("file", "offset").collect()
+    places = pl.concat(selected).unique().sort("file", "offset").collect()
     given = judgments.of_requests()
     rows = {(row["file"], row["offset"]): row for row in places.iter_rows(named=True)}
     for file, offset, line in window.lines(rows):
         if _is_unjudged(line, given):
-            one = line.fields
-            yield _Failing(one.request_id or "", one.question or "", *_where(rows[file, offset]))
+            fields = line.fields
+            yield _Failing(fields.request_id or "", fields.question or "", *_where(rows[file, offset]))
 
 
 def _is_unjudged(line: RecordLine, given: Mapping[str, str]) -> bool:
-    one = line.fields
-    judged = one.judgment is not None and one.judgment.verdict is not None
-    return bool(one.request_id) and not judged and one.request_id not in given
+    fields = line.fields
+    judged = fields.judgment is not None and fields.judgment.verdict is not None
+    return bool(fields.request_id) and not judged and fields.request_id not in given
 
 
 def _where(row: Mapping[str, Any]) -> tuple[str, int, int, int]:
@@ -248,57 +248,60 @@ def _where(row: Mapping[str, Any]) -> tuple[str, int, int, int]:
 
 def _near_requests(nearly: Iterable[Candidate], failing: list[_Failing], gate: Gates) -> Iterator[Waiting]:
     for candidate in nearly:
-        own = [one for one in failing if (one.category, one.sequence) == _pattern(candidate)]
+        own = [request for request in failing if (request.category, request.sequence) == _pattern(candidate)]
         missing = _missing(candidate, gate)
-        if len(own) < missing:  # the others are judged already, or have no id
+        if len(own) < missing:  # the others have a verdict, or no id
             continue
         reason = (
             f"failed; {_successes(candidate)} of {candidate.n_observed} succeeded, {missing} more would pass "
             f"the gate: {_steps(candidate)}"
         )
-        for one in sorted(own, key=lambda one: -one.ts_us)[:_REQUESTS_SHOWN]:
-            yield Waiting(WaitingKind.NEAR, one.id, reason, one.text)
+        for request in sorted(own, key=lambda request: -request.ts_us)[:_REQUESTS_SHOWN]:
+            yield Waiting(WaitingKind.NEAR, request.id, reason, request.text)
 
 
 def _just_passed(
     candidates: Iterable[Candidate], pending: Iterable[_Pending], gate: Gates, today: date
 ) -> Iterator[Waiting]:
-    """Pending candidates that one request or one question less would keep out."""
-    by_key = {one.last.key: one for one in pending}
-    for one in sorted(candidates, key=lambda one: (one.n_observed, one.n_unique_questions)):
-        enough = (one.n_observed > gate.min_repeat, one.n_unique_questions > gate.min_unique_questions)
-        if one.key in by_key and not all(enough):
-            requests = counted(one.n_observed, "request")
-            figures = f"{requests}, {counted(one.n_unique_questions, 'different question')}"
-            reason = f"only just passed: {figures}; {by_key[one.key].age(today)}"
-            yield Waiting(WaitingKind.NEAR, by_key[one.key].last.id, reason, _steps(one))
+    """Pending candidates that would fail the gate with one request or one question fewer."""
+    by_key = {proposal.last.key: proposal for proposal in pending}
+    for candidate in sorted(candidates, key=lambda entry: (entry.n_observed, entry.n_unique_questions)):
+        requests, questions = candidate.n_observed, candidate.n_unique_questions
+        is_clear = requests > gate.min_repeat and questions > gate.min_unique_questions
+        if candidate.key in by_key and not is_clear:
+            proposal = by_key[candidate.key]
+            figures = f"{counted(requests, 'request')}, {counted(questions, 'different question')}"
+            reason = f"only just passed: {figures}; {proposal.age(today)}"
+            yield Waiting(WaitingKind.NEAR, proposal.last.id, reason, _steps(candidate))
 
 
-def _long_pending(one: _Pending, today: date) -> Waiting:
-    return Waiting(WaitingKind.PENDING, one.last.id, f"{one.age(today)}, never judged", one.last.text)
+def _long_pending(proposal: _Pending, today: date) -> Waiting:
+    reason = f"{proposal.age(today)}, never judged"
+    return Waiting(WaitingKind.PENDING, proposal.last.id, reason, proposal.last.text)
 
 
 def _same_questions(
     failing: Iterable[_Failing],
-    both: Mapping[tuple[int, int], tuple[int, int]],
+    mixed: Mapping[tuple[int, int], tuple[int, int]],
     sequences: Mapping[int, str],
 ) -> Iterator[Waiting]:
-    """Of each question that succeeded and failed with the same steps, the newest failure."""
-    newest = {(one.sequence, one.question): one for one in sorted(failing, key=lambda one: one.ts_us)}
-    for pair, one in newest.items():
-        if pair not in both:
+    """The newest failure of each question that succeeded and failed with the same steps."""
+    by_time = sorted(failing, key=lambda request: request.ts_us)
+    newest = {(request.sequence, request.question): request for request in by_time}
+    for pair, request in newest.items():
+        if pair not in mixed:
             continue
-        good, bad = both[pair]
+        good, bad = mixed[pair]
         counts = f"succeeded {counted(good, 'time')} and failed {counted(bad, 'time')}"
         steps = sequences.get(pair[0], "steps that were cut off")
         reason = f"failed; the same question with the same steps {counts}: {steps}"
-        yield Waiting(WaitingKind.CONFLICT, one.id, reason, one.text)
+        yield Waiting(WaitingKind.CONFLICT, request.id, reason, request.text)
 
 
 def _disagreements(judgments: Judgments) -> Iterator[Waiting]:
     for newest, other in judgments.disagreements():
-        said = " but ".join(f"{one.judged_by} said {one.verdict}" for one in (other, newest))
-        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{said}; the newest counts", newest.cause or "")
+        verdicts = " but ".join(f"{entry.judged_by} said {entry.verdict}" for entry in (other, newest))
+        yield Waiting(WaitingKind.CONFLICT, newest.id, f"{verdicts}; the newest counts", newest.cause or "")
 
 
 def _pattern(candidate: Candidate) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""What speaks for an axis, read from real histories, and the one document that comes of it."""
+"""The evidence for an axis, read from real histories, and the document with the proposal."""
 
 import re
 import unicodedata
@@ -30,7 +30,7 @@ DOCUMENT = "docs/phase-a-proposals/analysis-profitability.md"
 
 
 class History:
-    """A history that grows by promotions, a day each, as promote writes them."""
+    """A history of promotions as promote writes them."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -46,7 +46,7 @@ class History:
         symbol: str = "analysis",
         target: str | None = None,
     ) -> str:
-        """Append a line, but a statement with one of evidence, in a commit with trailers; its hash."""
+        """Commit a line with trailers (and an evidence line, unless it is a statement); return the hash."""
         self.n += 1
         line = line.replace("5 of 5", f"{self.n} of {self.n}")
         path = self.project.root / file
@@ -84,7 +84,7 @@ class History:
         return self.project.git("rev-parse", "HEAD")
 
     def on_branch(self, name: str, line: str, *, at: str) -> str:
-        """A promotion on a branch of its own off main; main is checked out again."""
+        """A promotion on its own branch off main; main is checked out again."""
         self.project.git("switch", "--quiet", "--create", name, "main")
         sha = self.add(line, at=at)
         self.project.git("switch", "--quiet", "main")
@@ -124,7 +124,7 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
     return write_proposal(case, open_workspace(history.project.root), today=today)
 
 
-# --- which docstring, whose, which axis ---------------------------------------------------------------
+# --- docstring, engine and axis of a promotion ------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def write(history: History, case: Case, today: date = TODAY) -> tuple[Path, bool
         pytest.param("a/b.py::f", Target("a/b.py", "f"), id="a function"),
         pytest.param("./a/b.py::C.f:12", Target("a/b.py", "C.f"), id="one of several definitions"),
         pytest.param("분석.py::분석", Target("분석.py", "분석"), id="Korean names"),
-        pytest.param("../b.py::f", None, id="outside of the project"),
+        pytest.param("../b.py::f", None, id="outside the project"),
         pytest.param("/b.py::f", None, id="an absolute path"),
-        pytest.param("b.txt::f", None, id="no Python"),
+        pytest.param("b.txt::f", None, id="not Python"),
         pytest.param("::f", None, id="no file"),
         pytest.param("b.py", None, id="no symbol"),
         pytest.param("", None, id="no target"),
@@ -149,7 +149,7 @@ def test_target_is_a_docstring_below_the_project(trailer: str, target: Target | 
     ("tools", "engines"),
     [
         pytest.param({}, {"run"}, id="the symbol's last name"),
-        pytest.param({"analysis": "./a.py::Tool.run"}, {"analysis"}, id="the tool that coreloop.yaml says"),
+        pytest.param({"analysis": "./a.py::Tool.run"}, {"analysis"}, id="the tool that coreloop.yaml names"),
         pytest.param({"x": "a.py::Tool.run", "y": "a.py::Tool.run"}, {"x", "y"}, id="two names of one"),
         pytest.param({"run": "other.py::run"}, {"run"}, id="a file that moved since"),
     ],
@@ -183,28 +183,28 @@ def test_calls_are_read_from_a_line(line: str, calls: list[tuple[str, list[tuple
     assert list(calls_in([line], owner="a")) == [ShownCall(tool, tuple(pairs)) for tool, pairs in calls]
 
 
-def test_axis_is_the_one_of_the_last_call_with_a_selector(history: History) -> None:
+def test_axis_is_that_of_the_last_call_with_a_selector(history: History) -> None:
     """As pattern chooses what it documents, so that one promotion is not two axes' evidence."""
     history.add('- Call: analysis(axis="안정성") -> analysis(axis="수익성") -> analysis(company) -> show().')
     assert weigh(history).axes == {"수익성": 1}
     assert figures(weigh(history, "안정성"))[0] == 0
 
 
-def test_call_that_stood_there_already_still_tells_the_axis(history: History) -> None:
+def test_existing_call_still_gives_the_axis(history: History) -> None:
     """Another category's candidate with the same calls: promote does not repeat the line."""
     history.add(GUIDE.format("수익성"))
     history.add(GUIDE.format("수익성"))
     history.add('- Call: analysis(axis="안정성").')
     history.add(GUIDE.format("수익성"))
     case = weigh(history, None)
-    assert [one.lines for one in case.evidence][1::2] == [("- Evidence: 2.",), ("- Evidence: 4.",)]
-    assert [one.axes for one in case.evidence] == [("수익성",), ("수익성",), ("안정성",), ()]
+    assert [item.lines for item in case.evidence][1::2] == [("- Evidence: 2.",), ("- Evidence: 4.",)]
+    assert [item.axes for item in case.evidence] == [("수익성",), ("수익성",), ("안정성",), ()]
 
 
-def test_statement_that_names_no_axis_gets_none_from_a_call_that_stood_there(history: History) -> None:
+def test_statement_that_names_no_axis_gets_none_from_an_existing_call(history: History) -> None:
     history.add(GUIDE.format("수익성"))
     history.add("- First: search")
-    assert [one.axes for one in weigh(history, None).evidence] == [("수익성",), ()]
+    assert [item.axes for item in weigh(history, None).evidence] == [("수익성",), ()]
 
 
 def test_caveat_that_names_no_axis_gets_none_from_a_guide(history: History) -> None:
@@ -239,8 +239,8 @@ def test_axis_typed_on_a_mac_is_the_same(history: History) -> None:
     assert (figures(case)[0], case.axis) == (1, "수익성")
 
 
-def test_lines_are_those_that_the_commit_put_there(history: History) -> None:
-    """Not what another put there before, nor what a squash changes elsewhere in the file."""
+def test_lines_are_those_that_the_commit_added(history: History) -> None:
+    """Not lines of earlier commits, nor changes of a squash elsewhere in the file."""
     history.add(GUIDE.format("안정성"))
     path = history.project.root / FILE
     path.write_bytes(path.read_bytes() + b'\n\ndef other():\n    """- Call: analysis(axis="growth")."""\n')
@@ -256,7 +256,7 @@ def test_lines_are_those_that_the_commit_put_there(history: History) -> None:
         pytest.param(lambda s: s.replace(b"\n", b"\r"), id="bare CR"),
         pytest.param(lambda s: b"\xef\xbb\xbf" + s, id="byte order mark"),
         pytest.param(lambda s: b"# coding: cp949\n" + s, id="another encoding"),
-        pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="a doubtful escape"),
+        pytest.param(lambda s: s.replace(b"Ratios", b"\\\\d Ratios"), id="an invalid escape"),
     ],
 )
 def test_source_of_any_kind_is_read(history: History, convert: Callable[[bytes], bytes]) -> None:
@@ -265,17 +265,17 @@ def test_source_of_any_kind_is_read(history: History, convert: Callable[[bytes],
     assert weigh(history).axes == {"수익성": 1}
 
 
-def test_method_is_found_and_its_namesake_is_not(history: History) -> None:
+def test_method_is_read_and_its_namesake_is_not(history: History) -> None:
     source = (
         SOURCE + b'\n\nif True:\n    class Tool:\n        def analysis(self):\n            """Other."""\n'
     )
     history.project.commit({FILE: source})
     history.add(GUIDE.format("수익성"), symbol="Tool.analysis")
-    (one,) = weigh(history).counted
-    assert (one.promotion.target, one.axes) == (f"{FILE}::Tool.analysis", ("수익성",))
+    (item,) = weigh(history).counted
+    assert (item.promotion.target, item.axes) == (f"{FILE}::Tool.analysis", ("수익성",))
 
 
-def test_file_that_cannot_be_read_any_more_counts_for_the_engine(history: History) -> None:
+def test_unreadable_file_counts_for_the_engine(history: History) -> None:
     history.project.commit({FILE: "def (\n"}, history.message())
     history.n += 1
     history.project.commit({"other.txt": "x"}, history.message(target="gone.py::analysis"))
@@ -305,7 +305,7 @@ def replace_root(project: Project, root: Path) -> Project:
     return Project(root, project.remote)
 
 
-def test_engine_of_another_name_is_told(history: History) -> None:
+def test_known_engines_are_listed_for_an_unknown_engine(history: History) -> None:
     history.add(GUIDE.format("수익성"))
     case = weigh(history, engine="credit")
     assert (figures(case), case.engines) == ([0, 0, 0], ("analysis",))
@@ -340,7 +340,7 @@ def test_gates_are_joined_by_and(history: History, thresholds: Thresholds, passe
     assert ([gate.passed for gate in case.gates], case.passed) == (passed, all(passed))
 
 
-def test_branch_that_is_not_merged_is_no_evidence(history: History) -> None:
+def test_branch_that_is_not_merged_is_not_evidence(history: History) -> None:
     history.on_branch("skill/docstring-x", GUIDE.format("수익성"), at="2026-03-01")
     assert figures(weigh(history)) == [0, 0, 0]
 
@@ -361,7 +361,7 @@ def test_squash_counts_once_with_its_lines(history: History) -> None:
 
 
 @pytest.mark.parametrize(("times", "counted"), [(1, 2), (2, 3), (3, 2)])
-def test_reverted_ones_do_not_count_until_the_revert_is_reverted(
+def test_reverted_promotions_do_not_count_until_the_revert_is_reverted(
     history: History, times: int, counted: int
 ) -> None:
     history.mature()
@@ -371,7 +371,7 @@ def test_reverted_ones_do_not_count_until_the_revert_is_reverted(
     assert figures(weigh(history))[1] == counted
 
 
-def test_age_is_that_of_the_first_that_is_in_effect(history: History) -> None:
+def test_age_is_that_of_the_first_promotion_in_effect(history: History) -> None:
     gone = history.add(GUIDE.format("수익성"), at="2026-01-05")
     history.revert(gone)
     history.add(GUIDE.format("수익성"), at="2026-04-24")
@@ -387,13 +387,13 @@ def test_caveat_does_not_start_the_age(history: History) -> None:
 @pytest.mark.parametrize(
     ("dates", "age_days"),
     [
-        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later one is dated long ago"),
-        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before what it stands on"),
-        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first lies in the future"),
-        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later one lies in the future"),
+        pytest.param(["2026-04-20", "2001-01-01", "2026-04-22"], 5, id="a later promotion is dated long ago"),
+        pytest.param(["2001-01-01", "2026-04-22"], 114, id="the first is dated before its parent"),
+        pytest.param(["2038-01-01", "2026-03-01"], 0, id="the first is in the future"),
+        pytest.param(["2026-03-26", "2038-01-01"], 30, id="a later promotion is in the future"),
     ],
 )
-def test_clock_that_was_wrong_makes_no_history_older(
+def test_wrong_commit_times_do_not_make_a_history_older(
     history: History, dates: list[str], age_days: int
 ) -> None:
     for at in dates:
@@ -401,12 +401,12 @@ def test_clock_that_was_wrong_makes_no_history_older(
     assert figures(weigh(history))[2] == age_days
 
 
-def test_clock_of_now_that_was_wrong_gives_no_negative_age(history: History) -> None:
+def test_wrong_clock_now_gives_no_negative_age(history: History) -> None:
     history.mature()
     assert figures(weigh(history, now=NOW - timedelta(days=9999))) == [3, 2, 0]
 
 
-def test_remote_s_base_branch_counts_and_not_this_clone_s(project: Project) -> None:
+def test_base_branch_of_the_remote_counts_and_not_the_local_branch(project: Project) -> None:
     history = History(project)
     history.add(GUIDE.format("수익성"))
     assert figures(weigh(history))[0] == 0
@@ -421,7 +421,7 @@ def test_other_base_branch_can_be_set(history: History) -> None:
     assert (figures(weigh(history))[0], weigh(history).base) == (1, "trunk")
 
 
-# --- what cannot be weighed ------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------
 
 
 def test_missing_base_branch_is_an_error(history: History) -> None:
@@ -472,7 +472,7 @@ def test_document_is_all_that_is_written(history: History) -> None:
     assert before.keys() <= after.keys()
 
 
-def test_document_says_what_the_history_says(history: History) -> None:
+def test_document_shows_the_history(history: History) -> None:
     shas = history.mature()
     gone = history.add('- Call: analysis(axis="수익성", sub="roe") -> scan(company).', at="2026-04-10")
     text = write(history, weigh(history))[0].read_text()
@@ -509,7 +509,7 @@ def test_document_says_what_a_human_must_do(history: History) -> None:
     assert "without coreloop's marks" in tasks
 
 
-def test_reverted_one_is_in_the_timeline_and_not_in_the_evidence(history: History) -> None:
+def test_reverted_promotion_is_in_the_timeline_and_not_in_the_evidence(history: History) -> None:
     history.mature()
     gone = history.add(GUIDE.format("수익성"), at="2026-04-10")
     history.revert(gone)
@@ -528,7 +528,7 @@ def test_reverted_one_is_in_the_timeline_and_not_in_the_evidence(history: Histor
         ("git@gitlab.com:octo/tools.git", "| `{short}` |"),
     ],
 )
-def test_commits_are_links_where_the_remote_is_on_github(history: History, address: str, link: str) -> None:
+def test_commits_are_links_if_the_remote_is_on_github(history: History, address: str, link: str) -> None:
     sha = history.mature()[0]
     history.project.git("remote", "add", "origin", address)
     text = write(history, weigh(history))[0].read_text()
@@ -536,7 +536,7 @@ def test_commits_are_links_where_the_remote_is_on_github(history: History, addre
     assert "secret" not in text
 
 
-def test_words_of_a_commit_are_no_markup(history: History) -> None:
+def test_markup_in_a_commit_is_escaped(history: History) -> None:
     history.add(GUIDE.format("수익성"))
     message = history.message().replace("12 of 12 requests", "<b>x</b> | [y](http://z) \x1b[0m")
     history.project.git("commit", "--quiet", "--amend", "-m", message)
@@ -554,7 +554,7 @@ def test_second_run_on_a_day_adds_nothing(history: History) -> None:
 
 
 @pytest.mark.parametrize("old", [b"# Ours\n", b"# Ours", b"", b"# Ours\r\n", b"\xff\xfe# Ours\n"])
-def test_what_stands_in_a_document_stays(history: History, old: bytes) -> None:
+def test_existing_text_of_a_document_is_unchanged(history: History, old: bytes) -> None:
     history.mature()
     path = history.project.root / DOCUMENT
     path.parent.mkdir(parents=True)

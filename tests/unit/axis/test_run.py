@@ -1,4 +1,4 @@
-"""``propose-axis`` as a use case: a document when every gate is passed, else nothing."""
+"""``propose-axis`` as a use case: a document if every gate is passed, else nothing."""
 
 from datetime import UTC, datetime
 
@@ -15,7 +15,7 @@ NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 NOTHING = Thresholds(phase_r_merges=0, phase_f_caveats=0, age_days=0)
 
 
-def test_a_gate_that_says_no_writes_nothing(project: Project) -> None:
+def test_a_gate_that_is_not_passed_writes_nothing(project: Project) -> None:
     result = run_propose_axis(open_workspace(project.root), AxisRequest(engine="analysis"), now=NOW)
     assert (result.case.passed, result.path, result.written) == (False, None, False)
     assert not (project.root / "docs").exists()

@@ -77,11 +77,13 @@ def test_without_any_nothing_is_said_of_them(
 
 
 def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = replace(one(tool="x\x1b[2J"), refused="a tool's name is no name", suggested_append=None)
+    refused = replace(
+        one(tool="x\x1b[2J"), refused="a tool's name is not a valid name", suggested_append=None
+    )
     homeless = {**statement()["suggested_append"], "target_file": None}
     shown(tmp_path, "pattern", refused, one(suggested_append=homeless), *[one()] * 10)
     out = capsys.readouterr().out
     assert "\x1b" not in out
-    assert "    no text: a tool's name is no name\n" in out
+    assert "    no text: a tool's name is not a valid name\n" in out
     assert "… and 2 statements more, in the draft\n" in out
     assert "1 with no definition found: name the tools in coreloop.yaml" in out

@@ -18,7 +18,7 @@ logging.getLogger("griffe").setLevel(logging.CRITICAL)
 
 
 def edit(source, qualname="f", section="Guide", lines=LINES, **choices):
-    """Append, and check whatever comes back with nothing of the project but its outcome."""
+    """Append, and check the outcome with nothing else of the package."""
     raw = source if isinstance(source, bytes) else source.encode()
     outcome = append_to_section(raw, qualname, section, lines, **choices)
     if isinstance(outcome, Edited):
@@ -32,7 +32,7 @@ def assert_only_one_docstring_grew(old, edited):
     old_rest, old_texts = split_docstrings(old)
     new_rest, new_texts = split_docstrings(edited.source)
     assert new_rest == old_rest
-    changed = [(one, other) for one, other in zip(old_texts, new_texts, strict=True) if one != other]
+    changed = [(old, new) for old, new in zip(old_texts, new_texts, strict=True) if old != new]
     assert changed == [(edited.before or None, edited.after)]
     lines, grown = edited.before.split("\n"), edited.after.split("\n")
     extra = len(grown) - len(lines)
@@ -43,7 +43,7 @@ def assert_only_one_docstring_grew(old, edited):
 
 
 def split_docstrings(source):
-    """The tree without any docstring, as text, and all docstrings in order (None where there is none)."""
+    """The tree without any docstring, as text, and all docstrings in order (None if absent)."""
     with warnings.catch_warnings(action="ignore"):
         tree, texts = ast.parse(source), []
     for node in ast.walk(tree):
@@ -55,8 +55,8 @@ def split_docstrings(source):
 
 
 def griffe_sections(value, style):
-    found = griffe.Docstring(value, parser=style).parse(warnings=False)
-    return [json.dumps(plain(section.as_dict()), sort_keys=True, ensure_ascii=False) for section in found]
+    sections = griffe.Docstring(value, parser=style).parse(warnings=False)
+    return [json.dumps(plain(section.as_dict()), sort_keys=True, ensure_ascii=False) for section in sections]
 
 
 def plain(value):
@@ -89,11 +89,11 @@ BEFORE_AFTER = {
         function('"""Sum.', "", "Guide", "-----", "- a", "", "Notes", "-----", "x", '"""'),
         function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Notes", "-----", "x", '"""'),
     ),
-    "a heading nobody knows ends the section above": (
+    "an unknown heading ends the section above": (
         function('"""Sum.', "", "Guide", "-----", "- a", "", "Provenance", "==========", "x", '"""'),
         function('"""Sum.', "", "Guide", "-----", "- a", *LINES, "", "Provenance", "==========", "x", '"""'),
     ),
-    "only what is missing is added": (
+    "only missing lines are added": (
         function('"""Sum.', "", "Guide", "-----", LINES[0], '"""'),
         function('"""Sum.', "", *GUIDE, '"""'),
     ),
@@ -131,11 +131,11 @@ BEFORE_AFTER = {
             *("How: so.", '"""'),
         ),
     ),
-    "titles above blocks show a google style": (
+    "titles above blocks indicate google style": (
         function('"""Sum.', "", "Data Sources:", "    x", '"""'),
         function('"""Sum.', "", "Data Sources:", "    x", "", "Guide:", *(f"    {x}" for x in LINES), '"""'),
     ),
-    "prose that starts with Note: is no style": (
+    "prose that starts with Note: does not indicate a style": (
         function('"""Sum.', "", "Note: slow.", '"""'),
         function('"""Sum.', "", "Note: slow.", "", *GUIDE, '"""'),
     ),
@@ -151,7 +151,7 @@ BEFORE_AFTER = {
         function('"""Polars: fast', "============", "x", '"""'),
         function('"""Polars: fast', "============", "x", "", *GUIDE, '"""'),
     ),
-    "=== is kept where sections have it": (
+    "=== stays if sections have it": (
         function('"""Sum.', "", "Returns", "=======", "int", '"""'),
         function('"""Sum.', "", "Returns", "=======", "int", "", "Guide", "=====", *LINES, '"""'),
     ),
@@ -213,7 +213,7 @@ BEFORE_AFTER = {
         '\ufeffdef f(수=1): # 익\n    """성"""\n',
         "\ufeffdef f(수=1): # 익\n" + function('"""성', "", *GUIDE, '"""').removeprefix("def f():\n"),
     ),
-    "form feed, U+2028 and U+0085 are no line ends": (
+    "form feed, U+2028 and U+0085 are not line ends": (
         "\x0c" + function('"""a\u2028b\x85c\x0c', "d", '"""'),
         "\x0c" + function('"""a\u2028b\x85c\x0c', "d", "", *GUIDE, '"""'),
     ),
@@ -229,7 +229,7 @@ BEFORE_AFTER = {
 
 
 @pytest.mark.parametrize(("before", "after"), BEFORE_AFTER.values(), ids=BEFORE_AFTER)
-def test_edit_is_exactly_this(before, after):
+def test_edit_gives_exactly(before, after):
     outcome = edit(before)
     assert isinstance(outcome, Edited), outcome
     assert outcome.source.decode() == after
@@ -242,7 +242,7 @@ REFUSED = {
     "implicit concatenation": (function('"a" "b"'), "several literals"),
     "concatenation of triple quotes": (function('"""a""" """b"""'), "several literals"),
     "concatenation in parentheses": (function('("a"', ' "b")'), "several literals"),
-    "empty literal beside another": (function('"" "a"'), "several literals"),
+    "empty literal next to another": (function('"" "a"'), "several literals"),
     "body on the def line": ('def f(): """Sum."""\n', "line of its definition"),
     "body on the class line": ('class f: "Sum."\n', "line of its definition"),
     "body on a def line with a backslash": ('def f(): \\\n    """Sum."""\n', "line of its definition"),
@@ -253,7 +253,10 @@ REFUSED = {
     "syntax error": ('def f(:\n    """Sum."""\n', "cannot read the file: invalid syntax (line 1)"),
     "NUL": ('def f():\n    """Su\0m."""\n', "cannot read the file"),
     "unknown coding": ('# coding: nope\ndef f():\n    """Sum."""\n', "unknown encoding: nope"),
-    "a codec that is none": ('# coding: rot13\ndef f():\n    """Sum."""\n', "cannot read the file"),
+    "a codec that is not a text encoding": (
+        '# coding: rot13\ndef f():\n    """Sum."""\n',
+        "cannot read the file",
+    ),
     "too deep": (
         "x = " + "+".join(["1"] * 100_000) + '\ndef f():\n    """Sum."""\n',
         "cannot read the file",
@@ -277,7 +280,7 @@ REFUSED = {
         function('"""Sum.', "", "Guide", "-----", "x", "", "=====", "A", "=====", "1", "=====", '"""'),
         "dashes",
     ),
-    "text of a google section that is not indented goes on": (
+    "text of a google section that is not indented continues": (
         function('"""Sum.', "", "Guide:", "- a", "", "- b", '"""'),
         "not indented",
     ),
@@ -295,7 +298,7 @@ def test_refusal_says_why(source, reason):
     ("line", "reason"),
     {
         "two lines": ("- a\nb", "U+000A"),
-        "a line end only Unicode knows": ("- a\u2028b", "U+2028"),
+        "a line end of Unicode only": ("- a\u2028b", "U+2028"),
         "hidden direction": ("- a\u202eb", "U+202E"),
         "lone surrogate": ("- \ud800", "U+D800"),
         "empty": ("  ", "empty"),
@@ -324,7 +327,7 @@ def test_quotes_and_backslashes_are_escaped_where_they_must_be():
         assert [line.strip() for line in outcome.after.split("\n")][4:7] == lines
     assert isinstance(edit(function('r"""Sum."""'), lines=lines[:1]), Edited)
     refused = edit(function('r"""Sum."""'), lines=lines[1:2])
-    assert refused == Refused('the docstring is a raw string, which cannot hold """')
+    assert refused == Refused('the docstring is a raw string, which cannot contain """')
 
 
 @pytest.mark.parametrize("encoding", ["cp949", "euc-kr", "iso2022_kr", "utf-8", "johab"])
@@ -341,7 +344,7 @@ def test_character_that_the_encoding_lacks_is_refused():
     assert isinstance(edit(source, lines=["- é"]), Edited)
 
 
-def test_trail_byte_that_looks_like_a_backslash_is_none():
+def test_trail_byte_that_looks_like_a_backslash_is_not_an_escape():
     source = '# coding: shift_jis\ndef f():\n    """表ソ能"""\n'.encode("shift_jis")
     assert edit(source).after.startswith("表ソ能\n\n")
 
@@ -423,7 +426,7 @@ def test_line_of_another_definition_is_refused():
     assert edit(NAMES, "A", line=1).reason == "A is not defined at line 1 but at 3"
 
 
-def test_other_spellings_of_a_section_are_the_section():
+def test_other_spellings_name_the_same_section():
     source = function('"""Sum.', "", "Args:", "    x: y", "", "SeeAlso:", "    z", '"""')
     assert "x: y\n        w: v" in edit(source, section="Parameters", lines=["w: v"]).after
     assert "z\n        w" in edit(source, section="See Also", lines=["w"]).after
@@ -452,7 +455,7 @@ def test_docstring_is_created_only_when_asked(source, qualname, indent):
 
 
 @pytest.mark.parametrize("source", ["def f(): pass\n", "def f():\n    f'x'\n", "def f(): \\\n    pass\n"])
-def test_docstring_is_not_created_where_it_cannot_be_shown_to_be_one(source):
+def test_docstring_is_not_created_if_that_cannot_be_proven(source):
     assert isinstance(edit(source, create_docstring=True), Refused)
 
 
@@ -483,7 +486,7 @@ NEWLINES = st.sampled_from(["\n", "\r\n", "\r"])
 
 @st.composite
 def documented_functions(draw):
-    """A function in a class, its docstring put together from blocks, in every way it can be written."""
+    """A function in a class, its docstring made of blocks, in every spelling."""
     indent, newline = draw(st.sampled_from(["    ", "  ", "\t"])), draw(NEWLINES)
     quote = draw(st.sampled_from(['"""', "'''"]))
     prefix = draw(st.sampled_from(["", "r", "u", "R"]))
@@ -505,7 +508,7 @@ BLANKS = st.sampled_from(["", "", "  ", "\t"])
 
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documented_functions(), st.sampled_from(["Guide", "Notes", "Parameters", "Caveats"]))
-def test_any_put_together_docstring_is_edited_or_refused(source, section):
+def test_any_docstring_made_of_blocks_is_edited_or_refused(source, section):
     outcome = edit(source, "A.f", section)
     assert isinstance(outcome, Edited | Refused)
     if isinstance(outcome, Refused):
@@ -533,11 +536,11 @@ def test_any_bytes_give_an_outcome(source):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=3))
-def test_any_line_arrives_as_it_is_or_is_refused(lines):
+def test_any_line_arrives_unchanged_or_is_refused(lines):
     outcome = edit(function('"""Sum."""'), lines=lines)
     if isinstance(outcome, Edited):
-        arrived = outcome.after.split("\n")
-        assert all("    " + line.rstrip() in arrived for line in lines)
+        written = outcome.after.split("\n")
+        assert all("    " + line.rstrip() in written for line in lines)
 
 
 @settings(max_examples=150, deadline=None)
@@ -561,20 +564,20 @@ def test_griffe_reads_google_sections_the_same_way(tail):
     source = function('"""Sum.', "", "Args:", "    x: y", "", "Guide:", "    - a", "", *tail, '"""')
     outcome = edit(source)
     before, after = (griffe_sections(text, "google") for text in (outcome.before, outcome.after))
-    same = [one == other for one, other in zip(before, after, strict=True)]
+    same = [old == new for old, new in zip(before, after, strict=True)]
     assert same == [True, True, False, *([True] * bool(tail))]
     assert all(line in after[2] for line in LINES)
 
 
 PACKAGES = ("polars", "numpy", "click")
 SHARDS = 8
-# The largest files are left to the benchmark: each edit parses its file twice.
+# The benchmark covers the largest files: each edit parses its file twice.
 SIZE_LIMIT = 35_000
 
 
 def third_party_files():
-    found = (importlib.util.find_spec(name).submodule_search_locations[0] for name in PACKAGES)
-    files = sorted(path for folder in found for path in Path(folder).rglob("*.py"))
+    folders = (importlib.util.find_spec(name).submodule_search_locations[0] for name in PACKAGES)
+    files = sorted(path for folder in folders for path in Path(folder).rglob("*.py"))
     return [path for path in files if path.stat().st_size <= SIZE_LIMIT]
 
 
@@ -594,24 +597,26 @@ def documented(source):
 
 
 @pytest.mark.slow
-def test_at_least_two_thousand_foreign_docstrings_are_tried():
+def test_at_least_two_thousand_third_party_docstrings_are_tried():
     assert sum(len(list(documented(path.read_bytes()))) for path in third_party_files()) >= 2_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_no_foreign_docstring_breaks(shard):
+def test_no_third_party_docstring_breaks(shard):
     edited, reasons = 0, set()
     for path in third_party_files()[shard::SHARDS]:
         old = new = path.read_bytes()
         expected = {}
-        # From the last to the first, so that the lines above stay where they are.
-        for qualname, line in sorted(documented(old), key=lambda found: found[1] or 0, reverse=True):
+        # From the last to the first, so that line numbers above do not change.
+        for qualname, line in sorted(
+            documented(old), key=lambda definition: definition[1] or 0, reverse=True
+        ):
             outcome = append_to_section(new, qualname, "Guide", LINES, line=line)
             if isinstance(outcome, Refused):
                 reasons.add(outcome.reason)
                 continue
-            # a new section stands above fields
+            # a new section is above fields
             after = iter([text.rstrip() for text in outcome.after.split("\n")])
             assert all(text.rstrip() in after for text in outcome.before.rstrip().split("\n")), (
                 path,

@@ -1,4 +1,4 @@
-"""The docstring commands over files: what is compared with another revision, and what is made on request."""
+"""The docstring commands on files: comparison with a revision, and creation on request."""
 
 from pathlib import Path
 
@@ -14,18 +14,16 @@ def docstring(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_file_outside_of_the_repository_is_not_passed_over(
-    project: Project, tmp_path: Path, monkeypatch
-) -> None:
+def test_file_outside_the_repository_is_reported(project: Project, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(project.root)
     other = tmp_path / "other.py"
     other.write_text("x = 1\n")
     code, out = docstring("check", str(other), "--base", "main")
-    assert (code, "outside of the repository" in out) == (1, True)
+    assert (code, "outside the repository" in out) == (1, True)
 
 
-@pytest.mark.parametrize("name", ["Warnings", "Caveats"], ids=["set in coreloop.yaml", "known beside them"])
-def test_lost_section_of_the_configured_list_is_told(project: Project, monkeypatch, name: str) -> None:
+@pytest.mark.parametrize("name", ["Warnings", "Caveats"], ids=["set in coreloop.yaml", "known besides"])
+def test_lost_section_of_the_configured_list_is_reported(project: Project, monkeypatch, name: str) -> None:
     monkeypatch.chdir(project.root)
     text = f'def f():\n    """Does.\n\n    {name}\n    {"-" * len(name)}\n    Beware.\n    """\n'
     project.commit({FILE: text, "coreloop.yaml": "docstring: {sections: [Summary, Warnings]}\n"})
@@ -34,7 +32,7 @@ def test_lost_section_of_the_configured_list_is_told(project: Project, monkeypat
     assert (code, f"LOST {name}" in out) == (1, True)
 
 
-def test_docstring_is_made_only_when_asked_to(tmp_path: Path) -> None:
+def test_docstring_is_created_only_on_request(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("def f():\n    return 1\n")
     words = ("append", f"{path}::f", "--section", "Guide", "--line", "- Call: f()", "--write")

@@ -1,4 +1,4 @@
-"""What is one insertion into one docstring, and every kind of change that is not."""
+"""One insertion into one docstring is accepted; every other change is refused."""
 
 import pytest
 
@@ -37,22 +37,22 @@ def test_one_insertion_is_not_refused(before: bytes, after: bytes) -> None:
 @pytest.mark.parametrize(
     ("after", "reason"),
     [
-        pytest.param(TWO, "no single insertion", id="nothing"),
-        pytest.param(changed(b"Ratios of", b"of"), "no single insertion", id="a deletion"),
-        pytest.param(changed(b"Ratios", b"Figures"), "no single insertion", id="a replacement"),
-        pytest.param(changed(b"Which", b"Who are"), "no single insertion", id="a longer replacement"),
+        pytest.param(TWO, "not a single insertion", id="nothing"),
+        pytest.param(changed(b"Ratios of", b"of"), "not a single insertion", id="a deletion"),
+        pytest.param(changed(b"Ratios", b"Figures"), "not a single insertion", id="a replacement"),
+        pytest.param(changed(b"Which", b"Who are"), "not a single insertion", id="a longer replacement"),
         pytest.param(
             changed(b"Which.", b"Which one.", changed(b"Ratios", b"All ratios")),
-            "no single insertion",
+            "not a single insertion",
             id="two insertions",
         ),
         pytest.param(changed(b"Show it", b"Show it all"), "more than the docstring", id="another docstring"),
         pytest.param(changed(b'"axis": axis', b'"axis": axis, "a": 1'), "more than the docstring", id="code"),
-        pytest.param(TWO + b"# more\n", "no single insertion", id="a comment"),
-        pytest.param(changed(b"    return", b"\n    return"), "no single insertion", id="an empty line"),
-        pytest.param(b"\xef\xbb\xbf" + inserted(TWO, "- a."), "no single insertion", id="and a BOM"),
+        pytest.param(TWO + b"# more\n", "not a single insertion", id="a comment"),
+        pytest.param(changed(b"    return", b"\n    return"), "not a single insertion", id="an empty line"),
+        pytest.param(b"\xef\xbb\xbf" + inserted(TWO, "- a."), "not a single insertion", id="and a BOM"),
         pytest.param(changed(b'    """Ratios', b'    f"""Ratios'), "f-string", id="an f-string now"),
-        pytest.param(b"def (", "cannot read the file", id="no Python"),
+        pytest.param(b"def (", "cannot read the file", id="not Python"),
     ],
 )
 def test_any_other_change_is_refused(after: bytes, reason: str) -> None:

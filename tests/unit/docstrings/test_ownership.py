@@ -1,8 +1,8 @@
-"""Whose a line is, from real history: merged, reverted, replaced, written again by a person."""
+"""Which lines are coreloop's in real history: merged, reverted, replaced, written again by a person."""
 
 import pytest
 
-from coreloop.docstrings.ownership import bullets_beside, docstring_bullets, promoted_lines
+from coreloop.docstrings.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.history.repository import Repository
 from coreloop.proposals.lines import is_form
 from merging import message, revert
@@ -33,7 +33,7 @@ def test_lines_of_promotions_are_ours_and_a_persons_are_not(project: Project) ->
     assert ours(project) == {ALWAYS}
 
 
-def test_a_line_that_gave_way_is_ours_no_longer(project: Project) -> None:
+def test_a_replaced_line_is_no_longer_ours(project: Project) -> None:
     promote(project, "aa", FIRST, ALWAYS)
     promote(project, "bb", FIRST, MORE)
     assert ours(project) == {FIRST, MORE}
@@ -41,19 +41,19 @@ def test_a_line_that_gave_way_is_ours_no_longer(project: Project) -> None:
     assert ALWAYS not in ours(project)
 
 
-def test_what_was_reverted_is_nobodys_until_somebody_writes_it(project: Project) -> None:
+def test_a_reverted_line_that_a_person_writes_again_is_not_ours(project: Project) -> None:
     sha = promote(project, "aa", ALWAYS)
     revert(project, sha)
     project.commit({FILE: source(ALWAYS)}, "a person writes it")
     assert ours(project) == frozenset()
 
 
-def test_what_a_reviewer_added_in_words_of_their_own_is_not_ours(project: Project) -> None:
+def test_a_line_that_a_reviewer_added_in_their_own_words_is_not_ours(project: Project) -> None:
     promote(project, "aa", ALWAYS, "- Ask the customer first.")
     assert ours(project) == {ALWAYS}
 
 
-def test_another_docstring_s_lines_are_not_this_one_s(project: Project) -> None:
+def test_lines_of_another_docstring_do_not_count(project: Project) -> None:
     promote(project, "aa", ALWAYS, target=f"{FILE}::show")
     assert ours(project) == frozenset()
 
@@ -63,14 +63,14 @@ def test_a_definition_that_moved_is_the_same_docstring(project: Project) -> None
     assert ours(project) == {ALWAYS}
 
 
-@pytest.mark.parametrize("broken", [b"def (", b"", None], ids=["no Python", "empty", "not there"])
-def test_a_file_that_cannot_be_read_has_no_lines(broken: bytes | None) -> None:
+@pytest.mark.parametrize("broken", [b"def (", b"", None], ids=["not Python", "empty", "absent"])
+def test_an_unreadable_file_has_no_lines(broken: bytes | None) -> None:
     assert not docstring_bullets(broken, TARGET)
-    assert bullets_beside(broken or b"", TARGET, None) == ()
+    assert existing_bullets(broken or b"", TARGET, None) == ()
 
 
-def test_lines_beside_are_those_of_the_place(project: Project) -> None:
+def test_existing_bullets_are_those_of_the_section_or_the_first_block(project: Project) -> None:
     guide = b"\n    Guide\n    -----\n    - Call once per request\n"
-    both = source(FIRST).replace(b"        Which.\n", b"        Which.\n" + guide)
-    assert bullets_beside(both, TARGET, None) == (FIRST,)
-    assert bullets_beside(both, TARGET, "Guide") == ("- Call once per request",)
+    text = source(FIRST).replace(b"        Which.\n", b"        Which.\n" + guide)
+    assert existing_bullets(text, TARGET, None) == (FIRST,)
+    assert existing_bullets(text, TARGET, "Guide") == ("- Call once per request",)

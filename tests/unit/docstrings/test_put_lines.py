@@ -19,17 +19,19 @@ def is_ours(text):
 
 
 def put(source, qualname="f", lines=LINES, **choices):
-    """Put lines, and check whatever comes back with nothing of the project but its outcome."""
+    """Put lines, and check the outcome with nothing else of the package."""
     raw = source if isinstance(source, bytes) else source.encode()
     choices = {"is_ours": is_ours, **choices}
     outcome = put_lines(raw, qualname, lines, **choices)
     if isinstance(outcome, Edited):
         assert outcome.old == raw
-        if not choices.get("going"):
+        if not choices.get("replaced"):
             at = outcome.offset
             assert outcome.source == raw[:at] + outcome.inserted + raw[at:]
         assert_one_docstring_changed(raw, outcome)
-        assert isinstance(put_lines(outcome.source, qualname, lines, **{**choices, "going": ()}), Unchanged)
+        assert isinstance(
+            put_lines(outcome.source, qualname, lines, **{**choices, "replaced": ()}), Unchanged
+        )
     return outcome
 
 
@@ -37,7 +39,7 @@ def assert_one_docstring_changed(old, edited):
     old_rest, old_texts = split_docstrings(old)
     new_rest, new_texts = split_docstrings(edited.source)
     assert new_rest == old_rest
-    changed = [(one, other) for one, other in zip(old_texts, new_texts, strict=True) if one != other]
+    changed = [(old, new) for old, new in zip(old_texts, new_texts, strict=True) if old != new]
     assert changed == [(edited.before, edited.after)]
     words = " ".join(edited.after.split())
     assert all(" ".join(line.split()) in words for line in edited.appended)
@@ -60,7 +62,7 @@ def function(*lines, indent="    "):
 
 
 def docstring(*lines, indent="    "):
-    """A function before and after the list was put HERE."""
+    """A function before and after the list was put at HERE."""
     after = {HERE: LIST, HERE_AND_BLANK: (*LIST, "")}
     before = [line for line in lines if isinstance(line, str)]
     grown = [part for line in lines for part in ([line] if isinstance(line, str) else after[line])]
@@ -78,10 +80,10 @@ PLACES = {
     "numpydoc without blank line": ("Sum.", HERE_AND_BLANK, *NUMPYDOC),
     "more than one section": ("Sum.", "", "More.", HERE, "", *NUMPYDOC, "", "Notes", "-----", "x"),
     "two blank lines stay two": ("Sum.", HERE, "", "", *NUMPYDOC),
-    "a section nobody knows": ("Sum.", HERE, "", "Provenance", "==========", "x"),
+    "an unknown section": ("Sum.", HERE, "", "Provenance", "==========", "x"),
     "google": ("Sum.", HERE, "", *ARGS, "", "Returns:", "    z"),
     "google without blank line": ("Sum.", HERE_AND_BLANK, *ARGS, "Returns:", "    z"),
-    "google, a title nobody knows": ("Sum.", HERE, "", "Data Sources:", "    x"),
+    "google, an unknown title": ("Sum.", HERE, "", "Data Sources:", "    x"),
     "google's summary": ("Summary:", "    Text.", HERE, "", *ARGS),
     "reST fields": ("Sum.", HERE, "", ":param x: y", ":returns: z"),
     "reST fields without blank line": ("Sum.", HERE_AND_BLANK, ":param x: y", ":returns: z"),
@@ -109,10 +111,10 @@ PLACES = {
     "prose that begins like a section": ("Sum.", "", "Note: this is slow.", HERE),
     "such prose with text below": ("Sum.", "", "Note: this is", "slow.", HERE, "", *ARGS),
     "such prose on the first line": ("Note: this is slow.", HERE, "", *ARGS),
-    "a human's list is not gone on with": ("Sum.", "", "- human", "- list", HERE, "", *ARGS),
-    "nor one that is a human's in part": ("Sum.", "", "- human", "- When: x.", HERE, "", *ARGS),
-    "nor one that text stands right above": ("Sum.", "- When: x.", HERE, "", *ARGS),
-    "nor one in a fence": ("Sum.", "", "```", "- When: x.", "```", HERE),
+    "a human's list is not continued": ("Sum.", "", "- human", "- list", HERE, "", *ARGS),
+    "nor a list that is a human's in part": ("Sum.", "", "- human", "- When: x.", HERE, "", *ARGS),
+    "nor a list right below text": ("Sum.", "- When: x.", HERE, "", *ARGS),
+    "nor a list in a fence": ("Sum.", "", "```", "- When: x.", "```", HERE),
     "deeper text is not the margin": ("Sum.", "", "more:", "        deep", HERE),
     "a backslash at the end": ("Sum.", "", "C:\\\\", HERE, "", *ARGS),
 }
@@ -120,7 +122,7 @@ PLACES = {
 
 @pytest.mark.parametrize("lines", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("indent", ["    ", "\t"], ids=["blanks", "tabs"])
-def test_list_stands_at_the_end_of_the_first_block(lines, indent):
+def test_list_is_at_the_end_of_the_first_block(lines, indent):
     before, after = docstring(*lines, indent=indent)
     outcome = put(before)
     assert isinstance(outcome, Edited), outcome
@@ -134,24 +136,24 @@ JOINED = {
     "above a section": (("Sum.", "", "- When: x.", "", *ARGS), 3),
     "above a field without blank line": (("Sum.", "", "- When: x.", ":param x: y"), 3),
     "below a human's list": (("Sum.", "", "- human", "", "- When: x.", "", *ARGS), 5),
-    "with broken lines": (("Sum.", "", "- When: x", "  y.", "- Call: a", "  b", "", *ARGS), 6),
+    "with wrapped lines": (("Sum.", "", "- When: x", "  y.", "- Call: a", "  b", "", *ARGS), 6),
 }
 
 
 @pytest.mark.parametrize(("lines", "at"), JOINED.values(), ids=JOINED)
-def test_list_of_coreloops_forms_goes_on(lines, at):
+def test_list_of_coreloops_forms_is_continued(lines, at):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'))
     blank = [""] if ":param x: y" in lines else []
     grown = [*lines[:at], *LINES, *blank, *lines[at:]]
     assert outcome.source.decode() == function('"""' + grown[0], *grown[1:], '"""')
 
 
-def test_list_that_goes_on_keeps_its_indentation():
+def test_list_that_is_continued_keeps_its_indentation():
     outcome = put(function('"""Sum.', "", "  - When: x.", "", "More", "-----", "y", '"""'))
     assert "\n      - When: x.\n      - When: margin.\n      - Call: show().\n\n" in outcome.after
 
 
-def test_only_what_is_missing_is_added():
+def test_only_missing_lines_are_added():
     outcome = put(function('"""Sum.', "", LINES[0], '"""'))
     assert outcome.appended == LINES[1:]
     assert put(function('"""Sum.', "", *LINES[::-1], '"""')) == Unchanged(1, outcome_value(LINES[::-1]))
@@ -162,7 +164,7 @@ def outcome_value(lines):
     return "".join(["Sum.\n", *(f"\n    {line}" for line in lines), "\n    "])
 
 
-def test_line_that_was_broken_is_there_already():
+def test_wrapped_line_counts_as_present():
     outcome = put(function('"""Sum.', "", "- When:", "  margin.", "- Call: show().", "", *ARGS, '"""'))
     assert isinstance(outcome, Unchanged)
 
@@ -344,13 +346,13 @@ HOSTILE = {
 @pytest.mark.parametrize(
     "lines", [("Sum.",), ("Sum.", "", *ARGS), ("Sum.", "", "- When: old.", "", *NUMPYDOC)]
 )
-def test_line_that_is_no_bullet_is_refused(line, reason, lines):
+def test_line_that_is_not_a_bullet_is_refused(line, reason, lines):
     outcome = put(function('"""' + lines[0], *lines[1:], '"""'), lines=[line], is_ours=lambda _: True)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
 
 
-def test_nothing_to_put_is_refused():
+def test_no_lines_are_refused():
     assert put(function('"""Sum."""'), lines=[]) == Refused("there are no lines to append")
 
 
@@ -369,39 +371,39 @@ def test_nothing_to_put_is_refused():
 @pytest.mark.parametrize(
     "quoted", ['"""Sum."""', "'''Sum.'''", '"Sum."', "'Sum.'", '"""Sum.\n\n    Args:\n        x: y"""']
 )
-def test_marks_behind_a_dash_are_text(line, quoted):
+def test_markup_after_a_dash_is_text(line, quoted):
     outcome = put(f"def f():\n    {quoted}\n", lines=[line])
     assert isinstance(outcome, Edited)
     assert line in [text.strip() for text in outcome.after.split("\n")]
 
 
-def test_three_quotes_are_refused_where_a_raw_string_cannot_hold_them():
-    assert put(function('r"""Sum."""'), lines=['- When: """']).reason.endswith('cannot hold """')
+def test_three_quotes_are_refused_in_a_raw_string():
+    assert put(function('r"""Sum."""'), lines=['- When: """']).reason.endswith('cannot contain """')
 
 
 LONG = "- When: a question names the margin of a company"
-BROKEN = ("- When: a question names", "  the margin of a company")
+WRAPPED = ("- When: a question names", "  the margin of a company")
 
 
 @pytest.mark.parametrize(
     "lines", [("Sum.", HERE), ("Sum.", HERE, "", *ARGS), ("Sum.", HERE_AND_BLANK, *ARGS)]
 )
-def test_line_is_broken_at_the_width(lines):
+def test_line_is_wrapped_at_the_width(lines):
     before, _ = docstring(*lines)
     outcome = put(before, lines=[LONG, LINES[1]], width=29)
-    assert f"\n\n    {BROKEN[0]}\n    {BROKEN[1]}\n    {LINES[1]}\n" in outcome.after
+    assert f"\n\n    {WRAPPED[0]}\n    {WRAPPED[1]}\n    {LINES[1]}\n" in outcome.after
     assert outcome.appended == (LONG, LINES[1])
     assert isinstance(put(outcome.source, lines=[LONG], width=None), Unchanged)
 
 
-def test_korean_line_is_broken_by_columns_not_by_characters():
+def test_korean_line_is_wrapped_by_columns_not_by_characters():
     outcome = put(function('"""수익성."""'), lines=["- When: 마진을 묻는 질문"], width=20)
     assert outcome.after == "수익성.\n\n    - When: 마진을\n      묻는 질문\n    "
 
 
 def test_section_is_wrapped_too():
     outcome = put(function('"""Sum."""'), lines=[LONG], width=33, section="Guide", style="google")
-    assert outcome.after == f"Sum.\n\n    Guide:\n        {BROKEN[0]}\n        {BROKEN[1]}\n    "
+    assert outcome.after == f"Sum.\n\n    Guide:\n        {WRAPPED[0]}\n        {WRAPPED[1]}\n    "
 
 
 def test_dash_between_words_does_not_stop_a_line_from_being_wrapped():
@@ -432,7 +434,7 @@ STYLES = {
     ],
     ids=["one line", "a human's list", "text below :returns:", "reST", "Epytext"],
 )
-def test_section_is_created_in_the_style_that_is_wanted(style, section, above, below):
+def test_section_is_created_in_the_wanted_style(style, section, above, below):
     outcome = put(function('"""' + above[0], *above[1:], *below, '"""'), section="Guide", style=style)
     assert outcome.created_section
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], "", *section, *below, '"""')
@@ -441,14 +443,14 @@ def test_section_is_created_in_the_style_that_is_wanted(style, section, above, b
 @pytest.mark.parametrize(
     "above", [["Sum."], ["Sum.", "", "Notes", "-----", "x"]], ids=["text above", "section above"]
 )
-def test_section_is_created_before_a_field_that_text_touches(above):
+def test_section_is_created_before_a_field_directly_below_text(above):
     outcome = put(function('"""' + above[0], *above[1:], ":returns: x", '"""'), section="Guide")
     rest = ["", *STYLES["numpydoc"], "", ":returns: x"]
     assert outcome.source.decode() == function('"""' + above[0], *above[1:], *rest, '"""')
     assert outcome.tail == "\n"
 
 
-def test_section_that_is_there_is_filled_whatever_style_is_wanted():
+def test_existing_section_is_extended_in_its_own_style():
     for heading in (["Guide", "~~~~~"], ["**Guide**"], ["**Guide:**"], ["## Guide"], ["Guide", "====="]):
         source = function('"""Sum.', "", *heading, "- x", "", "Notes", "-----", "y", '"""')
         outcome = put(source, section="Guide", style="google")
@@ -467,9 +469,9 @@ def test_section_needs_a_name(name):
 
 
 OLD = ("- When: one.", "- When: two.", "- When: three.")
-GOING = {
+REPLACED = {
     "the first": (OLD[:1], [OLD[1], OLD[2], *LINES]),
-    "one between": (OLD[1:2], [OLD[0], OLD[2], *LINES]),
+    "the middle": (OLD[1:2], [OLD[0], OLD[2], *LINES]),
     "the last": (OLD[2:], [OLD[0], OLD[1], *LINES]),
     "first and last": ((OLD[0], OLD[2]), [OLD[1], *LINES]),
     "all": (OLD, LINES),
@@ -483,69 +485,69 @@ TAILS = {
 }
 
 
-@pytest.mark.parametrize(("going", "left"), GOING.values(), ids=GOING)
+@pytest.mark.parametrize(("replaced", "left"), REPLACED.values(), ids=REPLACED)
 @pytest.mark.parametrize("rest", TAILS.values(), ids=TAILS)
-@pytest.mark.parametrize("width", [None, 16], ids=["", "broken lines"])
-def test_lines_give_way_to_others(going, left, rest, width):
+@pytest.mark.parametrize("width", [None, 16], ids=["", "wrapped"])
+def test_lines_are_replaced_by_others(replaced, left, rest, width):
     old = put(function('"""Sum.', *rest, '"""'), lines=OLD, width=width)
-    outcome = put(old.source, lines=LINES, going=going, width=width)
+    outcome = put(old.source, lines=LINES, replaced=replaced, width=width)
     assert isinstance(outcome, Edited), outcome
-    assert (outcome.removed, outcome.appended) == (going, LINES)
+    assert (outcome.removed, outcome.appended) == (replaced, LINES)
     assert (outcome.before, outcome.old) == (old.after, old.source)
     expected = put(function('"""Sum.', *rest, '"""'), lines=left, width=width)
     assert outcome.source == expected.source
 
 
-def test_lines_give_way_in_a_section():
+def test_lines_are_replaced_in_a_section():
     source = function('"""Sum.', "", "Guide", "-----", "Text.", "", *OLD, "", "Notes", "-----", "x", '"""')
-    outcome = put(source, section="Guide", going=OLD)
+    outcome = put(source, section="Guide", replaced=OLD)
     assert outcome.source.decode() == source.replace("\n    ".join(OLD), "\n    ".join(LINES))
 
 
-def test_line_of_a_human_stays_where_it_is():
+def test_line_of_a_human_stays_in_its_place():
     source = function('"""Sum.', "", "- human", OLD[0], "", *ARGS, '"""')
-    outcome = put(source, going=OLD[:1])
+    outcome = put(source, replaced=OLD[:1])
     assert outcome.source.decode() == function('"""Sum.', "", "- human", *LIST, "", *ARGS, '"""')
 
 
 @pytest.mark.parametrize(
-    ("going", "lines", "reason"),
+    ("replaced", "lines", "reason"),
     [
-        (["- When: none."], LINES, "not there"),
-        ([OLD[0], "- When: none."], LINES, "not there"),
+        (["- When: none."], LINES, "absent"),
+        ([OLD[0], "- When: none."], LINES, "absent"),
         (["- When: twice."], LINES, "more than once"),
-        (["x: y"], LINES, "not there"),
-        (OLD[:1], OLD[1:2], "only go"),
+        (["x: y"], LINES, "absent"),
+        (OLD[:1], OLD[1:2], "none added"),
         (OLD[:1], ["- When: a\nb"], "U+000A"),
         (OLD[:1], [], "no lines"),
     ],
-    ids=["not there", "one not there", "twice", "no bullet", "nothing new", "hostile", "nothing"],
+    ids=["absent", "partly absent", "twice", "not a bullet", "nothing new", "hostile", "nothing"],
 )
-def test_lines_do_not_give_way_where(going, lines, reason):
+def test_lines_are_not_replaced_if(replaced, lines, reason):
     source = function('"""Sum.', "", "- When: twice.", "", "- When: twice.", *OLD, "", *ARGS, '"""')
-    outcome = put(source, lines=lines, going=going)
+    outcome = put(source, lines=lines, replaced=replaced)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
 
 
 @pytest.mark.parametrize("rest", [["", "Text."], ["- b", "Text."], ["- When: b."]])
-def test_no_text_is_doubled_where_a_line_of_the_first_line_gives_way(rest):
+def test_no_text_is_doubled_if_a_bullet_on_the_first_line_is_replaced(rest):
     outcome = put_lines(
         function('"""- When: a.', *rest, '"""').encode(),
         "f",
         ["- When: new."],
-        going=["- When: a."],
+        replaced=["- When: a."],
         is_ours=is_ours,
     )
     assert isinstance(outcome, Refused) or outcome.after.count(rest[-1]) == 1
 
 
-def test_list_on_the_first_line_goes_on_at_the_margin():
+def test_list_on_the_first_line_is_continued_at_the_margin():
     outcome = put(function('"""- When: x.', '"""'))
     assert isinstance(outcome, Refused) or all(f"\n    {line}\n" in outcome.after for line in LINES)
 
 
-def test_second_call_changes_nothing_whatever_is_ours():
+def test_second_call_changes_nothing_without_is_ours():
     first = put_lines(function('"""Sum."""').encode(), "f", LINES)
     assert isinstance(put_lines(first.source, "f", LINES), Unchanged)
 
@@ -559,14 +561,14 @@ def test_second_call_changes_nothing_whatever_is_ours():
         ("# Title", HERE_AND_BLANK, "## Args", "x"),
     ],
 )
-def test_list_below_a_title_stands_above_what_touches_the_text(lines):
+def test_list_below_a_title_is_above_a_section_without_blank_line(lines):
     before, after = docstring(*lines)
     outcome = put(before)
     assert isinstance(outcome, Edited)
     assert outcome.source.decode() == after
 
 
-def test_list_in_a_google_summary_goes_on():
+def test_list_in_a_google_summary_is_continued():
     source = function('"""Summary:', "    Text.", "", "    - When: x.", "", *ARGS, '"""')
     assert isinstance(put(source), Edited)
 
@@ -583,7 +585,7 @@ def test_any_text_is_edited_provably_or_refused(text, quote, section):
 @given(
     st.text(alphabet="ab -\\\"'`>~#:=*수\u3000\xa0\t", max_size=40), st.one_of(st.none(), st.integers(5, 40))
 )
-def test_any_line_arrives_as_it_is_or_is_refused(text, width):
+def test_any_line_arrives_unchanged_or_is_refused(text, width):
     line = f"- When: {text}"
     outcome = put(function('"""Sum.', "", *NUMPYDOC, '"""'), lines=[line], width=width)
     assert isinstance(outcome, Edited | Refused)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coreloop.docstrings.edit import Edited, Refused, Unchanged, put_lines, take_out
+from coreloop.docstrings.edit import Edited, Refused, Unchanged, put_lines, remove_lines
 
 LINES = ("- When: margin.", "- Call: show().")
 ARGS = ("Args:", "    x: y")
@@ -18,31 +18,33 @@ def put(source, lines=LINES, qualname="f", **choices):
     return put_lines(raw, qualname, lines, is_ours=is_ours, **choices)
 
 
-def take(source, lines=LINES, qualname="f", **choices):
-    taken = take_out(source if isinstance(source, bytes) else source.encode(), qualname, lines, **choices)
-    return taken if isinstance(taken, Refused) else taken.decode()
+def remove(source, lines=LINES, qualname="f", **choices):
+    outcome = remove_lines(
+        source if isinstance(source, bytes) else source.encode(), qualname, lines, **choices
+    )
+    return outcome if isinstance(outcome, Refused) else outcome.decode()
 
 
 def function(*lines, indent="    "):
     return "def f():\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
 
 
-TAKEN = {
+REMOVED = {
     "a list and the blank line above": (["Sum.", "", *LINES], ["Sum."]),
     "a list above a section": (["Sum.", "", *LINES, "", *ARGS], ["Sum.", "", *ARGS]),
     "a list in the middle of the block": (["Sum.", "", *LINES, "", "More."], ["Sum.", "", "More."]),
     "the first of a list": (["Sum.", "", *LINES, "- When: x."], ["Sum.", "", "- When: x."]),
     "the last of a list": (["Sum.", "", "- When: x.", *LINES], ["Sum.", "", "- When: x."]),
-    "one between": (
+    "the middle": (
         ["Sum.", "", "- When: x.", *LINES, "- When: y."],
         ["Sum.", "", "- When: x.", "- When: y."],
     ),
-    "two apart": (
+    "two lines apart": (
         ["Sum.", "", LINES[0], "- When: x.", LINES[1], "", *ARGS],
         ["Sum.", "", "- When: x.", "", *ARGS],
     ),
     "two lists": (["Sum.", "", LINES[0], "", "More.", "", LINES[1]], ["Sum.", "", "More."]),
-    "broken lines": (
+    "wrapped lines": (
         ["Sum.", "", "- When:", "  margin.", "- Call:", "    show().", "", *ARGS],
         ["Sum.", "", *ARGS],
     ),
@@ -59,13 +61,13 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize(("before", "after"), TAKEN.values(), ids=TAKEN)
+@pytest.mark.parametrize(("before", "after"), REMOVED.values(), ids=REMOVED)
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_lines_are_taken_out(before, after, newline):
+def test_lines_are_removed(before, after, newline):
     old, new = (
         function('"""' + lines[0], *lines[1:], '"""').replace("\n", newline) for lines in (before, after)
     )
-    assert take(old) == new
+    assert remove(old) == new
 
 
 SECTIONS = {
@@ -79,22 +81,22 @@ SECTIONS = {
 
 
 @pytest.mark.parametrize(("before", "after"), SECTIONS.values(), ids=SECTIONS)
-def test_lines_are_taken_out_of_a_section(before, after):
+def test_lines_are_removed_of_a_section(before, after):
     old, new = (
         function('"""Sum.', "", *LINES, "", *lines, "", *NUMPYDOC, '"""') for lines in (before, after)
     )
-    assert take(old, section="Guide") == new
+    assert remove(old, section="Guide") == new
 
 
 REFUSED = {
-    "not there": (function('"""Sum."""'), "not there"),
-    "only one of them": (function('"""Sum.', "", LINES[0], '"""'), "not there"),
+    "absent": (function('"""Sum."""'), "absent"),
+    "only one of them": (function('"""Sum.', "", LINES[0], '"""'), "absent"),
     "twice": (function('"""Sum.', "", *LINES, "", *LINES, '"""'), "more than once"),
     "twice in one list": (function('"""Sum.', "", *LINES, LINES[0], '"""'), "more than once"),
-    "only in a section": (function('"""Sum.', "", "Notes", "-----", *LINES, '"""'), "not there"),
-    "only below a field": (function('"""Sum.', "", ":param x: y", "", *LINES, '"""'), "not there"),
-    "text was added below": (function('"""Sum.', "", *LINES, "  and more", '"""'), "not there"),
-    "another mark": (function('"""Sum.', "", *("*" + x[1:] for x in LINES), '"""'), "not there"),
+    "only in a section": (function('"""Sum.', "", "Notes", "-----", *LINES, '"""'), "absent"),
+    "only below a field": (function('"""Sum.', "", ":param x: y", "", *LINES, '"""'), "absent"),
+    "text was added below": (function('"""Sum.', "", *LINES, "  and more", '"""'), "absent"),
+    "another mark": (function('"""Sum.', "", *("*" + x[1:] for x in LINES), '"""'), "absent"),
     "no docstring": (function("pass"), "f has no docstring"),
     "no such name": ("def g(): pass\n", "nothing named f"),
     "f-string": (function('f"""Sum."""'), "f-string"),
@@ -108,7 +110,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("source", "reason"), REFUSED.values(), ids=REFUSED)
 def test_refusal_says_why(source, reason):
-    outcome = take(source)
+    outcome = remove(source)
     assert isinstance(outcome, Refused)
     assert reason in outcome.reason
 
@@ -122,63 +124,63 @@ CHANGING = {
 
 
 @pytest.mark.parametrize("below", CHANGING.values(), ids=CHANGING)
-def test_lines_stay_where_text_below_them_would_become_a_section(below):
-    outcome = take(function('"""Sum.', "", *LINES, *below, '"""'))
-    assert outcome == Refused("without the lines, another section would read differently")
+def test_lines_are_not_removed_if_text_below_them_would_become_a_section(below):
+    outcome = remove(function('"""Sum.', "", *LINES, *below, '"""'))
+    assert outcome == Refused("removing the lines would change how another section is read")
 
 
-def test_line_of_another_definition_is_left_alone():
+def test_line_of_another_definition_is_unchanged():
     first, second = function('"""a', "", *LINES, '"""'), function('"""b', "", *LINES, '"""')
-    assert take(first + second, line=1) == function('"""a', '"""') + second
-    assert take(first + second, line=second.count("\n") + 1) == first + function('"""b', '"""')
+    assert remove(first + second, line=1) == function('"""a', '"""') + second
+    assert remove(first + second, line=second.count("\n") + 1) == first + function('"""b', '"""')
 
 
-def test_tail_goes_only_where_it_stands_behind_the_list():
+def test_tail_is_removed_only_directly_after_the_list():
     edited = put(function('"""Sum."""'))
     assert edited.tail == "\n    "
-    assert take(edited.source, tail=edited.tail) == function('"""Sum."""')
-    assert take(edited.source) == function('"""Sum.', '"""')
+    assert remove(edited.source, tail=edited.tail) == function('"""Sum."""')
+    assert remove(edited.source) == function('"""Sum.', '"""')
     more = edited.source.replace(b"show().\n", b"show().\n\n    More.\n")
-    assert take(more, tail=edited.tail) == function('"""Sum.', "", "More.", '"""')
+    assert remove(more, tail=edited.tail) == function('"""Sum.', "", "More.", '"""')
 
 
 @pytest.mark.parametrize(
     "rest", [["", "Text."], ["", "Text.", "", "More."], ["- b", "Text."], [""], ["- When: b."]]
 )
-def test_list_on_the_first_line_is_taken_out_or_refused(rest):
-    outcome = take(function('"""- When: a.', *rest, '"""'), ["- When: a."])
+def test_list_on_the_first_line_is_removed_or_refused(rest):
+    outcome = remove(function('"""- When: a.', *rest, '"""'), ["- When: a."])
     if not isinstance(outcome, Refused):
         assert "When: a." not in outcome
         assert all(outcome.count(line) == 1 for line in rest if line)
 
 
-def test_nothing_to_take_out_is_an_outcome():
+def test_removing_no_lines_gives_an_outcome():
     source = function('"""Sum."""')
-    assert take(source, []) == source or isinstance(take(source, []), Refused)
+    assert remove(source, []) == source or isinstance(remove(source, []), Refused)
 
 
 @pytest.mark.parametrize(
     "code", [["```", *LINES, "```"], [">>> f()", *LINES], ["~~~", "", *LINES, "", "~~~"]]
 )
-def test_code_is_not_taken_out(code):
-    assert isinstance(take(function('"""Sum.', "", *code, "", *ARGS, '"""')), Refused)
+def test_code_is_not_removed(code):
+    assert isinstance(remove(function('"""Sum.', "", *code, "", *ARGS, '"""')), Refused)
 
 
-def test_list_that_code_holds_too_is_taken_out():
+def test_list_that_also_occurs_in_code_is_removed():
     source = function('"""Sum.', "", "```", *LINES, "```", '"""')
-    assert take(put(source).source) == source
+    assert remove(put(source).source) == source
 
 
 @pytest.mark.parametrize(
     "literal",
     ['"""Sum.\\\n\\\n"""', '"Sum\\x2e\\\n"', '"Sum.\\\n\\\n\\n\\nArgs:\\n    x: y"', '"""Sum.\\"\\\n"""'],
 )
-def test_escaped_line_break_behind_the_list_stays_or_keeps_the_list(literal):
+def test_escaped_line_break_after_the_list_stays_or_the_list_does(literal):
     source = f"def f():\n    {literal}\n"
     edited = put(source)
     assert isinstance(edited, Edited)
-    taken = take(edited.source, tail=edited.tail)
-    assert taken in (source, Refused("an escaped line break stands beside a line that should go"))
+    outcome = remove(edited.source, tail=edited.tail)
+    assert outcome in (source, Refused("an escaped line break is next to a line to remove"))
 
 
 @pytest.mark.parametrize(
@@ -189,11 +191,11 @@ def test_escaped_line_break_behind_the_list_stays_or_keeps_the_list(literal):
         "'Sum.'",
     ],
 )
-def test_backslash_at_the_end_of_a_line_is_no_escaped_line_break(quoted):
+def test_backslash_at_the_end_of_a_line_is_not_an_escaped_line_break(quoted):
     source = f"def f():\n    {quoted}\n"
     lines = ["- When: a\\", "- When: b\\", "- When: c"]
     edited = put(source, lines)
-    assert take(edited.source, lines, tail=edited.tail) == source
+    assert remove(edited.source, lines, tail=edited.tail) == source
 
 
 @pytest.mark.parametrize(
@@ -201,11 +203,11 @@ def test_backslash_at_the_end_of_a_line_is_no_escaped_line_break(quoted):
     [ARGS, NUMPYDOC, (":param x: y",), ("@param x: y",), ("## Args", "x"), ("Returns:", "    int")],
     ids=["google", "numpydoc", "reST", "Epytext", "Markdown", "google, Returns"],
 )
-def test_blank_line_that_came_with_the_list_goes_with_it(rest):
+def test_blank_line_that_was_added_with_the_list_is_removed_with_it(rest):
     source = function('"""Sum.', *rest, '"""')
     edited = put(source)
     assert edited.tail == "\n"
-    assert take(edited.source, tail=edited.tail) == source
+    assert remove(edited.source, tail=edited.tail) == source
 
 
 TEXTS = (
@@ -239,7 +241,7 @@ RESTS = (
 
 @st.composite
 def sources(draw, tight):
-    """A method, its docstring's first block put together from texts, above sections of any style."""
+    """A method, its docstring's first block made of texts, above sections of any style."""
     indent, newline = draw(st.sampled_from(["    ", "  ", "\t"])), draw(st.sampled_from(["\n", "\r\n", "\r"]))
     quote = draw(st.sampled_from(['"""', "'''", '"', "'"]))
     prefix = draw(st.sampled_from(["", "u"] if len(quote) == 1 else ["", "r", "u"]))
@@ -270,7 +272,7 @@ NEW = (
 
 
 @pytest.mark.parametrize("tight", [False, True], ids=["blank line above a section", "none"])
-def test_file_is_the_first_one_again_after_lines_were_put_replaced_and_taken_out(tight):
+def test_file_is_the_original_again_after_lines_were_put_replaced_and_removed(tight):
     @settings(max_examples=80, deadline=None)
     @given(
         sources(tight),
@@ -282,11 +284,10 @@ def test_file_is_the_first_one_again_after_lines_were_put_replaced_and_taken_out
         first = put(source, lines, "A.f", width=width)
         assert isinstance(first, Edited), first
         assert isinstance(put(first.source, lines, "A.f", width=width), Unchanged)
-        going = data.draw(st.lists(st.sampled_from(lines), min_size=1, unique=True))
-        second = put(first.source, LINES, "A.f", width=width, going=going)
+        replaced = data.draw(st.lists(st.sampled_from(lines), min_size=1, unique=True))
+        second = put(first.source, LINES, "A.f", width=width, replaced=replaced)
         assert isinstance(second, Edited), second
-        left = [*(line for line in lines if line not in going), *LINES]
-        taken = take_out(second.source, "A.f", left, tail=first.tail)
-        assert taken == source
+        left = [*(line for line in lines if line not in replaced), *LINES]
+        assert remove_lines(second.source, "A.f", left, tail=first.tail) == source
 
     check()

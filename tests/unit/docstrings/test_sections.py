@@ -8,7 +8,7 @@ from coreloop.docstrings.names import KNOWN_NAMES, name_key
 from coreloop.docstrings.sections import scan
 
 
-def found(text, asked=()):
+def find_sections(text, asked=()):
     layout = scan(inspect.cleandoc(text), asked=asked)
     return [(section.name, section.style, layout.content(section)) for section in layout.sections]
 
@@ -17,7 +17,7 @@ NOTES = ("Notes", "numpydoc", ["x"])
 CASES = {
     "numpydoc": ("S.\n\nNotes\n-----\nx", [NOTES]),
     "numpydoc, a short underline": ("S.\n\nNotes\n---\nx", [NOTES]),
-    "numpydoc, nobody knows the name": (
+    "numpydoc, an unknown name": (
         "S.\n\nNotes\n-----\nx\n\nProvenance\n==========\ny",
         [NOTES, ("Provenance", "numpydoc", ["y"])],
     ),
@@ -27,11 +27,11 @@ CASES = {
         "S.\n\nGuide\n-----\nNotes\n-----\nx",
         [("Guide", "numpydoc", []), NOTES],
     ),
-    "two dashes are no underline": ("S.\n\nNotes\n--\nx", []),
-    "dashes after a blank line are no underline": ("S.\n\nNotes\n\n-----\nx", []),
-    "dashes mixed with text are none": ("S.\n\na | b\n--- | ---\n1 | 2", []),
+    "two dashes are not an underline": ("S.\n\nNotes\n--\nx", []),
+    "dashes after a blank line are not an underline": ("S.\n\nNotes\n\n-----\nx", []),
+    "dashes mixed with text are not an underline": ("S.\n\na | b\n--- | ---\n1 | 2", []),
     "a line between two rules is a table": ("S.\n\n=====\nNotes\n=====\nx", []),
-    "an underline at another column is none": ("S.\n\nNotes\n  -----\nx", []),
+    "dashes at another column are not an underline": ("S.\n\nNotes\n  -----\nx", []),
     "google": (
         "S.\n\nArgs:\n    x: y\n\n    z: w\nend",
         [("Args", "google", ["x: y", "", "z: w"])],
@@ -42,7 +42,7 @@ CASES = {
         [("When", "google", ["a"]), ("How", "google", ["b", "c"])],
     ),
     "google, text not indented": ("S.\n\nGuide:\n- a\n- b\n\nend", [("Guide", "google", ["- a", "- b"])]),
-    "google, text not indented hangs": (
+    "google, continuation of text not indented": (
         "S.\n\nRaises:\nKeyError if x\n    or y\nOSError\n\nend",
         [("Raises", "google", ["KeyError if x", "or y", "OSError"])],
     ),
@@ -51,19 +51,19 @@ CASES = {
         [("Guide", "google", ["x", "- a"])],
     ),
     "google, no text": ("S.\n\nGuide:\n\nend", [("Guide", "google", [])]),
-    "google, a title nobody knows": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
-    "a sentence that ends in a colon is no title": ("S.\n\nFor instance:\n    x", []),
-    "a title without a block is none": ("S.\n\nData Sources:\nx", []),
-    "a parameter is no heading": ("S.\n\nnotes: str\n    x", []),
-    "a numpydoc section's items are no headings": (
+    "google, an unknown title": ("S.\n\nData Sources:\n    x", [("Data Sources", "google", ["x"])]),
+    "a sentence that ends in a colon is not a title": ("S.\n\nFor instance:\n    x", []),
+    "a title without a block is not a heading": ("S.\n\nData Sources:\nx", []),
+    "a parameter is not a heading": ("S.\n\nnotes: str\n    x", []),
+    "a numpydoc section's items are not headings": (
         "S.\n\nReturns\n-------\nNotes: str\n    x\nData:\n    y",
         [("Returns", "numpydoc", ["Notes: str", "x", "Data:", "y"])],
     ),
-    "prose in a numpydoc section is no heading": (
+    "prose in a numpydoc section is not a heading": (
         "S.\n\nNotes\n-----\nx\n\nReturns: y",
         [("Notes", "numpydoc", ["x", "", "Returns: y"])],
     ),
-    "but this project's names are": (
+    "but coreloop's own names are": (
         "S.\n\nNotes\n-----\nx\n\nGuide: y",
         [NOTES, ("Guide", "google", ["y"])],
     ),
@@ -91,8 +91,8 @@ CASES = {
 
 
 @pytest.mark.parametrize(("text", "sections"), CASES.values(), ids=CASES)
-def test_sections_are_these(text, sections):
-    assert found(text) == sections
+def test_sections_are(text, sections):
+    assert find_sections(text) == sections
 
 
 @pytest.mark.parametrize(("text", "sections"), CASES.values(), ids=CASES)
@@ -100,16 +100,16 @@ def test_sections_are_these(text, sections):
 def test_indentation_of_the_docstring_does_not_matter(text, sections, indent):
     first, *rest = inspect.cleandoc(text).split("\n")
     layout = scan("\n".join([first, *(indent + line if line else line for line in rest), indent]))
-    assert [(one.name, one.style, layout.content(one)) for one in layout.sections] == sections
+    assert [(part.name, part.style, layout.content(part)) for part in layout.sections] == sections
 
 
-def test_asked_name_is_known():
-    assert found("S.\n\nHinweis: x") == []
-    assert found("S.\n\nHinweis: x", asked=["Hinweis"]) == [("Hinweis", "google", ["x"])]
-    assert found("S.\n\n가이드: x", asked=["가이드"]) == [("가이드", "google", ["x"])]
+def test_requested_name_is_known():
+    assert find_sections("S.\n\nHinweis: x") == []
+    assert find_sections("S.\n\nHinweis: x", asked=["Hinweis"]) == [("Hinweis", "google", ["x"])]
+    assert find_sections("S.\n\n가이드: x", asked=["가이드"]) == [("가이드", "google", ["x"])]
 
 
-def test_line_that_sticks_out_does_not_hide_the_sections():
+def test_outdented_line_does_not_hide_the_sections():
     text = "S.\n\n    Notes\n    -----\nb'\n    x\n    "
     assert [section.name for section in scan(text).sections] == ["Notes"]
     assert scan(text).margin == 4
@@ -152,7 +152,7 @@ def test_sections_are_in_order_and_do_not_overlap(text):
 
 @settings(max_examples=200, deadline=None)
 @given(TEXT)
-def test_what_stands_in_a_fence_is_never_a_heading(text):
+def test_text_in_a_fence_is_never_a_heading(text):
     fenced = "S.\n\n`````\n" + text.replace("`````", "") + "\n`````\n"
     assert scan(fenced).sections == ()
     assert not scan(fenced).open_fence

@@ -117,7 +117,7 @@ def test_stub_is_missing(heading, stub):
         "a stub for a summary": ("TODO", ()),
         "a summary about stubs": ("Todo lists are merged.", ("Summary",)),
         "one paragraph of two lines has no description": ("Sum\nmary.", ("Summary",)),
-        "a directive is no description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
+        "a directive is not a description": ("Sum.\n\n.. versionadded:: 1", ("Summary",)),
         "a stub and text": ("Sum.\n\nGuide\n-----\nTODO\n- a", ("Summary", "Guide")),
         "stub on the heading's line": ("Sum.\n\nGuide: TODO", ("Summary",)),
         "a heading in a fence": ("Sum.\n\n```\nGuide\n-----\n- a\n```", ("Summary", "Description")),
@@ -126,11 +126,11 @@ def test_stub_is_missing(heading, stub):
         "None is not what it raises": ("Sum.\n\nRaises\n------\nNone", ("Summary",)),
     }.values(),
 )
-def test_section_counts_when_it_says_something(docstring, present):
+def test_section_counts_if_it_has_content(docstring, present):
     assert docstring_sections(docstring) == present
 
 
-def test_sections_asked_for_can_be_others():
+def test_other_sections_can_be_requested():
     docstring = "Sum.\n\nVerified: 2026-04-25\nHow: so.\n\n가이드: x"
     assert docstring_sections(docstring, sections=OTHER_SECTIONS) == ("How", "Verified")
     assert docstring_sections(docstring, sections=("가이드", "Guide")) == ("가이드",)
@@ -159,8 +159,8 @@ if True:
 
 
 def test_public_definitions_are_reported_in_order():
-    found = shapes(SOURCE.encode(), sections=("Summary", "Guide"))
-    assert [(shape.qualname, shape.line, shape.present, shape.missing) for shape in found] == [
+    public = shapes(SOURCE.encode(), sections=("Summary", "Guide"))
+    assert [(shape.qualname, shape.line, shape.present, shape.missing) for shape in public] == [
         ("f", 2, ("Summary",), ("Guide",)),
         ("A", 8, (), ("Summary", "Guide")),
         ("A.p", 10, ("Summary",), ("Guide",)),

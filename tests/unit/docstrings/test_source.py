@@ -2,11 +2,11 @@ import ast
 
 import pytest
 
-from coreloop.docstrings.source import UnprovenError, read_source, same_but
+from coreloop.docstrings.source import UnprovenError, equal_except, read_source
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("left", "right"),
     [
         *(
             ("1", "True"),
@@ -38,17 +38,17 @@ from coreloop.docstrings.source import UnprovenError, read_source, same_but
         ),
     ],
 )
-def test_other_code_is_another_tree(one, other):
-    assert not same_but(ast.parse(one), ast.parse(other))
-    assert same_but(ast.parse(one), ast.parse(f"\n{one}\n"))
+def test_different_code_has_a_different_tree(left, right):
+    assert not equal_except(ast.parse(left), ast.parse(right))
+    assert equal_except(ast.parse(left), ast.parse(f"\n{left}\n"))
 
 
 def test_only_the_named_constant_may_differ():
     old, new = ast.parse("'a'; 'b'"), ast.parse("'c'; 'b'")
     pair = (old.body[0].value, new.body[0].value)
-    assert same_but(old, new, but=pair)
-    assert not same_but(old, ast.parse("'c'; 'd'"), but=pair)
-    assert not same_but(old, ast.parse("u'c'; 'b'"), but=(pair[0], pair[0]))
+    assert equal_except(old, new, pair=pair)
+    assert not equal_except(old, ast.parse("'c'; 'd'"), pair=pair)
+    assert not equal_except(old, ast.parse("u'c'; 'b'"), pair=(pair[0], pair[0]))
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
@@ -61,7 +61,7 @@ def test_only_the_named_constant_may_differ():
         ("#!/x\n# vim: fileencoding=euc-kr\n", "euc-kr"),
     ],
 )
-def test_position_of_the_parser_leads_to_the_byte(head, encoding, newline):
+def test_position_of_the_parser_maps_to_the_byte(head, encoding, newline):
     raw = f"{head}x = '수익'; y = '마\x0c진'\nz = '성'; needle\n".replace("\n", newline).encode(encoding)
     source = read_source(raw)
     name = source.tree.body[-1].value
@@ -70,7 +70,7 @@ def test_position_of_the_parser_leads_to_the_byte(head, encoding, newline):
     assert raw[source.byte_offset(offset) :].startswith(b"needle")
 
 
-def test_codec_that_does_not_lead_back_is_refused():
+def test_codec_that_does_not_round_trip_is_refused():
     source = read_source(b"# coding: utf-7\nx = '+AOk-'; y\n")
     with pytest.raises(UnprovenError, match="round trip"):
         source.byte_offset(len(source.text))

@@ -80,14 +80,14 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
         pytest.param((FAILS, SHARE), NO_GUIDE, id="a caveat"),
         pytest.param((WHEN, f"{CALL} Then ask.", EVIDENCE), NO_GUIDE, id="words behind the call"),
         pytest.param(
-            (">>> import os", *LINES), "line 1 is none that coreloop writes: it is no bullet", id=">>>"
+            (">>> import os", *LINES), "line 1 is none that coreloop writes: it is not a bullet", id=">>>"
         ),
         pytest.param((".. include:: x", *LINES), "line 1 is none", id="a directive"),
         pytest.param(("- See .. x", *LINES), "a reStructuredText directive", id="a directive inside"),
         pytest.param((WHEN, "- Call >>> x", EVIDENCE), "line 2 is none", id="a prompt inside"),
-        pytest.param(("- x\x1b[2J", EVIDENCE), "it holds U+001B", id="a control character"),
-        pytest.param(("- x\u202ey", EVIDENCE), "it holds U+202E", id="a format character"),
-        pytest.param(("- [x](http://y)", EVIDENCE), "it holds", id="a link"),
+        pytest.param(("- x\x1b[2J", EVIDENCE), "it contains U+001B", id="a control character"),
+        pytest.param(("- x\u202ey", EVIDENCE), "it contains U+202E", id="a format character"),
+        pytest.param(("- [x](http://y)", EVIDENCE), "it contains", id="a link"),
         pytest.param(("- " + "x" * 400, EVIDENCE), "longer than 400", id="too long"),
         pytest.param(
             ("- When: questions on secrets (category A).", EVIDENCE),
@@ -102,7 +102,7 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
             "is no value that coreloop.yaml",
             id="a value",
         ),
-        pytest.param(("- Call: f(axis=<other>).", EVIDENCE), "it holds < or >", id="a placeholder"),
+        pytest.param(("- Call: f(axis=<other>).", EVIDENCE), "it contains < or >", id="a placeholder"),
     ],
 )
 def test_what_is_no_line_of_a_guide(lines, reason):

@@ -280,7 +280,7 @@ def test_each_of_several_statements_has_its_line_and_its_figures(message, lines,
 
 def replaced(old: str, new: str) -> tuple[bytes, bytes]:
     before = with_list(old)
-    edited = put_lines(before, "analysis", [new], going=[old], is_ours=is_form)
+    edited = put_lines(before, "analysis", [new], replaced=[old], is_ours=is_form)
     assert isinstance(edited, Edited)
     return before, edited.source
 

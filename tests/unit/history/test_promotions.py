@@ -1,4 +1,4 @@
-"""What was promoted, read from real histories: whatever way a pull request was merged or taken back."""
+"""Promotions read from real histories, however a pull request was merged or reverted."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,19 +29,19 @@ def message(key: str = KEY, phase: str = "R") -> str:
 
 
 def promoted(project: Project, *, text: str | None = None, content: bytes = EDITED, **environ: str) -> str:
-    """A promotion on a branch of its own; gives its commit. The branch stays checked out."""
+    """A promotion on its own branch, which stays checked out; returns its commit."""
     project.git("switch", "--quiet", "--create", BRANCH, "main")
     return project.commit({FILE: content}, text or message(), **environ)
 
 
-def on(project: Project, revision: str = "main") -> list[Promotion]:
+def promotions_on(project: Project, revision: str = "main") -> list[Promotion]:
     with Repository(project.root) as repository:
         return promotions(repository.log(revision))
 
 
 def states(project: Project, revision: str = "main") -> dict[str, bool]:
-    """Key to whether it is reverted."""
-    return {one.key: one.reverted for one in on(project, revision)}
+    """Whether each key is reverted."""
+    return {promotion.key: promotion.reverted for promotion in promotions_on(project, revision)}
 
 
 def merge(project: Project, *options: str) -> str:
@@ -59,7 +59,7 @@ def test_fast_forward_is_read_field_by_field(project: Project) -> None:
     sha = promoted(project, GIT_COMMITTER_DATE="2026-04-26T09:00:00+09:00")
     merge(project, "--ff-only")
     moment = datetime(2026, 4, 26, tzinfo=UTC)
-    assert on(project) == [Promotion(KEY, "cand-1", "R", f"{FILE}::analysis", sha, moment, False)]
+    assert promotions_on(project) == [Promotion(KEY, "cand-1", "R", f"{FILE}::analysis", sha, moment, False)]
 
 
 def test_merge_commit_brings_it(project: Project) -> None:
@@ -71,7 +71,7 @@ def test_merge_commit_brings_it(project: Project) -> None:
 def test_merge_commit_that_repeats_the_trailers_counts_once(project: Project) -> None:
     sha = promoted(project)
     merge(project, "--no-ff", "-m", message())
-    assert [(one.sha, one.reverted) for one in on(project)] == [(sha, False)]
+    assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(sha, False)]
 
 
 def test_squash_keeps_it(project: Project) -> None:
@@ -90,7 +90,7 @@ def test_rebase_keeps_it(project: Project) -> None:
     project.commit({"other.txt": "meanwhile"})
     project.git("rebase", "--quiet", "main", BRANCH)
     merge(project, "--ff-only")
-    assert [(one.key, one.sha != old) for one in on(project)] == [(KEY, True)]
+    assert [(promotion.key, promotion.sha != old) for promotion in promotions_on(project)] == [(KEY, True)]
 
 
 def test_trailers_of_other_tools_below_do_not_hide_it(project: Project) -> None:
@@ -99,7 +99,7 @@ def test_trailers_of_other_tools_below_do_not_hide_it(project: Project) -> None:
     assert states(project) == {KEY: False}
 
 
-def test_branch_that_is_not_merged_is_no_promotion(project: Project) -> None:
+def test_branch_that_is_not_merged_is_not_a_promotion(project: Project) -> None:
     promoted(project)
     assert states(project) == {}
 
@@ -107,7 +107,7 @@ def test_branch_that_is_not_merged_is_no_promotion(project: Project) -> None:
 def test_caveats_count_and_other_phases_do_not(project: Project) -> None:
     for key, phase in (("aa", "F"), ("bb", "X"), ("", "R")):
         project.commit({FILE: key.encode()}, message(key, phase))
-    assert [(one.key, one.phase) for one in on(project)] == [("aa", "F")]
+    assert [(promotion.key, promotion.phase) for promotion in promotions_on(project)] == [("aa", "F")]
 
 
 def test_oldest_comes_first(project: Project) -> None:
@@ -124,15 +124,17 @@ def test_time_is_that_of_the_merge(project: Project) -> None:
     project.git("merge", "--no-ff", "-m", "merge", BRANCH, GIT_COMMITTER_DATE="2026-04-20T00:00:00Z")
     project.git("switch", "--quiet", "--create", "later")
     project.commit({"more.txt": "x"}, "later", GIT_COMMITTER_DATE="2026-04-25T00:00:00Z")
-    assert [(one.key, f"{one.merged_at:%m-%d}") for one in on(project, "later")] == [
+    assert [
+        (promotion.key, f"{promotion.merged_at:%m-%d}") for promotion in promotions_on(project, "later")
+    ] == [
         ("ff", "04-01"),
         (KEY, "04-20"),
     ]
-    assert on(project)[1].sha == sha
+    assert promotions_on(project)[1].sha == sha
 
 
 @pytest.mark.parametrize("times", [0, 1, 2, 3, 4])
-def test_odd_number_of_reverts_takes_it_back(project: Project, times: int) -> None:
+def test_odd_number_of_reverts_undoes_it(project: Project, times: int) -> None:
     promoted(project)
     sha = merge(project, "--ff-only")
     for _ in range(times):
@@ -141,7 +143,7 @@ def test_odd_number_of_reverts_takes_it_back(project: Project, times: int) -> No
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_reverted_merge_takes_back_what_it_brought(project: Project, times: int) -> None:
+def test_reverted_merge_reverts_the_commits_that_it_brought(project: Project, times: int) -> None:
     """GitHub's own button reverts the merge commit, which does not name the commits that it brought."""
     promoted(project)
     sha = merge(project, "--no-ff", "-m", "Merge pull request #1 from octo/skill")
@@ -166,7 +168,7 @@ def test_promoted_again_after_a_revert_is_in_effect(project: Project) -> None:
     promoted(project)
     revert(project, merge(project, "--ff-only"))
     again = project.commit({FILE: EDITED}, message())
-    assert [(one.sha, one.reverted) for one in on(project)] == [(again, False)]
+    assert [(promotion.sha, promotion.reverted) for promotion in promotions_on(project)] == [(again, False)]
 
 
 def test_cherry_picked_revert_on_another_branch_does_not_count_here(project: Project) -> None:
@@ -177,7 +179,7 @@ def test_cherry_picked_revert_on_another_branch_does_not_count_here(project: Pro
     assert (states(project), states(project, "other")) == ({KEY: False}, {KEY: True})
 
 
-def test_clocks_that_go_backwards_do_not_turn_reverts_round(project: Project) -> None:
+def test_wrong_clocks_do_not_change_the_order_of_reverts(project: Project) -> None:
     """By date alone the revert would come after its own revert, which a machine with a wrong clock made."""
     promoted(project)
     gone = revert(project, merge(project, "--ff-only"))
@@ -190,7 +192,7 @@ def test_clocks_that_go_backwards_do_not_turn_reverts_round(project: Project) ->
     assert states(project) == {KEY: False}
 
 
-def test_parent_younger_than_its_children_is_still_the_older(project: Project) -> None:
+def test_parent_with_a_later_time_than_its_children_is_still_older(project: Project) -> None:
     """By date alone the commit would come before the merged branch that reverts it and brings it again."""
     sha = promoted(project, GIT_COMMITTER_DATE="2030-01-01T00:00:00Z")
     merge(project, "--ff-only")
@@ -199,7 +201,7 @@ def test_parent_younger_than_its_children_is_still_the_older(project: Project) -
     assert states(project) == {KEY: False}
 
 
-def test_message_that_is_not_utf_8_is_no_obstacle(project: Project) -> None:
+def test_message_that_is_not_utf_8_is_read(project: Project) -> None:
     text = f"{message()}\nDescrição\n".encode("latin-1")
     tree = project.git("rev-parse", "main^{tree}")
     sha = project.git("commit-tree", "-p", "main", tree, stdin=text)
@@ -219,7 +221,7 @@ def test_revert_of_the_inner_commit_holds_although_the_merge_repeats_the_trailer
 
 
 @pytest.mark.parametrize(("times", "expected"), [(0, 0), (1, 1), (2, 1), (3, 2)])
-def test_each_time_it_was_taken_back_counts_and_bringing_it_again_does_not(
+def test_each_revert_counts_and_the_revert_of_a_revert_does_not(
     project: Project, times: int, expected: int
 ) -> None:
     promoted(project)
@@ -229,7 +231,7 @@ def test_each_time_it_was_taken_back_counts_and_bringing_it_again_does_not(
     assert reverts(project) == expected
 
 
-def test_revert_that_a_merge_brought_is_one_where_it_was_merged(project: Project) -> None:
+def test_revert_that_a_merge_brought_counts_at_the_merge(project: Project) -> None:
     promoted(project)
     sha = merge(project, "--ff-only")
     project.git("switch", "--quiet", "--create", "side")
@@ -248,8 +250,8 @@ def test_promoted_twice_is_two_merges_and_one_promotion(project: Project) -> Non
     project.commit({FILE: EDITED}, message())
     with Repository(project.root) as repository:
         history = read_history(repository.log("main"))
-    assert [one.promotion.reverted for one in history.merges] == [True, False]
-    assert [one.landing for one in history.merges] == [one.promotion.sha for one in history.merges]
+    assert [merge.promotion.reverted for merge in history.merges] == [True, False]
+    assert [merge.landing for merge in history.merges] == [merge.promotion.sha for merge in history.merges]
     assert len(history.promotions()) == 1
 
 
@@ -287,7 +289,7 @@ def test_open_key_names_its_branch(project: Project) -> None:
         assert open_keys(repository, remote=None) == {}
 
 
-def test_missing_base_branch_knows_only_open_ones(project: Project) -> None:
+def test_missing_base_branch_leaves_only_open_keys(project: Project) -> None:
     promoted(project)
     assert keys(project, base="trunk") == {KEY}
 
@@ -308,18 +310,18 @@ def test_folder_without_a_repository_knows_nothing(tmp_path: Path, quiet_git: No
         Repository(tmp_path)
 
 
-def test_bare_repository_is_said_to_be_one(project: Project) -> None:
+def test_bare_repository_is_reported(project: Project) -> None:
     with pytest.raises(GitError, match=r"remote\.git is a bare repository; run this in a clone"):
         project_keys(project.remote, base="main")
 
 
-def test_shallow_clone_knows_that_it_is_one(project: Project, tmp_path: Path) -> None:
+def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
     promoted(project)
     merge(project, "--ff-only")
     project.commit({"other.txt": "x"})
     project.git("push", "--quiet", "origin", "main")
     clone = tmp_path / "clone"
     run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
-    with Repository(clone) as repository, Repository(project.root) as whole:
-        assert (repository.is_shallow(), whole.is_shallow()) == (True, False)
+    with Repository(clone) as repository, Repository(project.root) as complete:
+        assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
         assert promotions(repository.log("main")) == []

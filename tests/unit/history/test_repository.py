@@ -1,4 +1,4 @@
-"""Git as coreloop reads it: what is there, and nothing moves."""
+"""Reading a git repository; nothing is changed."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def test_signatures_are_not_read_as_messages(project: Project, repository: Repos
     project.git("commit", "--quiet", "--allow-empty", "-S", "-m", MESSAGE)
     assert "Good" in project.git("log", "-1")
     assert repository.message("HEAD") == MESSAGE.rstrip("\n")
-    assert next(one.sha for one in repository.log("HEAD")) == head(project)
+    assert next(commit.sha for commit in repository.log("HEAD")) == head(project)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_several_remotes_without_an_origin_are_named(project: Project, repositor
     for name in ("mine", "up"):
         project.git("remote", "add", name, str(project.remote))
     project.git("remote", "remove", "origin")
-    with pytest.raises(GitError, match="the remotes mine, up and none is called origin; rename one"):
+    with pytest.raises(GitError, match="none of the remotes mine, up is called origin; rename one to origin"):
         repository.remote()
 
 
@@ -73,7 +73,7 @@ def test_remote_that_is_gone_is_named(project: Project, repository: Repository) 
         repository.heads("origin")
 
 
-def test_missing_git_is_said(project: Project, repository: Repository, monkeypatch) -> None:
+def test_missing_git_is_reported(project: Project, repository: Repository, monkeypatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(GitError, match="git is not installed, or not in PATH"):
         repository.resolve("main")
@@ -90,15 +90,15 @@ def test_the_user_s_name_is_git_s_in_a_repository_and_outside(tmp_path, project,
     assert user_name(project.root) is None
 
 
-def test_the_one_replaced_file_is_read_whole(repository: Repository, project: Project) -> None:
+def test_the_only_replaced_file_is_read_completely(repository: Repository, project: Project) -> None:
     old, source = head(project), "# 수익성\r\n".encode() + SOURCE
     project.commit({"한국어 도구.py": source})
     new = head(project)
     assert repository.replaced_file(old, new) is None  # it was added
     project.commit({"한국어 도구.py": b""})
-    found = repository.replaced_file(new, head(project))
-    assert found is not None
-    assert (found.path, found.before, found.after) == ("한국어 도구.py", source, b"")
+    replaced = repository.replaced_file(new, head(project))
+    assert replaced is not None
+    assert (replaced.path, replaced.before, replaced.after) == ("한국어 도구.py", source, b"")
     assert repository.replaced_file(new, new) is None
 
 
@@ -141,7 +141,7 @@ def test_the_root_is_the_top_of_the_work_tree(project: Project) -> None:
 
 
 @pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["with", "without"])
-def test_a_folder_without_a_repository_is_told_with_or_without_git(
+def test_a_folder_without_a_repository_is_reported_with_or_without_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setenv("PATH", path)
@@ -150,13 +150,13 @@ def test_a_folder_without_a_repository_is_told_with_or_without_git(
             Repository(folder)
 
 
-def test_a_repository_without_git_is_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_without_git_is_reported(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(GitError, match="git is not installed, or not in PATH"):
         Repository(project.root / "tools")
 
 
-def test_a_bare_repository_is_told(project: Project) -> None:
+def test_a_bare_repository_is_reported(project: Project) -> None:
     with pytest.raises(GitError, match="is a bare repository; run this in a clone"):
         Repository(project.remote)
 
@@ -165,9 +165,9 @@ def test_files_are_read_from_one_process(project: Project) -> None:
     for text in (b"1", b"2\n", b""):
         project.commit({FILE: text})
     with Repository(project.root) as repository:
-        found = [repository.replaced_file(f"HEAD~{at + 1}", f"HEAD~{at}") for at in (2, 1, 0)]
+        files = [repository.replaced_file(f"HEAD~{at + 1}", f"HEAD~{at}") for at in (2, 1, 0)]
         process = repository._blobs._process
-    assert [(one.before, one.after) for one in found if one] == [
+    assert [(file.before, file.after) for file in files if file] == [
         (SOURCE, b"1"),
         (b"1", b"2\n"),
         (b"2\n", b""),

@@ -1,4 +1,4 @@
-"""Branch parts for axes: the names that are known, a stable stand-in for the others, always valid."""
+"""Branch parts for axes: built-in names, a stable stand-in for other names, always valid."""
 
 import subprocess
 
@@ -42,7 +42,7 @@ AXES = {
 
 
 @pytest.mark.parametrize(("axis", "slug"), AXES.items())
-def test_korean_axis_has_its_name(axis: str, slug: str) -> None:
+def test_korean_axis_has_its_slug(axis: str, slug: str) -> None:
     assert to_slug(axis) == slug
 
 
@@ -63,7 +63,7 @@ CASES = [
         id="decomposed, as macOS writes it",
     ),
     pytest.param("배당", "axis-176494aa", id="unknown, the same on every machine"),
-    pytest.param("...", "axis-ab5df625", id="nothing is left"),
+    pytest.param("...", "axis-ab5df625", id="no letters or digits"),
 ]
 
 
@@ -76,7 +76,7 @@ def test_unknown_names_differ() -> None:
     assert to_slug("배당") != to_slug("배당성향")
 
 
-def test_coreloop_yaml_adds_and_outweighs() -> None:
+def test_coreloop_yaml_adds_and_overrides() -> None:
     more = {"배당": "Dividend Policy", "수익성": "margin"}
     assert [to_slug(name, more) for name in ("배당", "수익성", "성장성")] == [
         "dividend-policy",
@@ -109,7 +109,7 @@ SIGNS = [chr(code) for code in range(1, 0x250)]
 
 
 def test_git_takes_every_sign_and_pair_in_a_branch() -> None:
-    names = [f"a{one}{two}" for one in SIGNS[::7] for two in ("", ".", "@{", "/", ".lock")]
+    names = [f"a{sign}{end}" for sign in SIGNS[::7] for end in ("", ".", "@{", "/", ".lock")]
     slugs = {to_slug(name) for name in (*SIGNS, *names, *AXES, None, "x" * 500)}
     # one process each: git takes one name at a time
     for slug in sorted(slugs)[:: max(1, len(slugs) // 60)]:

@@ -1,4 +1,4 @@
-"""Trailers: written as one paragraph, read wherever they stand."""
+"""Trailers: written as one paragraph, read from any paragraph."""
 
 import subprocess
 
@@ -51,7 +51,7 @@ def test_trailers_are_found(message: str) -> None:
 
 
 @pytest.mark.parametrize("message", NOT_FOUND)
-def test_other_text_is_no_trailer(message: str) -> None:
+def test_other_text_is_not_a_trailer(message: str) -> None:
     assert read_trailers(message) == {}
 
 
@@ -76,34 +76,34 @@ def test_what_is_written_is_read(values: dict[str, str], around: str) -> None:
 def test_git_reads_them_too() -> None:
     message = f"Subject\n\nText.\n\n{write_trailers({name: f'value of {name}' for name in NAMES})}\n"
     command = ["git", "interpret-trailers", "--parse"]
-    said = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
-    assert said.splitlines() == [f"{name}: value of {name}" for name in NAMES]
+    output = subprocess.run(command, input=message, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines() == [f"{name}: value of {name}" for name in NAMES]
 
 
-def test_verdicts_that_go_on_are_those_of_a_replay() -> None:
+def test_verdicts_that_proceed_are_those_of_a_replay() -> None:
     stopping = {ReplayVerdict.NOT_REPRODUCED, ReplayVerdict.NOT_ASKED}
-    going_on = set(ReplayVerdict) - stopping
-    assert set().union(*REPLAYS.values()) == going_on
+    proceeding = set(ReplayVerdict) - stopping
+    assert set().union(*REPLAYS.values()) == proceeding
 
 
 def _group(key: str, phase: str = "R", **more: str) -> dict[str, str]:
     return {"Phase": phase, "Candidate-Id": f"cand-{key}", "Candidate-Key": key, **more}
 
 
-def test_several_candidates_of_one_message_are_told_apart():
+def test_several_candidates_of_a_message_are_separated():
     groups = (_group("a", Evidence="1"), _group("b", "F", Evidence="2"))
     message = "Subject\n\n" + "\n\n".join(map(write_trailers, groups)) + "\n"
     assert read_promoted(message) == groups
     assert promoted_keys(message) == ("a", "b")
 
 
-def test_what_a_squash_repeats_is_one_candidate():
+def test_a_candidate_that_a_squash_repeats_counts_once():
     groups = (_group("a"), _group("b"))
     message = "\n\n".join(map(write_trailers, (*groups, *groups)))
     assert read_promoted(message) == groups
 
 
-def test_what_stands_before_the_first_phase_is_the_first_candidates():
+def test_trailers_before_the_first_phase_belong_to_the_first_candidate():
     assert read_promoted("Evidence: a word\n\n" + write_trailers(_group("a", Evidence="1"))) == (
         _group("a", Evidence="1"),
     )

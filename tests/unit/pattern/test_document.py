@@ -329,7 +329,7 @@ def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: P
     rows = [record(question=f"{question} {word(n)} 회사{word(n)}") for n in range(3)]
     (one,) = _proposals(tmp_path, *rows).found.candidates
     text = _markdown(one)
-    asked = text.partition("Asked, for example:\n\n")[2].splitlines()
+    asked = text.partition("Example questions:\n\n")[2].splitlines()
     assert len(asked) == 3
     assert all(line.startswith("    ") and line.isprintable() for line in asked)
     assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]", text) is None

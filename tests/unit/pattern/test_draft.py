@@ -128,7 +128,7 @@ def test_keywords_of_another_tool_are_not_named():
         pytest.param(
             {"q_value": 0.051},
             "weak: 12 of 12 succeeded, 38 of 70 of the rest of its category (q 0.051)",
-            id="better, and not sure enough",
+            id="better, but above the limit of q",
         ),
         pytest.param(
             {"n_observed": 39, "success_rate": 38 / 39, "rest_ok": 70, "q_value": 0.001},
@@ -207,7 +207,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
         _candidate(Step("analysis", {"axis": nasty}, ("axis",))), Vocabulary(tools, SETTINGS)
     )
     assert drafted.suggested_append is None
-    assert drafted.refused == "- Call line: it holds U+000A"
+    assert drafted.refused == "- Call line: it contains U+000A"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
 def test_a_tool_whose_name_is_no_name_gets_no_text(name: str):
     drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
-    assert drafted.refused == "a tool's name is no name"
+    assert drafted.refused == "a tool's name is not a valid name"
 
 
 def test_a_category_without_keywords_is_named_by_its_label():
@@ -310,7 +310,7 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     proposals = _propose(tmp_path, rows)
     (one,) = proposals.found.candidates
     if place == "tool":
-        assert (one.suggested_append, one.refused) == (None, "a tool's name is no name")
+        assert (one.suggested_append, one.refused) == (None, "a tool's name is not a valid name")
     else:
         assert one.suggested_append is not None, one.refused
         assert _is_silent(one.suggested_append.body)
@@ -497,7 +497,7 @@ def _is_a_plain_name_that_is_refused(one: Statement) -> None:
 def test_the_hostile_names_are_those_of_true_statements(tmp_path: Path):
     rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_statement_log()))
     refused = {one.line: one.refused for one in _said(tmp_path, rows).said.statements if one.refused}
-    assert refused == {"- CANARY: from find().items[]": "CANARY is no argument in its definition"}
+    assert refused == {"- CANARY: from find().items[]": "its definition has no argument CANARY"}
     (tmp_path / "other").mkdir()
     rows = on_days(_hostile(row, "tool", "CANARY", n) for n, row in enumerate(_statement_log()))
     refused = {

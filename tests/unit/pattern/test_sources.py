@@ -157,7 +157,7 @@ def _refusals(made: list[dict[str, Any]]) -> dict[str, str | None]:
     return {one.tool: one.refused for one in find_sources(sample_of(made))}
 
 
-GIVEN = "said already: it is what look was called with, of which the same is said"
+GIVEN = "redundant: it is what look was called with, of which the same is said"
 
 
 @pytest.mark.parametrize(("share", "refused"), [(10, GIVEN), (7, GIVEN), (6, None)])

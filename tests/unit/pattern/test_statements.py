@@ -62,7 +62,7 @@ def test_too_many_tests_drown_a_difference_and_it_is_listed_as_near():
     assert [one.line for one in find_statements(sample).statements] == ["- First: look"]
     drowned = find_statements(sample, [0.9] * 100_000)
     assert drowned.statements == ()
-    assert drowned.nearest[0].reason.endswith("not sure enough")
+    assert drowned.nearest[0].reason.endswith("above the limit of 0.05")
 
 
 def test_a_contrast_with_too_few_requests_is_listed_with_what_it_lacks():

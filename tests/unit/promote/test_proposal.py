@@ -119,18 +119,18 @@ def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    pytest.param({"suggested_append": None, "refused": "a tool's name is no name"},
-                 "has no text: a tool's name is no name", id="refused by pattern"),
+    pytest.param({"suggested_append": None, "refused": "a tool's name is not a valid name"},
+                 "has no text: a tool's name is not a valid name", id="refused by pattern"),
     pytest.param({"suggested_append": None}, "has no text: none was drafted", id="no text"),
     pytest.param({"suggested_append": None, "refused": "x\x1b[31m"}, r"x\\u{1b}[31m", id="control signs"),
     pytest.param({"suggested_append": suggested(target_file=None)}, "name analysis under", id="no file"),
     pytest.param({"suggested_append": suggested(target_symbol=None)}, "has no target", id="no symbol"),
     pytest.param({"suggested_append": suggested(body="")}, "no lines", id="empty"),
-    pytest.param({"suggested_append": suggested(body="- a\n\n- b")}, "it is no bullet", id="blank line"),
-    pytest.param({"suggested_append": suggested(body='- a\n- """')}, "it holds quotes", id="end of it"),
-    pytest.param({"suggested_append": suggested(body="- a\\")}, r"it holds U\+005C", id="backslash"),
+    pytest.param({"suggested_append": suggested(body="- a\n\n- b")}, "it is not a bullet", id="blank line"),
+    pytest.param({"suggested_append": suggested(body='- a\n- """')}, "it contains quotes", id="end of it"),
+    pytest.param({"suggested_append": suggested(body="- a\\")}, r"it contains U\+005C", id="backslash"),
     pytest.param({"suggested_append": suggested(body="- see www.x.org")}, "a link", id="link"),
-    pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it holds U\+202E", id="bidirectional"),
+    pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it contains U\+202E", id="bidi"),
     pytest.param({"suggested_append": suggested(body="- " + "x" * 400)}, "longer than 400", id="long line"),
     pytest.param({"suggested_append": suggested(section="Summary")}, "or not for Guide", id="other section"),
     pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "no path.py::name", id="absolute"),
@@ -204,7 +204,7 @@ BROKEN = [
 def test_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "c.json"
     path.write_bytes(content)
-    with pytest.raises(WorkspaceError, match=r"c\.json: is no candidates file"):
+    with pytest.raises(WorkspaceError, match=r"c\.json: is not a candidates file"):
         read_proposal(path, ID, Settings())
 
 
@@ -217,7 +217,7 @@ FIELDS = [
 @pytest.mark.parametrize("changes", FIELDS, ids=str)
 def test_field_that_cannot_be_meant_is_named(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(
-        WorkspaceError, match=rf"is no candidates file \(.*\$\.candidates\[0\]\.{next(iter(changes))}"
+        WorkspaceError, match=rf"is not a candidates file \(.*\$\.candidates\[0\]\.{next(iter(changes))}"
     ):
         read(tmp_path, candidate(**changes))
 

@@ -1,4 +1,4 @@
-"""One line about one tool is one of the closed forms, or it is none."""
+"""Statements have one of the closed forms; no other line parses."""
 
 import time
 
@@ -67,9 +67,11 @@ def test_every_form_is_a_guide_or_a_caveat() -> None:
 NAMES = st.from_regex(r"[a-z가-힣_][a-z_0-9가-힣]{0,8}", fullmatch=True)
 HARD_NAMES = NAMES | st.sampled_from(("with", "without", "after", "right", "over", "from", "First", "fails"))
 TOOLS = st.from_regex(r"[a-z][a-z_.:/-]{0,12}[a-z0-9]", fullmatch=True) | HARD_NAMES
-SAID = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(lambda text: text.replace('"', ""))
+FREE_TEXT = st.text('ab ,()=.: >fails(auth)가"', min_size=1, max_size=12).map(
+    lambda text: text.replace('"', "")
+)
 PAIRS = st.builds(
-    "{}={}".format, HARD_NAMES, SAID.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false"))
+    "{}={}".format, HARD_NAMES, FREE_TEXT.filter(bool).map('"{}"'.format) | st.sampled_from(("true", "false"))
 )
 PARTS = st.lists(st.just("[]") | st.just(".*") | HARD_NAMES.map(".{}".format), max_size=4).map("".join)
 CALLS = TOOLS | st.builds(
@@ -94,7 +96,7 @@ SLOTS = {
 }
 FORMS = {value.form: tuple(name for name, _ in value.slots) for value, _ in WRITTEN if value.form != "fails"}
 CONDITIONS = {
-    one.form: tuple(name for name, _ in one.slots) for value, _ in WRITTEN for one in value.conditions
+    part.form: tuple(name for name, _ in part.slots) for value, _ in WRITTEN for part in value.conditions
 }
 
 
@@ -122,7 +124,7 @@ def test_a_line_parses_to_the_value_that_wrote_it(value: Advice) -> None:
 
 
 @given(ADVICE, st.text(max_size=3), st.integers(0, 200))
-def test_a_line_that_parses_is_written_so_by_its_value(value: Advice, text: str, at: int) -> None:
+def test_the_value_of_a_line_that_parses_writes_the_same_line(value: Advice, text: str, at: int) -> None:
     line = str(value)
     changed = line[:at] + text + line[at:]
     parsed = parse_advice(changed)
@@ -130,7 +132,7 @@ def test_a_line_that_parses_is_written_so_by_its_value(value: Advice, text: str,
 
 
 @given(ADVICE, st.characters(categories=("Cc", "Cf", "Cs", "Co", "Zl", "Zp", "Mn", "So")), st.integers(0, 99))
-def test_no_letter_that_nobody_sees_parses(value: Advice, char: str, at: int) -> None:
+def test_no_line_with_an_invisible_character_parses(value: Advice, char: str, at: int) -> None:
     line = str(value)
     if not char.isprintable():
         assert parse_advice(line[:at] + char + line[at:]) is None
@@ -161,7 +163,7 @@ def test_no_letter_that_nobody_sees_parses(value: Advice, char: str, at: int) ->
         pytest.param("- First: a.", id="a period behind a tool"),
         pytest.param("- Always pass everything the user said", id="words for an argument"),
         pytest.param("- Always pass a and", id="no last argument"),
-        pytest.param("- Always pass a,b", id="another joint"),
+        pytest.param("- Always pass a,b", id="another separator"),
         pytest.param("- Always pass a and b and c", id="and twice"),
         pytest.param("- Use for: <b>refunds</b>", id="tag"),
         pytest.param("- Use for: [x](y)", id="link"),
@@ -174,8 +176,8 @@ def test_no_letter_that_nobody_sees_parses(value: Advice, char: str, at: int) ->
         pytest.param("- a: from b().c[0]", id="an index"),
         pytest.param("- a: from b()..c", id="two dots"),
         pytest.param("- a: from b().**", id="two stars"),
-        pytest.param("- a over many fails (auth)", id="no number"),
-        pytest.param("- a over 5 fails (denied)", id="no class"),
+        pytest.param("- a over many fails (auth)", id="not a number"),
+        pytest.param("- a over 5 fails (denied)", id="not an error class"),
         pytest.param("- a over 5 fails", id="class missing"),
         pytest.param("- a over 5 fails (auth): tell them", id="words for a call"),
         pytest.param("- a over 5 fails (auth): f(x)", id="an argument without value"),
@@ -186,7 +188,7 @@ def test_no_letter_that_nobody_sees_parses(value: Advice, char: str, at: int) ->
         pytest.param("- When: questions of no category.", id="a Guide's line"),
     ],
 )  # fmt: skip
-def test_what_is_none_of_the_forms(line: str) -> None:
+def test_a_line_of_no_form_does_not_parse(line: str) -> None:
     assert parse_advice(line) is None
 
 
@@ -201,7 +203,7 @@ def test_a_long_line_is_refused_at_once(start: str, more: str) -> None:
     assert time.perf_counter() - began < 1
 
 
-def test_what_a_line_names_is_sorted_by_what_must_have_it() -> None:
+def test_names_in_a_line_are_sorted_by_the_vocabulary_that_must_contain_them() -> None:
     over, pair = (
         condition("over", argument="amount", number="150"),
         condition("value", pair='axis="cash flow"'),
@@ -219,7 +221,7 @@ def test_what_a_line_names_is_sorted_by_what_must_have_it() -> None:
 
 
 @pytest.mark.parametrize("form", ["first", "use_instead", "call_before_same", "call_after_same"])
-def test_a_line_that_sends_a_tool_to_itself_is_told(form: str) -> None:
+def test_a_line_that_sends_a_tool_to_itself_is_detected(form: str) -> None:
     slots = {"tool": "pay", "argument": "id", "keywords": "a"}
     assert advice(form, **slots).sends_to("pay")
     assert not advice(form, **slots).sends_to("refund")
@@ -227,12 +229,12 @@ def test_a_line_that_sends_a_tool_to_itself_is_told(form: str) -> None:
 
 
 def test_slots_are_named_in_any_order() -> None:
-    said: Condition = condition("after_same", argument="id", tool="pay")
-    assert str(said) == "after pay (same id)"
+    after: Condition = condition("after_same", argument="id", tool="pay")
+    assert str(after) == "after pay (same id)"
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("left", "right", "same"),
     [
         ("- a: from x().y", "- a: from x().z", True),
         ("- a: from x().y", "- a: only from an earlier result", True),
@@ -251,14 +253,14 @@ def test_slots_are_named_in_any_order() -> None:
         ("- a: one of x, y", "- a: one of x", True),
     ],
 )
-def test_two_lines_about_the_same_have_one_subject(one: str, other: str, same: bool) -> None:
-    subjects = [said.subject() for line in (one, other) if (said := parse_advice(line)) is not None]
+def test_two_lines_about_the_same_have_one_subject(left: str, right: str, same: bool) -> None:
+    subjects = [advice.subject() for line in (left, right) if (advice := parse_advice(line)) is not None]
     assert len(subjects) == 2
     assert (subjects[0] == subjects[1]) is same
 
 
 @given(ADVICE)
-def test_every_line_has_a_subject_that_its_text_alone_tells(value: Advice) -> None:
+def test_the_subject_of_a_line_depends_on_its_text_only(value: Advice) -> None:
     again = parse_advice(str(value))
     assert again is not None
     assert again.subject() == value.subject()

@@ -1,4 +1,4 @@
-"""Which lines may be appended: hostile ones are refused, the design's own bullets pass."""
+"""Which lines may be appended: hostile lines are refused, those of coreloop's forms pass."""
 
 import unicodedata
 
@@ -94,7 +94,7 @@ def test_lines_from_closed_vocabularies_pass(line):
         pytest.param("- mail a@example.com", id="mail address"),
         pytest.param('- say "hello"', id="quotes around words"),
         pytest.param('- """', id="triple quote"),
-        pytest.param('- axis="a" "b', id="quote left over"),
+        pytest.param('- axis="a" "b', id="unpaired quote"),
         pytest.param("- it's", id="apostrophe"),
         pytest.param("- “typographic”", id="typographic quotes"),
         pytest.param("- a\\b", id="backslash"),
@@ -120,7 +120,7 @@ def test_hostile_lines_are_refused_with_a_reason(line):
         "회원_조회().주소.우편번호",
     ],
 )
-def test_the_name_of_a_field_is_nobodys_data(path):
+def test_the_name_of_a_field_is_not_private_data(path):
     assert refuse_line(f"- zip: from {path}") is None
 
 

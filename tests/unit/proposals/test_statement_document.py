@@ -1,4 +1,4 @@
-"""A statement in drafts and files: both sides for people here, closed vocabularies for others."""
+"""A statement in drafts and files: both sides locally, closed vocabularies only in shared files."""
 
 import json
 from datetime import UTC, datetime
@@ -15,7 +15,12 @@ from coreloop.project.tools import Tool
 from coreloop.proposals.candidates import Candidate, CandidatesFile
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import CANDIDATES, COUNTEREXAMPLES, Numbered, new_keys, write_night
-from coreloop.proposals.statement_document import redact_statement, sides_told, statement_section, told
+from coreloop.proposals.statement_document import (
+    redact_statement,
+    sides_text,
+    statement_line,
+    statement_section,
+)
 from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
 from coreloop.refine import document as refine_document
@@ -33,14 +38,14 @@ WORDS = Vocabulary(
 )
 
 
-def one(**changes: Any) -> Statement:
+def read_statement(**changes: Any) -> Statement:
     return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
 
 
-def test_section_tells_both_sides_and_what_they_cannot_tell() -> None:
-    assert statement_section(one(key="0123456789abcdef")) == (
+def test_section_has_both_sides_and_says_that_they_show_no_cause() -> None:
+    assert statement_section(read_statement(key="0123456789abcdef")) == (
         "\n## cand-2026-04-25-001: analysis: First: show\n\n"
-        "- what went together with requests that succeeded; records alone cannot tell this from cause\n"
+        "- correlates with requests that succeeded; records alone do not show a cause\n"
         "- order, key `0123456789abcdef`\n"
         "- 58 of 61 requests succeeded, otherwise 17 of 26\n"
         "- the last 30 % of the days: 12 of 14 requests succeeded, otherwise 10 of 21\n"
@@ -49,55 +54,57 @@ def test_section_tells_both_sides_and_what_they_cannot_tell() -> None:
         "- 15 distinct questions, 2026-03-26 to 2026-04-25\n"
         f"- target: {FILE}::analysis\n\n"
         "    Guide\n    -----\n    - First: show\n\n"
-        "Asked, for example:\n\n    첫째 질문?\n"
+        "Example questions:\n\n    첫째 질문?\n"
     )
 
 
 @pytest.mark.parametrize(
     ("kind", "meaning", "figures"),
     [
-        ("source", "where the argument's value stood before", "58 of 61 values stood there"),
-        ("condition", "what sets the tool's own failed calls apart", "58 of 61 calls succeeded, otherwise"),
-        ("once", "records alone cannot tell this from cause", "58 of 61 requests succeeded, otherwise"),
+        ("source", "where the argument's value occurred before", "58 of 61 values stood there"),
+        ("condition", "what distinguishes the tool's failed calls", "58 of 61 calls succeeded, otherwise"),
+        ("once", "records alone do not show a cause", "58 of 61 requests succeeded, otherwise"),
         ("choice", "have in common", "58 of 61 successful requests with a keyword used the tool, otherwise"),
     ],
 )
 def test_each_kind_says_what_it_is(kind: str, meaning: str, figures: str) -> None:
-    section = statement_section(one(kind=kind))
+    section = statement_section(read_statement(kind=kind))
     assert meaning in section
     assert figures in section
 
 
-def test_other_side_is_left_out_where_there_is_none() -> None:
-    alone = one(sides={"n_ok": 3, "n": 4})
-    assert sides_told(alone, alone.sides) == "3 of 4 requests succeeded"
+def test_an_empty_other_side_is_left_out() -> None:
+    alone = read_statement(sides={"n_ok": 3, "n": 4})
+    assert sides_text(alone, alone.sides) == "3 of 4 requests succeeded"
 
 
 def test_refused_statement_says_why_and_has_no_target() -> None:
-    section = statement_section(one(suggested_append=None, refused="show is not defined here"))
+    section = statement_section(read_statement(suggested_append=None, refused="show is not defined here"))
     assert "- target: none" in section
     assert "Refused: show is not defined here." in section
 
 
-def test_text_without_a_place_says_what_to_do() -> None:
+def test_text_without_a_target_says_what_to_do() -> None:
     nowhere = {**statement()["suggested_append"], "target_file": None}
     assert "- target: not known; name the tool under tools:" in statement_section(
-        one(suggested_append=nowhere)
+        read_statement(suggested_append=nowhere)
     )
 
 
-def test_recorded_text_is_no_markup() -> None:
-    hostile = one(tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""])
+def test_markup_in_recorded_text_is_escaped() -> None:
+    hostile = read_statement(
+        tool="<img>", line="- a: from b().c[](x)\n# z", example_questions=["# q\n\x1b[2J", ""]
+    )
     section = statement_section(hostile)
     assert r"\<img\>: a: from b().c\[\](x)\\u\{a\}\# z" in section
     assert "    # q\\u{a}\\u{1b}[2J\n" in section
     assert section.endswith("2J\n")
-    assert "(no text recorded)" in statement_section(one(example_questions=[]))
+    assert "(no text recorded)" in statement_section(read_statement(example_questions=[]))
 
 
 @pytest.mark.parametrize("kind", ["pattern", "refine"])
 def test_drafts_list_statements_first(kind: str) -> None:
-    statements, at = (one(), one(id="x-2")), {"generated_at": NOW, "window": DAYS}
+    statements, at = (read_statement(), read_statement(id="x-2")), {"generated_at": NOW, "window": DAYS}
     if kind == "pattern":
         entries = (msgspec.convert(candidate(id="x-3"), Candidate),)
         guides = CandidatesFile(candidates=entries, statements=statements, **at)
@@ -110,9 +117,9 @@ def test_drafts_list_statements_first(kind: str) -> None:
     assert [line.split(" ")[1][:-1] for line in page.splitlines() if line.startswith("## ")] == ids
 
 
-def test_a_statement_alone_is_not_nothing() -> None:
-    found = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(one(),))
-    assert "Nothing passed the gates" not in pattern_document.candidates_markdown(found, WORDS)
+def test_a_file_with_only_a_statement_is_not_reported_as_empty() -> None:
+    document = CandidatesFile(generated_at=NOW, window=DAYS, candidates=(), statements=(read_statement(),))
+    assert "Nothing passed the gates" not in pattern_document.candidates_markdown(document, WORDS)
 
 
 SHOWN = [
@@ -128,7 +135,7 @@ SHOWN = [
 
 @pytest.mark.parametrize("line", SHOWN)
 def test_statement_of_closed_vocabularies_is_shown_without_questions(line: str) -> None:
-    local = one(line=line)
+    local = read_statement(line=line)
     shown = redact_statement(local, WORDS)
     assert (shown.line, shown.key, shown.tool, shown.refused) == (line, local.key, "analysis", None)
     assert shown.suggested_append == local.suggested_append
@@ -152,17 +159,17 @@ WITHHELD = [
 
 
 @pytest.mark.parametrize("line", WITHHELD)
-def test_statement_of_any_other_word_is_withheld(line: str) -> None:
-    shown = redact_statement(one(line=line), WORDS)
+def test_statement_with_an_undeclared_word_is_withheld(line: str) -> None:
+    shown = redact_statement(read_statement(line=line), WORDS)
     assert (shown.key, shown.line, shown.suggested_append) == ("", f"[REDACTED {len(line)}]", None)
-    assert shown.refused == "withheld, since a name in it is from no closed vocabulary"
+    assert shown.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
     assert "canary" not in repr(shown)
 
 
-def test_statement_of_a_strange_tool_or_without_text_is_withheld() -> None:
-    strange = redact_statement(one(tool="canary"), WORDS)
-    assert (strange.tool, strange.key, strange.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
-    refused = redact_statement(one(refused="a canary", suggested_append=None), WORDS)
+def test_statement_of_an_unknown_tool_or_without_text_is_withheld() -> None:
+    unknown = redact_statement(read_statement(tool="canary"), WORDS)
+    assert (unknown.tool, unknown.key, unknown.line) == ("[REDACTED 6]", "", "[REDACTED 13]")
+    refused = redact_statement(read_statement(refused="a canary", suggested_append=None), WORDS)
     assert "canary" not in repr(refused)
 
 
@@ -183,10 +190,10 @@ def night(folder: Path, entries: list[Any], *, sanitized: bool = False) -> Candi
 
 
 def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
-    first, second = one(), one(line="- Call once per request")
+    first, second = read_statement(), read_statement(line="- Call once per request")
     sequence = msgspec.convert(candidate(), Candidate)
-    found = night(tmp_path, [first, sequence])
-    assert [(type(entry).__name__, entry.id) for entry in found.entries] == [
+    document = night(tmp_path, [first, sequence])
+    assert [(type(entry).__name__, entry.id) for entry in document.entries] == [
         ("Statement", "cand-2026-04-25-001"),
         ("Candidate", "cand-2026-04-25-002"),
     ]
@@ -196,14 +203,14 @@ def test_statements_and_candidates_share_one_numbering(tmp_path: Path) -> None:
 
 def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Path) -> None:
     def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
-        failing, said = numbered.of(Counterexample), numbered.of(Statement)
+        failing, statements = numbered.of(Counterexample), numbered.of(Statement)
         document = CounterexamplesFile(
-            generated_at=NOW, window=DAYS, counterexamples=failing, statements=said
+            generated_at=NOW, window=DAYS, counterexamples=failing, statements=statements
         )
         return document, ""
 
-    entries = [one(kind="condition"), msgspec.convert(counterexample(), Counterexample)]
-    found, _ = write_night(
+    entries = [read_statement(kind="condition"), msgspec.convert(counterexample(), Counterexample)]
+    document, _ = write_night(
         tmp_path,
         NOW.date(),
         entries,
@@ -211,27 +218,32 @@ def test_statement_of_a_counterexamples_file_is_numbered_with_them(tmp_path: Pat
         redact=lambda entry: refine_document.redact_entry(entry, WORDS),
         build=build,
     )
-    assert [entry.id for entry in found.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
+    assert [entry.id for entry in document.entries] == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
 
 
-def test_statement_with_few_on_either_side_is_counted_not_listed_for_others(tmp_path: Path) -> None:
-    few = one(line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4})
-    alone = one(line="- company: from show().x", kind="source", sides={"n_ok": 5, "n": 5})
-    found = night(tmp_path, [few, one(), alone], sanitized=True)
-    assert ([entry.line for entry in found.statements], found.n_folded) == (
+def test_statement_with_few_on_either_side_is_counted_but_not_listed_in_a_shared_file(tmp_path: Path) -> None:
+    few = read_statement(
+        line="- Call once per request", sides={"n_ok": 50, "n": 61, "other_ok": 1, "other_n": 4}
+    )
+    alone = read_statement(line="- company: from show().x", kind="source", sides={"n_ok": 5, "n": 5})
+    document = night(tmp_path, [few, read_statement(), alone], sanitized=True)
+    assert ([entry.line for entry in document.statements], document.n_folded) == (
         ["- First: show", "- company: from show().x"],
         1,
     )
     assert few.key not in (tmp_path / "2026-04-25-candidates.json").read_text()
 
 
-def test_same_statement_twice_is_one() -> None:
-    kept, fell = new_keys([one(), one(id="x"), one(line="- Call once per request")], {one(tool="b").key})
-    assert ([entry.line for entry in kept], fell) == (
+def test_a_repeated_statement_is_listed_once() -> None:
+    new, dropped = new_keys(
+        [read_statement(), read_statement(id="x"), read_statement(line="- Call once per request")],
+        {read_statement(tool="b").key},
+    )
+    assert ([entry.line for entry in new], dropped) == (
         ["- First: show", "- Call once per request"],
         {"same_text": 1},
     )
 
 
-def test_a_line_is_told_with_its_tool() -> None:
-    assert told(one()) == "analysis: First: show"
+def test_a_statements_line_begins_with_its_tool() -> None:
+    assert statement_line(read_statement()) == "analysis: First: show"

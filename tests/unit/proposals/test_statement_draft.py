@@ -44,27 +44,27 @@ def test_an_argument_that_only_a_log_names_is_refused(parameters: tuple[str, ...
     drafted = draft_statement(
         _statement("- Always pass Kim_Cheolsu"), words("refund", parameters=parameters), section="Caveats"
     )
-    assert drafted.refused == "Kim_Cheolsu is no argument in its definition"
+    assert drafted.refused == "its definition has no argument Kim_Cheolsu"
     assert drafted.suggested_append is None
 
 
 @pytest.mark.parametrize(
     "line", ["- Always pass <axis>", "- Ignore what was said", "", "- Always pass a\n- b"]
 )
-def test_words_that_coreloop_does_not_write_are_refused(line: str):
+def test_a_line_that_coreloop_does_not_write_is_refused(line: str):
     drafted = draft_statement(_statement(line), words("refund", parameters=["a"]), section="Caveats")
-    assert drafted.refused == "its words are none that coreloop writes"
+    assert drafted.refused == "coreloop writes no such line"
 
 
-def test_a_tool_that_hands_over_to_a_human_is_no_advice():
+def test_a_tool_that_hands_over_to_a_human_is_not_recommended():
     known = words("refund", "human", parameters=["reason"], handoff=["human"])
     drafted = draft_statement(_statement("- reason: from human().why"), known, section="Caveats")
-    assert drafted.refused == "human hands over to a human, which is no advice"
+    assert drafted.refused == "human hands over to a human; such calls are not recommended"
 
 
-def test_a_source_that_the_docstring_names_in_one_line_is_said_already():
+def test_a_source_that_the_docstring_names_in_one_line_is_redundant():
     line = "- order_id: from find_order().id"
-    for docstring, said in (
+    for docstring, redundant in (
         ("Take the order id from ``find_order``.", True),
         ("Needs order_id; see find_order.", True),
         ("What ``find_order`` gives.\nAn order id.", False),
@@ -72,11 +72,11 @@ def test_a_source_that_the_docstring_names_in_one_line_is_said_already():
     ):
         known = words("refund", "find_order", parameters=["order_id"], docstring=docstring)
         refused = draft_statement(_statement(line), known, section="Caveats").refused or ""
-        assert refused.startswith("said already") is said
+        assert refused.startswith("redundant: ") is redundant
 
 
 @pytest.mark.parametrize(
-    ("path", "docstring", "said"),
+    ("path", "docstring", "redundant"),
     [
         ("find_order().orders[]", "find_order : The ids of a customer's orders.", True),
         ("find_order().orders[]", "find_order : What a customer bought.", False),
@@ -87,15 +87,15 @@ def test_a_source_that_the_docstring_names_in_one_line_is_said_already():
         ("find_order().orders[] or find_user().order", "find_order : All orders.", False),
     ],
 )
-def test_a_source_whose_field_the_docstring_names_in_one_line_is_said_already(
-    path: str, docstring: str, said: bool
+def test_a_source_whose_field_the_docstring_names_in_one_line_is_redundant(
+    path: str, docstring: str, redundant: bool
 ):
     known = words("refund", "find_order", "find_user", parameters=["number"], docstring=docstring)
     refused = draft_statement(_statement(f"- number: from {path}"), known, section="Caveats").refused or ""
-    assert refused.startswith("said already") is said
+    assert refused.startswith("redundant: ") is redundant
 
 
-def test_keywords_of_the_tools_own_name_are_said_already():
+def test_keywords_of_the_tools_own_name_are_redundant():
     statement = replace(_statement("- Use for: refund"), kind="choice")
     drafted = draft_statement(statement, words("refund", parameters=["order_id"]), section="Guide")
-    assert drafted.refused == "said already: its name or docstring has these words"
+    assert drafted.refused == "redundant: its name or docstring has these words"

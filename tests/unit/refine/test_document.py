@@ -174,7 +174,7 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
         assert one.tool == "[REDACTED 11]"
         assert one.selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
         assert one.providers == {"[REDACTED]": 5}
-        assert one.refused == "withheld, since a name in it is from no closed vocabulary"
+        assert one.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
     ids = [one.id for one in document.counterexamples]
     assert document.ids == {f"withheld-{id}": id for id in ids}
 
@@ -313,6 +313,6 @@ def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: st
 def test_a_hostile_question_stays_on_its_line_of_code(text: str, tmp_path: Path) -> None:
     rows = [record(tool_calls=[failed("a"), call("b")], question=f"{text} {n}") for n in range(2)]
     _, (_, draft) = _write(_refined(tmp_path, *rows), tmp_path)
-    asked = draft.read_text(encoding="utf-8").partition("Asked, for example:\n\n")[2].splitlines()
+    asked = draft.read_text(encoding="utf-8").partition("Example questions:\n\n")[2].splitlines()
     assert asked
     assert all(line.startswith("    ") and line.isprintable() for line in asked)

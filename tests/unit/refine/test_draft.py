@@ -449,7 +449,7 @@ def _is_a_plain_name_that_goes_nowhere(one: Statement) -> None:
     ("place", "tool", "line", "reason"),
     [
         pytest.param(
-            "argument", "mail", "- Leave out CANARY", "CANARY is no argument in its definition", id="argument"
+            "argument", "mail", "- Leave out CANARY", "its definition has no argument CANARY", id="argument"
         ),
         pytest.param(
             "tool",

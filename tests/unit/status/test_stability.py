@@ -107,7 +107,7 @@ def test_what_a_reviewer_added_to_the_branch_is_not_clean(project: Project) -> N
     project.git("switch", "--quiet", "main")
     land(project, branch)
     (flaw,) = stability(project).flaws
-    assert flaw.reason == "it is no single insertion"
+    assert flaw.reason == "it is not a single insertion"
 
 
 def test_a_second_file_in_the_merge_is_not_clean(project: Project) -> None:
@@ -210,4 +210,4 @@ def test_a_line_that_gave_way_to_another_is_clean(new: bytes, clean: bool) -> No
 def test_a_persons_line_that_went_is_not_clean() -> None:
     before = LISTED.replace(b"- First: show", b"- Ask the customer first")
     after = before.replace(b"- Ask the customer first\n    " + SOURCED, b"- First: show")
-    assert weighed(after, before=before) == "it is no single insertion"
+    assert weighed(after, before=before) == "it is not a single insertion"

@@ -1,4 +1,4 @@
-"""Verdicts: what is written, which one counts, what they change, and what damaged files do."""
+"""Verdicts: how they are written, which verdict counts, their effect, and damaged files."""
 
 import json
 import os
@@ -28,11 +28,13 @@ CE_KEY = "fedcba9876543210"
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """A request, a candidate and a counterexample to judge."""
-    found = Workspace(tmp_path, Settings())
-    write_log(found.records_dir / "a.jsonl", [record(request_id="req-1"), record(request_id="imported/7")])
-    write_candidates(found.candidates_dir / "2026-04-25-candidates.json", a_candidate())
-    write_counterexamples(found, {"key": CE_KEY})
-    return found
+    workspace = Workspace(tmp_path, Settings())
+    write_log(
+        workspace.records_dir / "a.jsonl", [record(request_id="req-1"), record(request_id="imported/7")]
+    )
+    write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", a_candidate())
+    write_counterexamples(workspace, {"key": CE_KEY})
+    return workspace
 
 
 def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **changes: Any) -> Path:
@@ -50,9 +52,9 @@ def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **chan
 
 
 def give(
-    workspace: Workspace, wanted: str, verdict: str, *, at: datetime = NOON, by: str = "Ann", cause: str = ""
+    workspace: Workspace, item_id: str, verdict: str, *, at: datetime = NOON, by: str = "Ann", cause: str = ""
 ) -> Judgment:
-    return judge(workspace, wanted, Verdict(verdict), cause=cause, by=by, now=at)[0]
+    return judge(workspace, item_id, Verdict(verdict), cause=cause, by=by, now=at)[0]
 
 
 def a_line(**changes: Any) -> bytes:
@@ -98,7 +100,7 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
 
 
 @pytest.mark.parametrize(
-    ("wanted", "key"),
+    ("item_id", "key"),
     [
         pytest.param("req-1", None, id="a request"),
         pytest.param("imported/7", None, id="a request of another log"),
@@ -106,42 +108,42 @@ def test_a_verdict_is_one_line_of_the_utc_day_and_the_records_stay_as_they_are(w
         pytest.param("ce-2026-04-25-001", CE_KEY, id="a counterexample"),
     ],
 )
-def test_what_was_written_is_read_again(wanted: str, key: str | None, workspace: Workspace):
-    one = give(workspace, wanted, "C", cause="  ")
-    assert (one.key, one.cause) == (key, None)
-    assert read_judgments(workspace.judgments_dir).given == (one,)
+def test_a_written_verdict_is_read_again(item_id: str, key: str | None, workspace: Workspace):
+    judgment = give(workspace, item_id, "C", cause="  ")
+    assert (judgment.key, judgment.cause) == (key, None)
+    assert read_judgments(workspace.judgments_dir).given == (judgment,)
 
 
-@pytest.mark.parametrize("wanted", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
-def test_a_statement_is_judged_by_its_id_and_told_by_its_line(wanted: str, workspace: Workspace):
+@pytest.mark.parametrize("item_id", ["cand-2026-04-25-009", "ce-2026-04-25-009"])
+def test_a_statement_is_judged_by_its_id_and_listed_with_its_line(item_id: str, workspace: Workspace):
     guide = statement(id="cand-2026-04-25-009")
     caveat = statement(id="ce-2026-04-25-009", kind="condition", line="- Always pass axis")
     write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", guide)
     write_counterexamples(workspace, statements=[caveat])
-    one = {entry["id"]: entry for entry in (guide, caveat)}[wanted]
-    assert give(workspace, wanted, "V").key == one["key"]
-    assert read_judgments(workspace.judgments_dir).rejected() == {one["key"]}
+    entry = {entry["id"]: entry for entry in (guide, caveat)}[item_id]
+    assert give(workspace, item_id, "V").key == entry["key"]
+    assert read_judgments(workspace.judgments_dir).rejected() == {entry["key"]}
     texts = {proposed.id: proposed.text for proposed in read_proposed(workspace)}
-    assert texts[wanted] == f"analysis: {one['line'].removeprefix('- ')}"
+    assert texts[item_id] == f"analysis: {entry['line'].removeprefix('- ')}"
 
 
-def test_text_that_utf_8_cannot_hold_is_replaced(workspace: Workspace):
-    one = give(workspace, "req-1", "P", by="Ann\udcff", cause="\ud800")
-    assert (one.judged_by, one.cause) == ("Ann?", "?")
-    assert read_judgments(workspace.judgments_dir).given == (one,)
+def test_text_that_utf_8_cannot_encode_is_replaced(workspace: Workspace):
+    judgment = give(workspace, "req-1", "P", by="Ann\udcff", cause="\ud800")
+    assert (judgment.judged_by, judgment.cause) == ("Ann?", "?")
+    assert read_judgments(workspace.judgments_dir).given == (judgment,)
 
 
 def test_a_verdict_after_a_torn_line_is_not_lost_with_it(workspace: Workspace):
     written(workspace.judgments_dir, [a_line(), a_line()[:30]])
-    one = give(workspace, "req-1", "V")
+    judgment = give(workspace, "req-1", "V")
     judgments = read_judgments(workspace.judgments_dir)
-    assert (judgments.given[1:], judgments.skipped) == ((one,), {"torn or not JSON": 1})
+    assert (judgments.given[1:], judgments.skipped) == ((judgment,), {"torn or not JSON": 1})
 
 
-@pytest.mark.parametrize("wanted", ["req-2", "", "cand-2026-04-25-002", "ce-2026-04-24-001", KEY, "cand-"])
-def test_an_unknown_id_is_refused_and_nothing_is_written(wanted: str, workspace: Workspace):
+@pytest.mark.parametrize("item_id", ["req-2", "", "cand-2026-04-25-002", "ce-2026-04-24-001", KEY, "cand-"])
+def test_an_unknown_id_is_refused_and_nothing_is_written(item_id: str, workspace: Workspace):
     with pytest.raises(UsageError, match="copy an id from there"):
-        give(workspace, wanted, "P")
+        give(workspace, item_id, "P")
     assert not workspace.judgments_dir.exists()
 
 
@@ -152,9 +154,9 @@ def test_a_request_that_coreloop_asked_itself_is_unknown(workspace: Workspace):
 
 
 def test_without_any_folder_an_id_is_unknown(tmp_path: Path):
-    for wanted in ("req-1", "cand-2026-04-25-001", "ce-2026-04-25-001"):
+    for item_id in ("req-1", "cand-2026-04-25-001", "ce-2026-04-25-001"):
         with pytest.raises(UsageError):
-            give(Workspace(tmp_path, Settings()), wanted, "P")
+            give(Workspace(tmp_path, Settings()), item_id, "P")
 
 
 def test_a_candidate_that_a_later_run_of_the_day_left_out_can_still_be_judged(workspace: Workspace):
@@ -192,7 +194,7 @@ def test_the_newest_verdict_counts_whatever_the_order(given_lines: list[tuple[st
                 expected[id] = (at, verdict)
     with TemporaryDirectory() as folder:
         for name in "ab":
-            own = [one for one in given_lines if one[3] == name]
+            own = [line for line in given_lines if line[3] == name]
             made = [a_line(id=id, verdict=verdict, judged_at=at) for id, verdict, at, _ in own]
             written(Path(folder), made, f"{name}.jsonl")
         verdicts = read_judgments(Path(folder)).of_requests()
@@ -216,25 +218,25 @@ def test_v_and_c_reject_a_key_until_p_or_t(verdicts: str, is_rejected: bool, wor
     assert judgments.of_requests() == {}
 
 
-def test_a_key_is_one_thing_under_every_id_it_ever_had(tmp_path: Path):
+def test_a_key_has_one_verdict_under_all_of_its_ids(tmp_path: Path):
     lines = [a_line(id="cand-1", key=KEY, verdict="V"), a_line(id="cand-2", key=KEY, verdict="P")]
     assert read_judgments(written(tmp_path, lines)).rejected() == frozenset()
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("verdicts", "expected"),
     [
         pytest.param(["Ann V", "Bob P"], ("Bob", "Ann"), id="two people"),
-        pytest.param(["Ann V", "Ann P"], None, id="one who changed her mind"),
-        pytest.param(["Ann V", "Bob C"], None, id="both against it"),
-        pytest.param(["Ann P", "Bob T"], None, id="both for it"),
-        pytest.param(["Ann V", "Bob P", "Ann P"], None, id="she came round"),
+        pytest.param(["Ann V", "Ann P"], None, id="a person who changed her mind"),
+        pytest.param(["Ann V", "Bob C"], None, id="two against it"),
+        pytest.param(["Ann P", "Bob T"], None, id="two for it"),
+        pytest.param(["Ann V", "Bob P", "Ann P"], None, id="she changed her mind"),
         pytest.param(["Ann V", "Bob P", "Cay P"], None, id="a third settles it"),
         pytest.param(["Ann V", "Bob P", "Cay V"], ("Cay", "Bob"), id="a third against the second"),
     ],
 )
-def test_two_people_disagree(said: list[str], expected: tuple[str, str] | None, tmp_path: Path):
-    lines = [a_line(judged_by=one.split()[0], verdict=one.split()[1]) for one in said]
+def test_two_people_disagree(verdicts: list[str], expected: tuple[str, str] | None, tmp_path: Path):
+    lines = [a_line(judged_by=entry.split()[0], verdict=entry.split()[1]) for entry in verdicts]
     pairs = read_judgments(written(tmp_path, lines)).disagreements()
     assert [(newest.judged_by, other.judged_by) for newest, other in pairs] == (
         [expected] if expected else []
@@ -248,14 +250,14 @@ def test_two_people_disagree(said: list[str], expected: tuple[str, str] | None, 
     ("damaged", "reason"),
     [
         pytest.param(a_line()[:40] + b"\n", "torn or not JSON", id="torn"),
-        pytest.param(b"hello\n", "torn or not JSON", id="no JSON"),
+        pytest.param(b"hello\n", "torn or not JSON", id="not JSON"),
         pytest.param(b"\0\0\n", "torn or not JSON", id="NUL bytes"),
         pytest.param(b'{"x": ' + b"[" * 100_000 + b"\n", "torn or not JSON", id="nested without end"),
         pytest.param(a_line().replace(b"Ann", b"\xff"), "not UTF-8", id="not UTF-8"),
         pytest.param(b"[]\n", "not a judgment", id="a list"),
         pytest.param(a_line(verdict="X"), "not a judgment", id="a verdict outside P, T, C, V"),
         pytest.param(a_line(judged_at="yesterday"), "not a judgment", id="no time"),
-        pytest.param(a_line(schema_version="1"), "not a judgment", id="a version that is no number"),
+        pytest.param(a_line(schema_version="1"), "not a judgment", id="a version that is not a number"),
     ],
 )
 def test_a_broken_line_is_skipped_and_counted(damaged: bytes, reason: str, tmp_path: Path):
@@ -269,7 +271,7 @@ def test_a_broken_line_is_skipped_and_counted(damaged: bytes, reason: str, tmp_p
 def test_no_bytes_are_fatal(content: bytes):
     with TemporaryDirectory() as folder:
         judgments = read_judgments(written(Path(folder), [a_line(), content + b"\n"]))
-    assert [one.id for one in judgments.given] == ["req-1"]
+    assert [judgment.id for judgment in judgments.given] == ["req-1"]
 
 
 def test_a_newer_version_is_refused_by_name(tmp_path: Path):
@@ -283,7 +285,7 @@ def test_no_folder_is_no_verdicts(tmp_path: Path):
     assert (judgments.given, judgments.skipped) == ((), {})
 
 
-def test_what_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
+def test_a_file_that_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
     (workspace.judgments_dir / "2026-04-25.jsonl").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="cannot be read"):
         read_judgments(workspace.judgments_dir)
@@ -297,12 +299,12 @@ def test_what_cannot_be_read_or_written_is_a_known_error(workspace: Workspace):
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "advice"),
     [({"counterexamples": None}, "run refine again"), ({"schema_version": 2}, "schema version 2; upgrade")],
 )
-def test_a_counterexamples_file_of_another_kind_is_named(changes: Any, said: str, workspace: Workspace):
+def test_a_counterexamples_file_of_another_kind_is_named(changes: Any, advice: str, workspace: Workspace):
     write_counterexamples(workspace, **changes)
-    with pytest.raises(WorkspaceError, match=rf"2026-04-25-counterexamples\.json: .*{said}"):
+    with pytest.raises(WorkspaceError, match=rf"2026-04-25-counterexamples\.json: .*{advice}"):
         give(workspace, "cand-2026-04-25-001", "P")
 
 

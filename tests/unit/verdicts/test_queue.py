@@ -1,4 +1,4 @@
-"""What waits for a verdict: near the gate, long pending, conflicting, and what does not wait any more."""
+"""The queue of items to judge: near the gate, long pending, conflicting, and items that leave it."""
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -38,7 +38,7 @@ def failures(count: int, **changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def said(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -> Judgment:
+def judged(thing: str, verdict: str, *, by: str = "Ann", is_key: bool = False) -> Judgment:
     return Judgment(
         id="cand-x" if is_key else thing,
         key=thing if is_key else None,
@@ -94,45 +94,43 @@ def test_a_pattern_one_success_short_shows_the_request_that_failed(waiting: Any)
         pytest.param(8, 1, Gates(), 1, id="one short"),
         pytest.param(8, 2, Gates(), 2, id="two short"),
         pytest.param(8, 3, Gates(), 0, id="three short"),
-        pytest.param(1, 1, Gates(), 0, id="too few requests anyhow"),
+        pytest.param(1, 1, Gates(), 0, id="too few requests in any case"),
         pytest.param(0, 2, Gates(min_repeat=2, min_unique_questions=2), 2, id="no success yet"),
-        pytest.param(8, 2, Gates(min_success_rate=0.9), 2, id="one short of 0.9: either would do"),
+        pytest.param(8, 2, Gates(min_success_rate=0.9), 2, id="one short of 0.9: either failure counts"),
         pytest.param(8, 2, Gates(min_success_rate=0.8), 0, id="0.8 is enough"),
         pytest.param(80, 12, Gates(min_success_rate=0.9), 0, id="three short of 0.9"),
         pytest.param(80, 11, Gates(min_success_rate=0.9), 3, id="of eleven failures three are shown"),
     ],
 )
 def test_one_or_two_missing_successes_are_near(good: int, bad: int, gate: Gates, expected: int, waiting: Any):
-    found = waiting(repeated(good) + failures(bad), gate=gate)
-    assert len(found) == expected
-    assert {one.kind for one in found} <= {WaitingKind.NEAR}
+    items = waiting(repeated(good) + failures(bad), gate=gate)
+    assert len(items) == expected
+    assert {item.kind for item in items} <= {WaitingKind.NEAR}
 
 
 def test_the_fewest_missing_successes_come_first(waiting: Any):
     other = {"tool_calls": [call("show")]}
-    two = repeated(9, **other) + failures(2, **other)
-    one = repeated(4) + failures(1, request_id="req-first")
-    assert waiting(two + one)[0].id == "req-first"
+    two_short = repeated(9, **other) + failures(2, **other)
+    one_short = repeated(4) + failures(1, request_id="req-first")
+    assert waiting(two_short + one_short)[0].id == "req-first"
 
 
-def test_a_promoted_or_rejected_pattern_is_not_asked_about(waiting: Any):
+def test_a_promoted_or_rejected_pattern_is_not_listed(waiting: Any):
     records = repeated(8) + failures(1)
     assert waiting(records, known=frozenset({KEY})) == []
-    assert waiting(records, said(KEY, "V", is_key=True)) == []
+    assert waiting(records, judged(KEY, "V", is_key=True)) == []
 
 
 @pytest.mark.parametrize("verdict", ["V", "C"])
-def test_a_failure_that_was_judged_is_not_asked_again_nor_one_that_alone_cannot_help(
-    verdict: str, waiting: Any
-):
-    assert waiting(repeated(8) + failures(1), said("req-bad-0", verdict)) == []
-    assert waiting(repeated(8) + failures(2), said("req-bad-0", verdict)) == []
+def test_a_judged_failure_is_not_listed_nor_a_failure_that_alone_cannot_help(verdict: str, waiting: Any):
+    assert waiting(repeated(8) + failures(1), judged("req-bad-0", verdict)) == []
+    assert waiting(repeated(8) + failures(2), judged("req-bad-0", verdict)) == []
     assert waiting(repeated(8) + failures(1, judgment={"verdict": verdict})) == []
 
 
 def test_a_pass_brings_a_pattern_nearer(waiting: Any):
-    (left,) = waiting(repeated(8) + failures(2), said("req-bad-0", "T"))
-    assert (left.id, left.reason.split(":")[0]) == (
+    (item,) = waiting(repeated(8) + failures(2), judged("req-bad-0", "T"))
+    assert (item.id, item.reason.split(":")[0]) == (
         "req-bad-1",
         "failed; 9 of 10 succeeded, 1 more would pass the gate",
     )
@@ -143,15 +141,15 @@ def test_a_failure_without_an_id_cannot_be_judged(request_id: str | None, waitin
     assert waiting(repeated(8) + failures(1, request_id=request_id)) == []
 
 
-def test_days_outside_of_the_window_do_not_count(waiting: Any):
+def test_days_outside_the_window_do_not_count(waiting: Any):
     old = failures(1, ts="2026-04-01T00:00:00+00:00", request_id="req-old")
-    assert [one.id for one in waiting(repeated(8) + failures(1) + old)] == ["req-bad-0"]
+    assert [item.id for item in waiting(repeated(8) + failures(1) + old)] == ["req-bad-0"]
 
 
 def test_a_recovered_failure_and_another_pattern_s_failure_are_not_shown(waiting: Any):
     recovered = record(request_id="req-recovered", tool_calls=[failed(), call(args={"axis": "수익성"})])
     other = failures(1, request_id="req-other", tool_calls=[call("show")])
-    assert [one.id for one in waiting(repeated(8) + failures(1) + [recovered] + other)] == ["req-bad-0"]
+    assert [item.id for item in waiting(repeated(8) + failures(1) + [recovered] + other)] == ["req-bad-0"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +168,7 @@ def test_a_candidate_that_only_just_passed_is_near(n: int, is_near: bool, waitin
 
 def test_a_judged_candidate_is_not_near(waiting: Any):
     proposed = (Proposed("cand-1", KEY, TODAY),)
-    assert waiting(repeated(3), said(KEY, "P", is_key=True), proposed=proposed) == []
+    assert waiting(repeated(3), judged(KEY, "P", is_key=True), proposed=proposed) == []
 
 
 # --- long pending ----------------------------------------------------------------------------------
@@ -193,27 +191,27 @@ def test_pending_candidates_are_listed_oldest_first_with_their_newest_id(waiting
 
 
 @pytest.mark.parametrize("verdict", "PTCV")
-def test_what_was_judged_is_not_pending(verdict: str, waiting: Any):
+def test_a_judged_proposal_is_not_pending(verdict: str, waiting: Any):
     proposed = (Proposed("cand-1", "a", date(2026, 4, 1)),)
-    assert waiting([], said("a", verdict, is_key=True), proposed=proposed) == []
+    assert waiting([], judged("a", verdict, is_key=True), proposed=proposed) == []
 
 
-def test_what_was_promoted_is_not_pending(waiting: Any):
+def test_a_promoted_proposal_is_not_pending(waiting: Any):
     proposed = (Proposed("cand-1", "a", date(2026, 4, 1)),)
     assert waiting([], proposed=proposed, known=frozenset({"a"})) == []
 
 
-def test_an_id_stands_once_for_its_first_reason(waiting: Any):
-    (one,) = waiting(repeated(3), proposed=(Proposed("cand-1", KEY, date(2026, 4, 1)),))
-    assert one.kind is WaitingKind.NEAR
-    assert one.reason.endswith("proposed 25 days ago")
+def test_an_id_is_listed_once_for_its_first_reason(waiting: Any):
+    (item,) = waiting(repeated(3), proposed=(Proposed("cand-1", KEY, date(2026, 4, 1)),))
+    assert item.kind is WaitingKind.NEAR
+    assert item.reason.endswith("proposed 25 days ago")
 
 
 # --- conflicting -----------------------------------------------------------------------------------
 
 
 def asked_again(**changes: Any) -> list[dict[str, Any]]:
-    """One question three times, spelt twice: it succeeded, it failed, it failed again."""
+    """A question asked three times, in two spellings: a success, then two failures."""
     bad = {**BAD, "question": "삼성전자  수익성, 분석해줘!"}
     return [
         record(),
@@ -242,7 +240,7 @@ def test_a_question_that_succeeded_and_failed_with_the_same_steps_is_conflicting
         pytest.param([record(tool_calls=[]), record(**BAD, tool_calls=[])], id="no steps"),
         pytest.param([record(question=None), record(**BAD, question=None)], id="questions not recorded"),
         pytest.param([record(), record(error="429")], id="a rate limit"),
-        pytest.param([record(), record(**BAD, judgment={"verdict": "V"})], id="judged where it was recorded"),
+        pytest.param([record(), record(**BAD, judgment={"verdict": "V"})], id="judged in the record"),
     ],
 )
 def test_no_conflict(records: list[dict[str, Any]], waiting: Any):
@@ -250,18 +248,18 @@ def test_no_conflict(records: list[dict[str, Any]], waiting: Any):
 
 
 def test_a_conflict_ends_when_its_failures_are_judged(waiting: Any):
-    judged = said("req-newest", "V")
-    assert [one.id for one in waiting(asked_again(), judged)] == ["req-bad"]
-    assert waiting(asked_again(), judged, said("req-bad", "T")) == []
+    newest = judged("req-newest", "V")
+    assert [item.id for item in waiting(asked_again(), newest)] == ["req-bad"]
+    assert waiting(asked_again(), newest, judged("req-bad", "T")) == []
 
 
 def test_people_who_disagree_are_conflicting(waiting: Any):
-    assert waiting([], said("req-1", "V"), said("req-1", "P", by="Bob")) == [
+    assert waiting([], judged("req-1", "V"), judged("req-1", "P", by="Bob")) == [
         Waiting(WaitingKind.CONFLICT, "req-1", "Ann said V but Bob said P; the newest counts", "because")
     ]
 
 
-def test_nothing_at_all_waits_for_nothing(waiting: Any):
+def test_the_queue_is_empty_without_records(waiting: Any):
     assert waiting([]) == []
 
 
@@ -270,7 +268,7 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
 ):
     (tmp_path / "tau.jsonl").write_bytes(tau_log.read_bytes())
     settings = MineSettings(min_chunk_len=0)
-    found = find_waiting(
+    items = find_waiting(
         merge(roll_up_folder(tmp_path, settings), Days(date(2025, 7, 1), TODAY)),
         Gates(),
         judgments=Judgments(),
@@ -278,8 +276,8 @@ def test_the_real_episodes_have_requests_near_the_gate_and_one_conflict(
         known=frozenset(),
         today=TODAY,
     )
-    assert found[0].id == "req-tau-retail-l1-4o-t027-27-0027"
-    assert "38 of 39 succeeded" in found[0].reason
-    assert [one.id for one in found if one.kind is WaitingKind.CONFLICT] == [
+    assert items[0].id == "req-tau-retail-l1-4o-t027-27-0027"
+    assert "38 of 39 succeeded" in items[0].reason
+    assert [item.id for item in items if item.kind is WaitingKind.CONFLICT] == [
         "req-tau-retail-l0-4o-t063-63-0063"
     ]
