@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "docstring": "Edit or check docstrings as promotion does.",
     "guard": "Keep promotions from merging without a human.",
     "init": "Put what coreloop needs into a project's repository.",
+    "doctor": "Check the set-up, and say what to do about each problem.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_OURS: Final = frozenset(

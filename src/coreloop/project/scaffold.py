@@ -166,7 +166,9 @@ def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
 def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     """What users asked stays out of git; the folders themselves do not."""
     audit, path = _audit(settings), root / ".gitignore"
-    wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep") if audit is not None else ()
+    wanted: tuple[str, ...] = ()
+    if audit is not None:
+        wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:

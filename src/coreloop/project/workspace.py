@@ -126,6 +126,11 @@ def open_workspace(start: Path) -> Workspace:
     SettingsError
         coreloop.yaml cannot be used.
     """
-    start = start.absolute()
-    root = next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)
+    root = find_root(start)
     return Workspace(root, load_settings(root))
+
+
+def find_root(start: Path) -> Path:
+    """The nearest parent of a folder with a coreloop.yaml, or the folder itself; absolute."""
+    start = start.absolute()
+    return next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)

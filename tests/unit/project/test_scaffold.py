@@ -67,6 +67,8 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
 def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, folder: Path):
     init(folder, "--confirm")
     (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
+    (folder / "data/ai/knowledge").mkdir(parents=True)
+    (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
     run_git(folder, "add", ".")
     assert set(run_git(folder, "-c", "core.quotePath=false", "ls-files").splitlines()) == WRITTEN
 
@@ -74,12 +76,12 @@ def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, f
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x\n", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x\r\ny", b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\n"),
-        (b"!data/audit/**/\n!data/audit/**/.gitkeep\ndata/audit/** \n", None),
-        (b"\xff\n", b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x\n", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x\r\ny", b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\n"),
+        (b"!data/audit/**/\ndata/ai/\n!data/audit/**/.gitkeep\ndata/audit/** \n", None),
+        (b"\xff\n", b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
     ],
     ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
 )
