@@ -1,5 +1,7 @@
 """``dartlab-coreloop init``."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,11 +9,13 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
+from coreloop.project.settings import FILE_NAME
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.project.init import Initialised
+    from coreloop.project.starter import SettingsProposals
 
 _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
@@ -23,9 +27,10 @@ _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 def command(owner: str | None, confirm: bool, as_json: bool) -> None:
     """Put what coreloop needs into a project's repository.
 
-    coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. What is
-    there is never overwritten.
+    coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. Existing
+    files are never overwritten. With --confirm it ends with the checks of doctor, which leave the exit code.
     """
+    from coreloop.doctor.run import check_setup
     from coreloop.history.repository import Repository, github_repo
     from coreloop.project.init import InitRequest, initialise
 
@@ -33,12 +38,18 @@ def command(owner: str | None, confirm: bool, as_json: bool) -> None:
         root, github = repository.root, github_repo(repository)
     request = InitRequest(repository=root, github=github, reviewer=owner, confirm=confirm)
     done = initialise(open_workspace(Path.cwd()), request)
+    checks = check_setup(root, now=datetime.now(UTC), environ=os.environ) if confirm else ()
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
-        facts = {"root": str(root), "files": files, "written": confirm}
+        facts = {"root": str(root), "files": files, "written": confirm, "checks": checks}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-    else:
-        _show(root, done, confirm=confirm)
+        return
+    _show(root, done, confirm=confirm)
+    if checks:
+        from coreloop.cli.show_doctor import show_diagnoses
+
+        click.echo("\ndartlab-coreloop doctor")
+        show_diagnoses(checks)
 
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
@@ -46,12 +57,22 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
         click.echo(f"{_SAYS[one.state]:10} {one.path}")
         for line in one.added:
             click.echo(f"           {line}")
+        if one.path == FILE_NAME and (proposed := _proposed(done.proposals)):
+            click.echo(f"           proposes, each behind a #: {proposed}")
     todo = sum(one.state != "there" for one in done.files)
     if not todo:
-        click.echo("nothing to do: all of it is there")
+        click.echo("nothing to do: all files exist")
     elif not confirm:
         click.echo(f"{counted(todo, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
-        written = f"{counted(todo, 'file')} written"
-        click.echo(f"{written}; then commit, review who {done.reviewer} is in CODEOWNERS, and run")
+        click.echo(
+            f"{counted(todo, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+        )
         click.echo("  dartlab-coreloop guard protect")
+
+
+def _proposed(proposals: "SettingsProposals") -> str:
+    n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
+    counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
+    found = [counted(number, noun) for noun, number in counts.items() if number]
+    return ", ".join([*found, *([f"reach by {proposals.framework}"] if proposals.framework else [])])

@@ -1,13 +1,12 @@
 """Putting what coreloop needs into a repository, as one use case: ``init``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coreloop.errors import UsageError
-from coreloop.project.frameworks import find_framework
-from coreloop.project.scaffold import ProjectFile, plan_files, write_files
+from coreloop.project.scaffold import ProjectFile, plan_files, read_template, write_files
 from coreloop.project.settings import FILE_NAME
-from coreloop.project.topics import propose_topics
+from coreloop.project.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.project.workspace import Workspace
 from coreloop.text import printable
 
@@ -36,10 +35,11 @@ class InitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The files of a project, and who reviews them."""
+    """The files of a project, who reviews them, and what a new coreloop.yaml proposes."""
 
     files: tuple[ProjectFile, ...]
     reviewer: str
+    proposals: SettingsProposals = field(default_factory=SettingsProposals)
 
 
 def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
@@ -63,12 +63,13 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _checked(request.reviewer or _owner(request.github))
-    topics = propose_topics(workspace.records_dir, root)
-    framework = find_framework(root)
-    planned = plan_files(root, workspace.settings, owner=reviewer, topics=topics, framework=framework)
+    is_new = not (root / FILE_NAME).exists()
+    proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
+    settings_file = write_settings(read_template(FILE_NAME), proposals)
+    planned = plan_files(root, workspace.settings, owner=reviewer, settings_file=settings_file)
     if request.confirm:
         write_files(root, planned)
-    return Initialised(tuple(planned), reviewer)
+    return Initialised(tuple(planned), reviewer, proposals)
 
 
 def _owner(github: str | None) -> str:

@@ -304,6 +304,8 @@ class _Reader:
         return entries
 
     def _items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
+        if node.tag.endswith(":null"):  # a key whose entries are all comments
+            return []
         if not isinstance(node, yaml.SequenceNode):
             raise self._error(f"{where} must be a list", node)
         return list(node.value)
