@@ -1,15 +1,14 @@
 """Whether it can be told what the model receives, and whether the agent can be asked again."""
 
-import shutil
 import socket
 from collections.abc import Iterator
 from concurrent.futures import Future
-from pathlib import Path
 from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup
+from coreloop.doctor.programs import is_program
 from coreloop.project.frameworks import find_framework
 from coreloop.promote.schema import schema_command
 
@@ -23,7 +22,7 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
     command = schema_command(settings, root)
     if command is None:
         yield _unmeasured(find_framework(root))
-    elif not _is_program(command.words[0], root):
+    elif not is_program(command.words[0], root):
         said = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis("reach", "fault", said, "correct reach: in coreloop.yaml (docs/settings.md)")
     else:
@@ -53,10 +52,6 @@ def _unmeasured(framework: str | None) -> Diagnosis:
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
     said += f"; the project depends on {framework}, which can be read"
     return Diagnosis("reach", "warning", said, f"set {setting} in coreloop.yaml")
-
-
-def _is_program(word: str, root: Path) -> bool:
-    return shutil.which(word) is not None or shutil.which(root / word) is not None
 
 
 def _place(url: str) -> tuple[str, int] | None:

@@ -12,6 +12,7 @@ from coreloop.doctor.installation import check_extras, check_settings
 from coreloop.doctor.log import check_log
 from coreloop.doctor.model import check_reach, check_replay
 from coreloop.doctor.privacy import check_ignored, check_private
+from coreloop.doctor.programs import check_notify
 from coreloop.doctor.tools import check_tools
 from coreloop.errors import SettingsError
 from coreloop.project.settings import Settings, load_settings
@@ -26,6 +27,7 @@ CHECKS: Final[Mapping[str, SetupCheck]] = {
     "tools": check_tools,
     "reach": check_reach,
     "replay": check_replay,
+    "notify": check_notify,
     "guard": check_guard,
     "extras": check_extras,
 }

@@ -89,6 +89,11 @@ class Workspace:
         """Outcomes of reach checks, see `coreloop.promote.reach_log`."""
         return self.audit_dir / "reach.jsonl"
 
+    @property
+    def notified_file(self) -> Path:
+        """What the command of ``notify:`` was told, see `coreloop.status.notify`."""
+        return self.audit_dir / "notified.json"
+
     def keep_private(self, path: Path) -> None:
         """Close a folder or a file of coreloop's own to other users, as a clone or an older version left it.
 
