@@ -39,7 +39,7 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
     workflow = _workflow(root)
     yield _installed(root, workflow)
     if workflow is None:
-        yield Diagnosis("required", "warning", "not checked: the guard is not installed")
+        yield Diagnosis("required", "warning", "not checked: the guard is not installed", "install it first")
     elif repository is None:
         todo = "run git init, push to GitHub, and run this again"
         yield Diagnosis("required", "warning", "not checked: the project is in no git repository", todo)

@@ -33,5 +33,5 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
         "tools",
         "fault" if is_wrong else "warning",
         f"{len(lost)} of {counted(len(names), 'tool')} without a known definition: {reasons}",
-        'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it nothing is promoted',
+        'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; tools without one get no proposals',
     )

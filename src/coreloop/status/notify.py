@@ -58,13 +58,15 @@ class Change:
 
 @dataclass(slots=True)
 class Told:
-    """What the command was told: alarms by kind and candidates by key, each with the time."""
+    """What the command was told and when: alarms by kind, candidates by key; ``at`` is the last time."""
 
     alarms: dict[str, str] = field(default_factory=dict)
     candidates: dict[str, str] = field(default_factory=dict)
+    at: str = ""
 
     def note(self, change: Change, at: str) -> None:
         """Remember a change."""
+        self.at = at
         if change.kind == "alarm_raised":
             self.alarms[change.key] = at
         elif change.kind == "alarm_cleared":
@@ -131,6 +133,8 @@ def _is_known(kind: str, status: Status) -> bool:
 def _tell(workspace: Workspace, status: Status) -> Iterator[str]:
     path, at = workspace.notified_file, status.generated_at.isoformat(timespec="seconds")
     told = read_told(path)
+    if told.at > at:  # a newer status got here first
+        return
     changes = list(find_changes(status, told))
     failures = 0
     for number, change in enumerate(changes):

@@ -83,7 +83,11 @@ def test_after_init_and_a_record_no_fault_is_left(sound: Path):
     assert levels(checked(sound)) == {"reach": "warning", "required": "warning"}
 
 
-def test_everything_that_is_not_ok_says_what_to_do(folder: Path, sound: Path):
+def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
+    assert [one for one in checked(folder).values() if one.level != "ok" and not one.todo] == []
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    assert entry_point(folder, "init", "--confirm")[0] == 0
+    sound = folder
     log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
     (sound / "coreloop.yaml").write_text("gate: {}\n")
     found = check_setup(sound, now=NOW + timedelta(days=9), environ={})

@@ -126,6 +126,7 @@ def test_the_state_is_private(told: Workspace, tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {
         "alarms": {"no_record": "2026-04-25T12:00:00+00:00"},
         "candidates": {},
+        "at": "2026-04-25T12:00:00+00:00",
     }
 
 
@@ -217,6 +218,12 @@ def test_two_at_once_tell_each_change_once(told: Workspace, tmp_path: Path) -> N
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(lambda _: notify_changes(told, found), range(4))) == {()}
     assert len(heard(tmp_path)) == len(set(heard(tmp_path))) == 4
+
+
+def test_a_status_that_was_overtaken_tells_nothing(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(SILENT, at=NOW + timedelta(seconds=1)))
+    assert notify_changes(told, status(FULL)) == ()
+    assert heard(tmp_path) == [("alarm_raised", "no_record")]
 
 
 def test_a_damaged_state_is_a_warning_and_nothing_is_told(told: Workspace, tmp_path: Path) -> None:
