@@ -16,7 +16,7 @@ from coreloop.project.workspace import open_workspace
 @db_option
 @json_option
 def command(blog_root: Path, pattern: str, db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Make the ai blocks of blog posts insights.
+    """Import the ai blocks of blog posts as insights.
 
     Without --confirm it shows what would change and why posts are skipped. Exits 1 when a post's front matter
     cannot be read; the others are taken all the same.

@@ -21,9 +21,9 @@ def command() -> None:
 
 @command.command()
 @click.argument("target", metavar="FILE::QUALNAME")
-@click.option("--section", required=True, help="Heading; made at the end when it is missing.")
+@click.option("--section", required=True, help="Heading; appended if absent.")
 @click.option("--line", "lines", multiple=True, required=True, help="A line to append; can be repeated.")
-@click.option("--create", is_flag=True, help="Make a docstring where there is none.")
+@click.option("--create", is_flag=True, help="Create a docstring if absent.")
 @click.option("--write", is_flag=True, help="Write the file; without it only the diff is printed.")
 @json_option
 def append(
@@ -60,7 +60,7 @@ def append(
 @click.option("--base", metavar="REV", help="Fail when a section was lost since this revision.")
 @json_option
 def check(paths: tuple[Path, ...], base: str | None, as_json: bool) -> None:
-    """Tell which sections every public function's docstring has.
+    """Show which sections every public function's docstring has.
 
     A heading without text, or with a placeholder under it, counts as missing. With --base it exits 1 when a
     definition lost a section that it had at that revision.

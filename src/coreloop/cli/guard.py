@@ -37,7 +37,7 @@ def _answer_options(command: _Command) -> _Command:
     """What the API said, as files."""
     for option in reversed(
         [
-            click.option("--reviews", type=FILE, help="Reviews, as the API lists them; without it none."),
+            click.option("--reviews", type=FILE, help="Reviews as the API lists them.  [default: none]"),
             click.option("--pulls", type=FILE, help="Pull requests of a merge group, as a list."),
             click.option("--commits", type=FILE, help="Commits as the API shows them, as a list."),
         ]
@@ -48,7 +48,7 @@ def _answer_options(command: _Command) -> _Command:
 
 @click.group(cls=SuggestingGroup)
 def command() -> None:
-    """Keep promotions from merging without a human."""
+    """Block promotions from merging without a human."""
 
 
 @command.command()
@@ -56,7 +56,7 @@ def command() -> None:
 @_answer_options
 @json_option
 def check(as_json: bool, **options: Any) -> None:
-    """Tell whether a pull request may go on as far as coreloop is concerned.
+    """Check whether coreloop's rules let a pull request merge.
 
     Exits 1 when it may not, 2 when something cannot be read: both are red in a workflow. Nothing is asked of
     any server, and no code of the pull request runs.
@@ -87,13 +87,13 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
 @command.command()
 @_event_options
 @_answer_options
-@click.option("--confirm", is_flag=True, help="Do it; without it what would be done is shown.")
+@click.option("--confirm", is_flag=True, help="Do it; without it the actions are only shown.")
 @json_option
 def act(confirm: bool, as_json: bool, **options: Any) -> None:
-    """Take off labels that ask a machine to merge, and take auto-merge back.
+    """Remove labels that ask a machine to merge, and disable auto-merge.
 
-    Decides as check does, and does what would help, as far as the token may. Whatever becomes of it, check
-    stays red. Exits 1 when something could not be done.
+    Decides as check does, and does what the token allows. The check stays red in any case. Exits 1 when an
+    action failed.
     """
     from coreloop.guard.facts import Asked
     from coreloop.guard.github import act

@@ -33,7 +33,7 @@ _MAX_TOOLS_SHOWN: Final = 15
 def command(
     source: str, paths: tuple[Path, ...], out: Path | None, times: Path | None, as_json: bool
 ) -> None:
-    """Make records of the traces that other tools have written.
+    """Import traces of other tools as records.
 
     PATH is a file, or a folder that is searched for files of the format. What was imported before is not
     added again.

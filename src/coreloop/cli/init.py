@@ -22,10 +22,10 @@ _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
 @click.command()
 @click.option("--owner", metavar="@LOGIN", help="Who reviews.  [default: the owner of the GitHub repository]")
-@click.option("--confirm", is_flag=True, help="Write; without it what would be written is shown.")
+@click.option("--confirm", is_flag=True, help="Write; without it the files are only shown.")
 @json_option
 def command(owner: str | None, confirm: bool, as_json: bool) -> None:
-    """Put what coreloop needs into a project's repository.
+    """Set up coreloop in a project's repository.
 
     coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore. Existing
     files are never overwritten. With --confirm it ends with the checks of doctor, which leave the exit code.

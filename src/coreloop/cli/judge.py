@@ -29,12 +29,14 @@ _MAX_SHOWN: Final = 10
     help="P pass, T tolerable, C caveat, V violation.",
 )
 @click.option("--cause", metavar="TEXT", help="Why.")
-@click.option("--by", metavar="NAME", help="Who says so.  [default: git's user.name, or the login name]")
+@click.option(
+    "--by", metavar="NAME", help="Who gives the verdict.  [default: git's user.name, or the login name]"
+)
 @json_option
 def command(
     wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Give a verdict, or see where one would matter most.
+    """Record a verdict, or list what needs a verdict most.
 
     On a request, V and C make it count as failed, P and T as succeeded. On a candidate or a counterexample,
     V and C keep it from being proposed again until a P or a T is given. The newest verdict counts. Without

@@ -15,7 +15,7 @@ from coreloop.text import counted
 
 @click.group(cls=SuggestingGroup)
 def command() -> None:
-    """Look into the knowledge database, and keep it clean."""
+    """Query and clean the knowledge database."""
 
 
 @command.command()
@@ -77,7 +77,7 @@ def prune(db: Path | None, confirm: bool, as_json: bool) -> None:
 @db_option
 @json_option
 def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
-    """Remove what nobody verified, and turn questions into hashes.
+    """Remove unverified insights, and replace questions with hashes.
 
     Without --confirm it counts what each rule would do. With it, a snapshot of the state before goes to
     data/ai/knowledge/_archive first. Exits 1 when removed text may still be in the file's free space.
@@ -106,7 +106,7 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 @db_option
 @json_option
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
-    """Make the database what it was when ARCHIVE was written; what it is now is archived first."""
+    """Restore the database from ARCHIVE; its present state is archived first."""
     from coreloop.cli.show_knowledge import shown, warn_of_readers
     from coreloop.knowledge.archive import restore as bring_back
     from coreloop.knowledge.run import project_database

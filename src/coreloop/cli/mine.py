@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @mining_options
 @json_option
 def command(since: date | timedelta, until: date | timedelta, mining: "MiningOptions", as_json: bool) -> None:
-    """Count the records once and keep the counts, so that every other command is quick.
+    """Build and cache the aggregates of the records, which makes every other command fast.
 
-    Every kept rollup is checked; one that is damaged is made again. Exits 1 when the counts cannot be kept.
-    --since and --until only say of which days records are reported.
+    Checks every cached file and rebuilds damaged ones. Exits 1 when the cache cannot be written. --since and
+    --until only choose the days whose records are reported.
     """
     from coreloop.days import Days
     from coreloop.mine.session import run_mine

@@ -21,9 +21,9 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
     """``--in-dir``, ``--jobs``, ``--no-cache`` and ``--scheduler``, given to the command as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
-    @click.option("--jobs", type=click.IntRange(1), help="Processes that count.  [default: one per core]")
-    @click.option("--no-cache", is_flag=True, help="Count everything again, and keep nothing.")
-    @click.option("--scheduler", metavar="ADDRESS", help="A Dask cluster that counts: tcp://host:8786.")
+    @click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one per core]")
+    @click.option("--no-cache", is_flag=True, help="Read all records again, and cache nothing.")
+    @click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask cluster: tcp://host:8786.")
     @wraps(command)
     def with_mining(
         *args: Any,

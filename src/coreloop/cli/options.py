@@ -121,7 +121,7 @@ def json_option(command: _Command) -> _Command:
 
 def confirm_option(command: _Command) -> _Command:
     """``--confirm``: do it; without it nothing is changed."""
-    return click.option("--confirm", is_flag=True, help="Do it; without it nothing is changed.")(command)
+    return click.option("--confirm", is_flag=True, help="Do it; without it nothing changes.")(command)
 
 
 def db_option(command: _Command) -> _Command:

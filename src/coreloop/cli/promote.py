@@ -14,7 +14,7 @@ from coreloop.text import counted
 
 
 @click.command()
-@click.option("--tool", help="All that is known about one tool.")
+@click.option("--tool", help="Promote all proposals for this tool.")
 @click.option(
     "--candidate",
     type=FILE,
@@ -23,14 +23,18 @@ from coreloop.text import counted
 @click.option("--id", "wanted", help="One entry of the file.")
 @click.option("--extend", is_flag=True, help="Add to an open promotion of the same docstring.")
 @click.option("--confirm", is_flag=True, help="Push the branch and open the draft pull request.")
-@click.option("--ask", is_flag=True, help="Ask the agent in a dry run, too; its tools really run.")
 @click.option(
-    "--allow-unreached", is_flag=True, help="Go on although lines do not reach the model, or nobody knows."
+    "--ask", is_flag=True, help="Replay questions in a dry run too; the tools of the agent really run."
 )
 @click.option(
-    "--allow-unverified", is_flag=True, help="Go on although the replay is unavailable or inconclusive."
+    "--allow-unreached",
+    is_flag=True,
+    help="Continue if lines do not reach the model, or if that is unmeasured.",
 )
-@click.option("--allow-unprotected", is_flag=True, help="Go on although the base branch asks for no review.")
+@click.option(
+    "--allow-unverified", is_flag=True, help="Continue if the replay is unavailable or inconclusive."
+)
+@click.option("--allow-unprotected", is_flag=True, help="Continue if the base branch requires no review.")
 @json_option
 def command(
     tool: str | None,
@@ -44,7 +48,7 @@ def command(
     allow_unprotected: bool,
     as_json: bool,
 ) -> None:
-    """Make proposals for one docstring a draft pull request that proves itself (Phase R).
+    """Turn the proposals for one docstring into a draft pull request (Phase R).
 
     Choose what to promote with --tool NAME, or with --candidate FILE and --id ID. Without --confirm it prints
     what it would do and changes nothing; the agent is asked only with --ask. What is allowed is written into

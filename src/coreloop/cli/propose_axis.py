@@ -46,7 +46,7 @@ def command(
     min_age_days: int,
     as_json: bool,
 ) -> None:
-    """Write what speaks for a new axis of an engine (Phase A).
+    """Write the evidence for a new axis of an engine (Phase A).
 
     Reads the merged promotions of the base branch. When every gate is passed it writes one document to
     docs/phase-a-proposals and nothing else; a human builds the feature. Exits 1 when a gate says no.

@@ -23,17 +23,17 @@ _SHOWN = 10
 
 @click.command()
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
-@click.option("--check", is_flag=True, help="Only look; exit 1 when something is found.")
+@click.option("--check", is_flag=True, help="Only check; exit 1 when something is found.")
 @click.option("--in", "source", type=FILE_OR_FOLDER, help="Records.  [default: data/audit/ai-ask]")
 @click.option("--out", type=FOLDER, help="A new folder.  [default: data/audit/sanitized/{mode}-{time}]")
-@click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="What becomes of a question.")
+@click.option("--mode", type=click.Choice(["hash", "drop", "mask"]), help="How texts are replaced.")
 @click.option("--names", type=FILE, help="Companies to mask: code, name, alias|alias.")
 @click.option(
-    "--key-file", type=FILE, help="Key of the pseudonyms; made when it is not there.  [default: none]"
+    "--key-file", type=FILE, help="Key of the pseudonyms; made if absent.  [default: a fresh key, not kept]"
 )
-@click.option("--keep-times", is_flag=True, help="Leave minutes, and the names of day files.")
+@click.option("--keep-times", is_flag=True, help="Keep minutes and seconds, and the names of day files.")
 @click.option("--report", "report_file", type=FILE, help="Write the report as JSON.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one a core]")
+@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one per core]")
 @json_option
 def command(
     paths: tuple[Path, ...],
@@ -48,10 +48,10 @@ def command(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Make a copy of the records that may be shared, or look what may not be.
+    """Write a copy of the records that can be shared, or check them for private data.
 
-    hash makes every text a keyed pseudonym, drop removes questions too, mask keeps texts readable and puts
-    labels for what is private. The originals are never written to. docs/privacy.md says what each promises.
+    hash replaces every text with a keyed pseudonym, drop also removes questions, mask keeps texts readable
+    and labels private data. The originals are never changed. docs/privacy.md describes what each guarantees.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @mining_options
 @json_option
 def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> None:
-    """Show where the loop stands, and sound an alarm where nothing comes out.
+    """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN or
     GH_TOKEN also the open pull requests. Changes nothing but the cached aggregates of the records, and with

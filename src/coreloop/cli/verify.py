@@ -10,11 +10,11 @@ from coreloop.project.workspace import open_workspace
 
 @click.command()
 @candidate_options
-@click.option("--runs", type=click.IntRange(1), help="How often to ask.  [default: 3]")
-@click.option("--confirm", is_flag=True, help="Send the questions to another machine, too.")
+@click.option("--runs", type=click.IntRange(1), help="Questions to ask.  [default: 3]")
+@click.option("--confirm", is_flag=True, help="Allow an endpoint on another machine.")
 @json_option
 def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_json: bool) -> None:
-    """Ask a candidate's questions again and compare (part of Phase R).
+    """Replay a candidate's questions and compare the tool calls (part of Phase R).
 
     Asks the endpoint of coreloop.yaml; questions are private, so another machine only with --confirm.
     Exits 0 only when the verdict is reproduced.
