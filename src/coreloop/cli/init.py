@@ -1,5 +1,7 @@
 """``dartlab-coreloop init``."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,11 +9,13 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
+from coreloop.project.settings import FILE_NAME
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted, printable
 
 if TYPE_CHECKING:
     from coreloop.project.init import Initialised
+    from coreloop.project.starter import SettingsProposals
 
 _SAYS = {"new": "write", "grows": "append to", "there": "keep"}
 
@@ -29,8 +33,10 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
     """Add the files that coreloop needs to a repository.
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
-    Existing files are never overwritten.
+    Existing files are never overwritten. With --confirm, ends with the checks of doctor, which do not change
+    the exit code.
     """
+    from coreloop.doctor.run import check_setup
     from coreloop.history.repository import Repository, github_repo
     from coreloop.project.init import InitRequest, initialise
 
@@ -38,12 +44,24 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
         root, github = repository.root, github_repo(repository)
     request = InitRequest(repository=root, github=github, reviewer=owner, source=source, confirm=confirm)
     done = initialise(open_workspace(Path.cwd()), request)
+    checks = check_setup(root, now=datetime.now(UTC), environ=os.environ) if confirm else ()
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
-        facts = {"root": str(root), "files": files, "left_out": done.left_out, "written": confirm}
+        facts = {
+            "root": str(root),
+            "files": files,
+            "left_out": done.left_out,
+            "written": confirm,
+            "checks": checks,
+        }
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
-    else:
-        _show(root, done, confirm=confirm)
+        return
+    _show(root, done, confirm=confirm)
+    if checks:
+        from coreloop.cli.show_doctor import show_diagnoses
+
+        click.echo("\ndartlab-coreloop doctor")
+        show_diagnoses(checks)
 
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
@@ -51,6 +69,8 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
         click.echo(f"{_SAYS[one.state]:10} {one.path}")
         for line in one.added:
             click.echo(f"           {line}")
+        if one.path == FILE_NAME and (proposed := _proposed(done.proposals)):
+            click.echo(f"           proposes, each behind a #: {proposed}")
     if done.left_out is not None:
         click.echo("left out   .github/workflows/")
         click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
@@ -60,6 +80,14 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     elif not confirm:
         click.echo(f"{counted(todo, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
-        written = f"{counted(todo, 'file')} written"
-        click.echo(f"{written}; then commit, review who {done.reviewer} is in CODEOWNERS, and run")
+        click.echo(
+            f"{counted(todo, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+        )
         click.echo("  dartlab-coreloop guard protect")
+
+
+def _proposed(proposals: "SettingsProposals") -> str:
+    n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
+    counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
+    found = [counted(number, noun) for noun, number in counts.items() if number]
+    return ", ".join([*found, *([f"reach by {proposals.framework}"] if proposals.framework else [])])

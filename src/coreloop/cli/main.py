@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "docstring": "Edit or check docstrings the way promotion does.",
     "guard": "Stop promotions from merging without a human.",
     "init": "Add the files that coreloop needs to a repository.",
+    "doctor": "Check the set-up, and say what to do about each problem.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_OURS: Final = frozenset(

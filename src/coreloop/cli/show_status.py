@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 
 import click
@@ -28,9 +28,21 @@ class _Line:
 def show_status(status: Status, *, as_json: bool) -> None:
     """Print a status."""
     if as_json:
-        click.echo(orjson.dumps(status, option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(_facts(status), option=orjson.OPT_INDENT_2))
         return
     _print([*_of_log(status), *_of_proposals(status), *_of_promotions(status), *_of_alarms(status)])
+
+
+def _facts(status: Status) -> dict[str, object]:
+    """The status for a program; the proposals are counted there, their keys are in their files."""
+    standings = {
+        name: {key: value for key, value in asdict(standing).items() if key != "waiting"}
+        for name, standing in (
+            ("candidates", status.candidates),
+            ("counterexamples", status.counterexamples),
+        )
+    }
+    return {one.name: getattr(status, one.name) for one in fields(status)} | standings
 
 
 def show_stability(stability: Stability, *, as_json: bool) -> None:

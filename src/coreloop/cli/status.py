@@ -25,9 +25,11 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
-    or GH_TOKEN, also the open pull requests. Exits 0 with alarms too.
+    or GH_TOKEN, also the open pull requests. Runs the command that notify: in coreloop.yaml names with what
+    changed since the last time. Exits 0 with alarms too.
     """
     from coreloop.cli.show_status import show_stability, show_status
+    from coreloop.status.notify import notify_changes
     from coreloop.status.read import read_stability_gates, read_status
 
     now = datetime.now(UTC)
@@ -36,6 +38,9 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
         watch = watched(quiet=True)
         status = read_status(workspace, now=now, environ=os.environ, mining=mining, watch=watch)
         show_status(status, as_json=as_json)
+        if mining.in_dir is None:  # another log's alarms are not the project's
+            for warning in notify_changes(workspace, status):
+                click.echo(warning, err=True)
         return
     stability = read_stability_gates(workspace, now=now)
     show_stability(stability, as_json=as_json)

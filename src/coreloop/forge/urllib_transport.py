@@ -34,6 +34,8 @@ class UrllibTransport:
         Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
     timeout_s : int
         Longest silence of the server.
+    tries : int
+        Of what only reads, in all.
     backoff_s : float
         Pause before the second try; it doubles with each.
     sleep, now : callable
@@ -53,6 +55,7 @@ class UrllibTransport:
         *,
         base_url: str = DEFAULT_URL,
         timeout_s: int = 15,
+        tries: int = _TRIES,
         backoff_s: float = 0.5,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
@@ -61,6 +64,7 @@ class UrllibTransport:
         self.host = checked_host(base_url)
         self._base_url = base_url.rstrip("/")
         self._timeout_s = timeout_s
+        self._tries = tries
         self._backoff_s = backoff_s
         self._sleep, self._now = sleep, now
         self._opener = build_opener(_SameServer)
@@ -77,7 +81,7 @@ class UrllibTransport:
         """`Transport.send`."""
         url = self._graphql_url() if path is None else self._base_url + path
         url += f"?{urlencode(query)}" if query else ""
-        last = _TRIES if verb == "GET" else 1
+        last = self._tries if verb == "GET" else 1
         for number in range(1, last):
             wait_s = self._backoff_s * 2 ** (number - 1)
             try:

@@ -184,6 +184,14 @@ class Repository:
         """A blob's bytes."""
         return self._output("cat-file", "blob", sha)
 
+    def is_ignored(self, path: str) -> bool:
+        """Whether git would ignore a path below the root; it need not exist."""
+        return self._output("check-ignore", "--", path, ok={0, 1}) != b""
+
+    def tracked(self, folders: Sequence[str]) -> list[str]:
+        """Paths of the index in folders below the root."""
+        return [*filter(None, os.fsdecode(self._output("ls-files", "-z", "--", *folders)).split("\0"))]
+
     def remotes(self) -> list[str]:
         """Names of all remotes."""
         return self._git("remote").splitlines()

@@ -1,14 +1,13 @@
 """Putting what coreloop needs into a repository, as one use case: ``init``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coreloop.errors import UsageError
-from coreloop.project.frameworks import find_framework
 from coreloop.project.pin import CannotPinError, pin_installed, pin_source
-from coreloop.project.scaffold import REQUIREMENTS, ProjectFile, plan_files, write_files
+from coreloop.project.scaffold import REQUIREMENTS, ProjectFile, plan_files, read_template, write_files
 from coreloop.project.settings import FILE_NAME
-from coreloop.project.topics import propose_topics
+from coreloop.project.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.project.workspace import Workspace
 from coreloop.text import printable
 
@@ -40,11 +39,18 @@ class InitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The files of a project, who reviews them, and why the workflows were left out, if they were."""
+    """The files of a project, who reviews them, and what a new coreloop.yaml proposes.
+
+    Attributes
+    ----------
+    left_out : str or None
+        Why the workflows were left out.
+    """
 
     files: tuple[ProjectFile, ...]
     reviewer: str
-    left_out: str | None
+    left_out: str | None = None
+    proposals: SettingsProposals = field(default_factory=SettingsProposals)
 
 
 def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
@@ -68,20 +74,16 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _checked(request.reviewer or _owner(request.github))
-    topics = propose_topics(workspace.records_dir, root)
-    framework = find_framework(root)
+    is_new = not (root / FILE_NAME).exists()
+    proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
+    settings_file = write_settings(read_template(FILE_NAME), proposals)
     requirement, left_out = _pinned(root, request.source)
     planned = plan_files(
-        root,
-        workspace.settings,
-        owner=reviewer,
-        requirement=requirement,
-        topics=topics,
-        framework=framework,
+        root, workspace.settings, owner=reviewer, requirement=requirement, settings_file=settings_file
     )
     if request.confirm:
         write_files(root, planned)
-    return Initialised(tuple(planned), reviewer, left_out)
+    return Initialised(tuple(planned), reviewer, left_out, proposals)
 
 
 def _pinned(root: Path, source: str | None) -> tuple[str | None, str | None]:

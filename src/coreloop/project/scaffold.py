@@ -1,7 +1,7 @@
 """What a project's repository needs to run coreloop: its files, which of them are there, the rest written."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -14,8 +14,6 @@ from coreloop.project.settings import FILE_NAME, Settings
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
 _CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
-_EXAMPLE_RULE: Final = re.compile(rb"(?m)^#  - \{label: FIN-profitability-KR.*$")
-_EXAMPLE_REACH: Final = re.compile(rb"(?m)^# reach: \{.*$")
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -48,8 +46,7 @@ def plan_files(
     *,
     owner: str,
     requirement: str | None,
-    topics: Sequence[str] = (),
-    framework: str | None = None,
+    settings_file: bytes | None = None,
 ) -> list[ProjectFile]:
     """Work out what is missing; reads only.
 
@@ -63,10 +60,8 @@ def plan_files(
         Who reviews, as CODEOWNERS has it: ``@login`` or ``@organization/team``.
     requirement : str or None
         What the workflows install. If None, the workflows and what they install are left out.
-    topics : sequence of str
-        Words that a new coreloop.yaml proposes as categories.
-    framework : str, optional
-        What a new coreloop.yaml proposes to read the tools with.
+    settings_file : bytes, optional
+        A new coreloop.yaml; the template by default.
 
     Raises
     ------
@@ -74,7 +69,8 @@ def plan_files(
         A folder is where a file should be, or .gitignore cannot be read.
     """
     wanted = dict(_wanted(settings, owner=owner, requirement=requirement))
-    wanted[FILE_NAME] = with_framework(with_topics(wanted[FILE_NAME], topics), framework)
+    if settings_file is not None:
+        wanted[FILE_NAME] = settings_file
     planned = [_planned(root, path, content) for path, content in wanted.items()]
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
@@ -105,23 +101,6 @@ def _wanted(settings: Settings, *, owner: str, requirement: str | None) -> Itera
     )
     yield ".github/branch_protection.yml", rules
     yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
-
-
-def with_topics(template: bytes, topics: Sequence[str]) -> bytes:
-    """The coreloop.yaml with a proposed rule per word, each behind a ``#``, in the place of the example."""
-    rules = (f"#  - {{label: TOPIC-{number}, any: [{word}]}}" for number, word in enumerate(topics, start=1))
-    proposed = "\n".join(
-        ("# Words of many questions that the source names; take off the # of what helps.", *rules)
-    )
-    return _EXAMPLE_RULE.sub(proposed.encode(), template, count=1) if topics else template
-
-
-def with_framework(template: bytes, framework: str | None) -> bytes:
-    """The coreloop.yaml with a proposal for the framework, behind a ``#``, in the place of the example."""
-    if framework is None:
-        return template
-    proposed = f'# reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
-    return _EXAMPLE_REACH.sub(proposed.encode(), template, count=1)
 
 
 def read_template(name: str) -> bytes:
@@ -163,7 +142,9 @@ def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
 def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     """What users asked stays out of git; the folders themselves do not."""
     audit, path = _audit(settings), root / ".gitignore"
-    wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep") if audit is not None else ()
+    wanted: tuple[str, ...] = ()
+    if audit is not None:
+        wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:

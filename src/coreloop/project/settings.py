@@ -99,6 +99,13 @@ class ForgeSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotifySettings:
+    """The program and arguments that get each change of the status as JSON on standard input; no shell."""
+
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizeSettings:
     """What sanitizing knows beside its rules."""
 
@@ -151,6 +158,7 @@ class Settings:
     forge: ForgeSettings = ForgeSettings()
     sanitize: SanitizeSettings = SanitizeSettings()
     docstring: DocstringSettings = DocstringSettings()
+    notify: NotifySettings = NotifySettings()
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
         """Selectors of the tools that have an entry."""
@@ -304,6 +312,8 @@ class _Reader:
         return entries
 
     def _items(self, node: yaml.Node, where: str) -> list[yaml.Node]:
+        if node.tag.endswith(":null"):  # a key whose entries are all comments
+            return []
         if not isinstance(node, yaml.SequenceNode):
             raise self._error(f"{where} must be a list", node)
         return list(node.value)
@@ -345,6 +355,7 @@ class _Reader:
                     _child(node, "categories", index, "any"),
                 )
         self._check_reach(node, settings.reach)
+        self._check_notify(node, settings.notify)
 
     def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
         def wrong(message: str, *keys: str) -> SettingsError:
@@ -364,6 +375,13 @@ class _Reader:
         for name, limit in reach.caps.items():
             if limit < 1:
                 raise wrong(f"caps of {name} must be at least 1, not {limit}", "caps", name)
+
+    def _check_notify(self, node: yaml.Node | None, notify: NotifySettings) -> None:
+        command = _child(node, "notify", "command") if notify.command else None
+        if notify.command and not notify.command[0].strip():
+            raise self._error("notify: command must begin with a program", command)
+        if any("\0" in word for word in notify.command):
+            raise self._error("notify: command has a null character", command)
 
     def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
         for name, tool in settings.tools.items():

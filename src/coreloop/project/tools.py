@@ -5,10 +5,11 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from coreloop.project.choices import declared_choices
 from coreloop.project.settings import ToolSettings
 
 _SKIPPED_FOLDERS: Final = frozenset(
@@ -38,6 +39,8 @@ class Tool:
         Text constants of the file, docstrings left out.
     docstring : str
         Its own.
+    choices : mapping of str to tuple of str
+        Argument -> the values that its annotation allows, see `coreloop.project.choices`.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Tool:
     parameters: tuple[str, ...]
     literals: frozenset[str]
     docstring: str = ""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +101,12 @@ def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
     if tree is None:
         return Unresolved(name, f"{file} is no readable Python")
     bare, _, line = qualname.partition(":")
-    found = [node for path, node in _definitions(tree) if path == bare]
+    found = [node for path, node in definitions(tree) if path == bare]
     if line:
         found = [node for node in found if line in map(str, _own_lines(node))]
     if not found:
         return Unresolved(name, f"{file} has no {qualname}")
-    return _tool(name, file, qualname, found[0], tree)
+    return make_tool(name, file, qualname, found[0], tree)
 
 
 def _own_lines(node: _Definition) -> Iterator[int]:
@@ -131,10 +135,10 @@ def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
         if not mention.search(source):
             continue
         tree = _parse_bytes(source)
-        for qualname, node in _definitions(tree) if tree is not None else ():
+        for qualname, node in definitions(tree) if tree is not None else ():
             if node.name in found and not isinstance(node, ast.ClassDef):
                 file = path.relative_to(root).as_posix()
-                found[node.name].append(_tool(node.name, file, qualname, node, tree))
+                found[node.name].append(make_tool(node.name, file, qualname, node, tree))
     return found
 
 
@@ -151,24 +155,26 @@ def _is_skipped(folder: str) -> bool:
     return folder.startswith(".") or folder in _SKIPPED_FOLDERS
 
 
-def _definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
+def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
     """Definitions of modules and classes with their qualnames; of overloads only the implementation."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
-            yield from _definitions(node, above)
+            yield from definitions(node, above)
         elif isinstance(node, _Definition) and not _is_overload(node):
             yield f"{above}{node.name}", node
             if isinstance(node, ast.ClassDef):
-                yield from _definitions(node, f"{above}{node.name}.")
+                yield from definitions(node, f"{above}{node.name}.")
 
 
 def _is_overload(node: _Definition) -> bool:
     return any(ast.unparse(decorator).endswith("overload") for decorator in node.decorator_list)
 
 
-def _tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
+def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
+    """The tool of a definition in a file."""
     literals = _literals(tree) if tree is not None else frozenset()
-    return Tool(name, file, qualname, _parameters(node), literals, ast.get_docstring(node) or "")
+    choices = declared_choices(node, tree) if tree is not None and not isinstance(node, ast.ClassDef) else {}
+    return Tool(name, file, qualname, _parameters(node), literals, ast.get_docstring(node) or "", choices)
 
 
 def _parameters(node: _Definition) -> tuple[str, ...]:
@@ -185,9 +191,10 @@ def _literals(tree: ast.AST) -> frozenset[str]:
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
-def parse_python(path: Path) -> ast.AST | None:
-    """A file's tree; None of one that is no readable Python."""
-    return _parse_bytes(_read(path))
+def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
+    """A file's tree; None if it is not readable Python, or does not mention what is looked for."""
+    source = _read(path)
+    return _parse_bytes(source) if mention is None or mention.search(source) else None
 
 
 def _parse_bytes(source: bytes) -> ast.AST | None:

@@ -1,21 +1,18 @@
 """Categories to begin with: words that many questions hold and that the project's own source names."""
 
 import ast
-import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from coreloop.categories import Categories
-from coreloop.files import open_regular
 from coreloop.project.tools import parse_python, python_files
+from coreloop.project.usage import newest_records
 
 MAX_TOPICS: Final = 8
-MAX_QUESTIONS: Final = 20_000
 _MOST_LOOKED_AT: Final = 40
 _LEAST_QUESTIONS: Final = 5
 _LEAST_SHARE, _MOST_SHARE = 0.03, 0.5
@@ -49,7 +46,7 @@ def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
         At most eight words, each in 3 to 50 % of the questions and in a name or a text constant of the
         source; no other word of a question is ever shown.
     """
-    questions = list(islice(_questions(records), MAX_QUESTIONS))
+    questions = list(_questions(records))
     if len(questions) < _LEAST_QUESTIONS:
         return ()
     known = source_words(root)
@@ -65,24 +62,8 @@ def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
 
 
 def _questions(records: Path) -> Iterator[str]:
-    files = sorted(records.glob("*.jsonl"), reverse=True) if records.is_dir() else []
-    for path in files:
-        if not path.is_file():
-            continue
-        with open_regular(path) as file:
-            for line in file:
-                asked = _question(line)
-                if asked:
-                    yield asked
-
-
-def _question(line: bytes) -> str | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    asked = record.get("question") if isinstance(record, dict) else None
-    return asked if isinstance(asked, str) else None
+    asked = (record.get("question") for record in newest_records(records))
+    return (question for question in asked if isinstance(question, str) and question)
 
 
 def source_words(root: Path) -> frozenset[str]:

@@ -89,6 +89,11 @@ class Workspace:
         """Outcomes of reach checks, see `coreloop.promote.reach_log`."""
         return self.audit_dir / "reach.jsonl"
 
+    @property
+    def notified_file(self) -> Path:
+        """What the command of ``notify:`` was told, see `coreloop.status.notify`."""
+        return self.audit_dir / "notified.json"
+
     def keep_private(self, path: Path) -> None:
         """Close a folder or a file of coreloop's own to other users, as a clone or an older version left it.
 
@@ -126,6 +131,11 @@ def open_workspace(start: Path) -> Workspace:
     SettingsError
         coreloop.yaml cannot be used.
     """
-    start = start.absolute()
-    root = next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)
+    root = find_root(start)
     return Workspace(root, load_settings(root))
+
+
+def find_root(start: Path) -> Path:
+    """The nearest parent of a folder with a coreloop.yaml, or the folder itself; absolute."""
+    start = start.absolute()
+    return next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)

@@ -22,12 +22,15 @@ class Standing:
         When the pending one that waits longest was first proposed.
     promoted, rejected : int
         Merged and in effect; kept from being proposed by a verdict.
+    waiting : mapping of str to str
+        Key -> newest id of the pending ones.
     """
 
     pending: int
     oldest: date | None
     promoted: int
     rejected: int
+    waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def never(self) -> bool:
@@ -94,12 +97,14 @@ def count_standing(
     """
     settled = known | judgments.rejected()
     first: dict[str, date] = {}
+    waiting: dict[str, str] = {}
     for one in proposed:
         if one.id.startswith(prefix) and one.key and one.key not in settled:
             first.setdefault(one.key, one.day)
+            waiting[one.key] = one.id
     newest = judgments.newest().values()
     rejected = sum(
         one.key is not None and one.id.startswith(prefix) and not one.verdict.passes for one in newest
     )
     oldest = min(first.values(), default=None)
-    return Standing(pending=len(first), oldest=oldest, promoted=promoted, rejected=rejected)
+    return Standing(pending=len(first), oldest=oldest, promoted=promoted, rejected=rejected, waiting=waiting)

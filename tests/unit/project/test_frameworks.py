@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.project.frameworks import FRAMEWORKS, find_framework
-from coreloop.project.scaffold import read_template, with_framework
+from coreloop.project.scaffold import read_template
 from coreloop.project.settings import load_settings
+from coreloop.project.starter import SettingsProposals, write_settings
 
 NAMED = [
     pytest.param(
@@ -68,9 +69,9 @@ def test_unreadable_files_are_skipped(tmp_path: Path, file: str, content: bytes)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_the_proposal_is_a_comment_and_valid_without_its_sign(tmp_path: Path, framework: str) -> None:
     template = read_template("coreloop.yaml")
-    text = with_framework(template, framework).decode()
+    text = write_settings(template, SettingsProposals(framework=framework)).decode()
     (line,) = (line for line in text.splitlines() if "reach: {" in line)
     assert line.startswith(f"# reach: {{framework: {framework}, tools: ")
     (tmp_path / "coreloop.yaml").write_text(line.removeprefix("# "), encoding="utf-8")
     assert load_settings(tmp_path, environ={}).reach.framework == framework
-    assert with_framework(template, None) == template
+    assert write_settings(template, SettingsProposals()) == template

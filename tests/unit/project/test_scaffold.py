@@ -1,6 +1,7 @@
 """``init``: what is written where, what is left alone; and this project's own files are the templates."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +61,9 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
     assert set(first) == WRITTEN
     assert (folder / "data/audit/ai-ask").stat().st_mode & 0o777 == 0o700
     code, out, _ = init(folder, "--confirm")
-    assert (code, out.splitlines()[-1]) == (0, "nothing to do: every file exists")
+    lines = out.splitlines()
+    assert code == 0
+    assert lines.index("nothing to do: every file exists") < lines.index("dartlab-coreloop doctor")
     assert files_of(folder) == first
     load_settings(folder)
 
@@ -68,6 +71,8 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
 def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, folder: Path):
     init(folder, "--confirm")
     (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
+    (folder / "data/ai/knowledge").mkdir(parents=True)
+    (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
     run_git(folder, "add", ".")
     assert set(run_git(folder, "-c", "core.quotePath=false", "ls-files").splitlines()) == WRITTEN
 
@@ -75,12 +80,12 @@ def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, f
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x\n", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
-        (b"x\r\ny", b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\n"),
-        (b"!data/audit/**/\n!data/audit/**/.gitkeep\ndata/audit/** \n", None),
-        (b"\xff\n", b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\n"),
+        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x\n", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x", b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
+        (b"x\r\ny", b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\n"),
+        (b"!data/audit/**/\ndata/ai/\n!data/audit/**/.gitkeep\ndata/audit/** \n", None),
+        (b"\xff\n", b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\n"),
     ],
     ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
 )
@@ -135,7 +140,30 @@ def test_json_tells_each_file(init: Init, folder: Path):
     _, out, _ = init(folder, "--json")
     said = json.loads(out)
     assert {one["path"]: one["state"] for one in said["files"]} == dict.fromkeys(WRITTEN, "new")
-    assert said["written"] is False
+    assert (said["written"], said["checks"]) == (False, [])
+    _, out, _ = init(folder, "--json", "--confirm")
+    checks = {one["check"]: one["level"] for one in json.loads(out)["checks"]}
+    assert (checks["settings"], checks["records"]) == ("ok", "fault")
+
+
+def test_a_fault_that_the_checks_find_does_not_change_the_exit_code(init: Init, folder: Path):
+    code, out, errors = init(folder, "--confirm")
+    assert (code, errors) == (0, "")
+    assert "fault    records   nothing is recorded in" in out
+    assert out.splitlines()[-1].startswith("1 fault, ")
+    assert "doctor" not in init(folder)[1]
+
+
+def test_the_template_is_neutral_and_valid_without_its_signs(tmp_path: Path):
+    text = read_template("coreloop.yaml").decode("ascii")
+    assert "dartlab" not in text
+    bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
+    assert bare.count("#") == 7
+    (tmp_path / "coreloop.yaml").write_text(bare)
+    settings = load_settings(tmp_path, check_paths=False)
+    assert [rule.label for rule in settings.categories] == ["ORDER-refund", "ACCOUNT-login"]
+    assert settings.tools["search_articles"].selectors == ("section",)
+    assert (settings.gates.min_chunk_len, settings.replay.url) == (400, "http://127.0.0.1:8000/ask")
 
 
 def refused(done: tuple[int, str, str]) -> str:

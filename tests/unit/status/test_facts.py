@@ -24,6 +24,11 @@ PROPOSED = [
 ]
 
 
+def test_those_that_wait_are_named_by_their_newest_id() -> None:
+    found = count_standing(PROPOSED, Judgments((), {}), prefix="cand-", known=frozenset({"bb"}), promoted=0)
+    assert found.waiting == {"aa": "cand-2026-03-02-001"}
+
+
 @pytest.mark.parametrize(
     ("prefix", "known", "judgments", "expected"),
     [

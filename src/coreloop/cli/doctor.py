@@ -1,0 +1,30 @@
+"""``dartlab-coreloop doctor``."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import orjson
+
+from coreloop.cli.options import json_option
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """Check the set-up, and say what to do about each problem.
+
+    Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, reach, the replay endpoint,
+    the guard and what is installed; with a token in GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
+    Changes nothing. Exits 1 when a check finds a fault; a warning leaves it 0.
+    """
+    from coreloop.cli.show_doctor import show_diagnoses
+    from coreloop.doctor.run import check_setup
+
+    found = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
+    if as_json:
+        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+    else:
+        show_diagnoses(found)
+    click.get_current_context().exit(1 if any(one.level == "fault" for one in found) else 0)

@@ -1,0 +1,145 @@
+"""Whether the guard is installed, and what GitHub says of it: required, and green when it ran last."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError
+from coreloop.forge.github_api import DEFAULT_URL, GithubApi
+from coreloop.history.repository import Repository, github_repo
+from coreloop.project.scaffold import REQUIREMENTS
+
+_MENTIONS: Final = (b"guard check", b"block-coreloop-auto-merge")
+_MOST_BYTES: Final = 1_000_000
+_ANSWER_S: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    status: str = ""
+    conclusion: str | None = None
+    html_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    workflow_runs: tuple[_Run, ...] = ()
+
+
+def check_guard(setup: Setup) -> Iterator[Diagnosis]:
+    """Whether a workflow runs the guard, and GitHub requires it."""
+    root = setup.workspace.root
+    repository: Repository | None = None
+    with suppress(CoreloopError):
+        repository = Repository(root)
+        root = repository.root
+    workflow = _workflow(root)
+    yield _installed(root, workflow)
+    if workflow is None:
+        yield Diagnosis("required", "warning", "not checked: the guard is not installed", "install it first")
+    elif repository is None:
+        todo = "run git init, push to GitHub, and run this again"
+        yield Diagnosis("required", "warning", "not checked: the project is in no git repository", todo)
+    else:
+        with repository:
+            yield from _asked(setup, repository, workflow)
+
+
+def _workflow(root: Path) -> Path | None:
+    """The first workflow that runs the guard."""
+    folder = root / ".github" / "workflows"
+    found = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
+    return next((path for path in found if any(words in _head(path) for words in _MENTIONS)), None)
+
+
+def _head(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(_MOST_BYTES)
+
+
+def _installed(root: Path, workflow: Path | None) -> Diagnosis:
+    if workflow is None:
+        said = "no workflow runs the guard: nothing but people keeps a machine from merging a promotion"
+        todo = "run dartlab-coreloop init --confirm, commit, then dartlab-coreloop guard protect --confirm"
+        return Diagnosis("guard", "warning", said, todo)
+    name = workflow.relative_to(root).as_posix()
+    text = _head(workflow)
+    if REQUIREMENTS.encode() in text and not (root / REQUIREMENTS).is_file():
+        said = f"{name} installs from {REQUIREMENTS}, which does not exist"
+        return Diagnosis("guard", "fault", said, "run dartlab-coreloop init --confirm and commit")
+    return Diagnosis("guard", "ok", f"{name} runs the guard")
+
+
+def _asked(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:
+    environ = setup.environ
+    repo = setup.workspace.settings.forge.repo or github_repo(repository)
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    if repo is None:
+        said = "not checked: no remote on GitHub is known"
+        yield Diagnosis("required", "warning", said, "set forge: {repo: owner/name} in coreloop.yaml")
+        return
+    if not token:
+        said = f"not checked: {repo} was not asked, since there is no token"
+        todo = (
+            "set GITHUB_TOKEN to one that administers the repository, or run dartlab-coreloop guard protect"
+        )
+        yield Diagnosis("required", "warning", said, todo)
+        return
+    from coreloop.forge.urllib_transport import UrllibTransport  # not for a set-up without a token
+
+    url = environ.get("GITHUB_API_URL") or DEFAULT_URL
+    try:
+        transport = UrllibTransport(token, base_url=url, timeout_s=_ANSWER_S, tries=1)
+        with GithubApi(repo, transport) as api:
+            yield _required(api, repository.root, setup.workspace.settings.forge.base)
+            yield _newest_run(api, workflow.name)
+    except CoreloopError as error:
+        yield Diagnosis("required", "warning", f"not checked: {error}", "run dartlab-coreloop guard protect")
+
+
+def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
+    from coreloop.guard.protection import FILE, differences, read_current, read_wanted
+
+    wanted = read_wanted(root / FILE)
+    try:
+        current = read_current(api, wanted.branch)
+    except (ForgeForbiddenError, ForgeNotFoundError) as error:
+        todo = "use a token that administers the repository, or ask someone who does"
+        return Diagnosis("required", "warning", f"not checked: {error}", todo)
+    apply = "run dartlab-coreloop guard protect, and again with --confirm"
+    if wanted.branch != base:
+        said = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
+        return Diagnosis("required", "fault", said, "make both the same branch")
+    weaker = [one.rule for one in differences(wanted, current)]
+    if any(rule.startswith("required check") for rule in weaker):
+        said = f"{api.repo} does not require the guard on {base}: a promotion can be merged while it is red"
+        return Diagnosis("required", "fault", said, apply)
+    if weaker:
+        said = f"{base} of {api.repo} requires the guard, but other rules are weaker than wanted"
+        return Diagnosis("required", "warning", f"{said}: {listed(weaker)}", apply)
+    return Diagnosis("required", "ok", f"{base} of {api.repo} requires the guard")
+
+
+def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
+    try:
+        doing = f"read the runs of {workflow} in {api.repo}"
+        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=doing, query={"per_page": "1"})
+        runs = answer.decoded(_Runs).workflow_runs
+    except ForgeError as error:
+        todo = "use a token that may read actions, or look at the Actions tab"
+        return Diagnosis("green", "warning", f"not checked: {error}", todo)
+    if not runs:
+        said = f"{workflow} has never run in {api.repo}"
+        return Diagnosis("green", "warning", said, "open a pull request, and see that the check is reported")
+    run = runs[0]
+    if run.status != "completed":
+        return Diagnosis("green", "ok", f"{workflow} is running: {run.html_url}")
+    if run.conclusion != "success":
+        said = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
+        return Diagnosis("green", "warning", said, "read its log: it may have stopped a merge, or be broken")
+    return Diagnosis("green", "ok", f"the newest run of {workflow} is green")

@@ -1,0 +1,45 @@
+"""Whether coreloop.yaml can be used, and what of coreloop is installed."""
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from typing import Final
+
+from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.extras import CLI_MODULES, DISTRIBUTION
+from coreloop.project.settings import FILE_NAME
+
+_DISTRIBUTED: Final = ("distributed", "fsspec")
+
+
+def check_settings(setup: Setup) -> Iterator[Diagnosis]:
+    """Whether coreloop.yaml is there and can be used."""
+    if setup.refused is not None:
+        todo = "correct it (docs/settings.md has every key); the checks below use defaults where they must"
+        yield Diagnosis("settings", "fault", str(setup.refused), todo)
+    elif not setup.workspace.is_configured:
+        said = f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
+        yield Diagnosis("settings", "warning", said, "run dartlab-coreloop init --confirm in the repository")
+    else:
+        yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
+
+
+def check_extras(_: Setup) -> Iterator[Diagnosis]:
+    """Whether the modules of the extras can be imported; none is."""
+    missing = _missing(CLI_MODULES)
+    if missing:
+        todo = f"run pip install '{DISTRIBUTION}[cli]'"
+        yield Diagnosis("extras", "fault", f"packages of the commands are missing: {listed(missing)}", todo)
+    else:
+        yield Diagnosis("extras", "ok", "the packages of the commands are installed")
+    absent = _missing(_DISTRIBUTED)
+    if absent:
+        said = (
+            f"distributed is not installed ({listed(absent)}); only --scheduler and s3:// addresses need it"
+        )
+        yield Diagnosis("extras", "ok", said, f"to use them, run pip install '{DISTRIBUTION}[distributed]'")
+    else:
+        yield Diagnosis("extras", "ok", "the packages of distributed are installed")
+
+
+def _missing(modules: Iterable[str]) -> list[str]:
+    return [module for module in sorted(modules) if find_spec(module) is None]

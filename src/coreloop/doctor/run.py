@@ -1,0 +1,79 @@
+"""All checks, as one use case."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.doctor.diagnosis import Diagnosis, Setup, SetupCheck
+from coreloop.doctor.guard import check_guard
+from coreloop.doctor.installation import check_extras, check_settings
+from coreloop.doctor.log import check_log
+from coreloop.doctor.model import check_reach, check_replay
+from coreloop.doctor.privacy import check_ignored, check_private
+from coreloop.doctor.programs import check_notify
+from coreloop.doctor.tools import check_tools
+from coreloop.errors import SettingsError
+from coreloop.project.settings import Settings, load_settings
+from coreloop.project.workspace import Workspace, find_root
+from coreloop.text import printable
+
+CHECKS: Final[Mapping[str, SetupCheck]] = {
+    "settings": check_settings,
+    "records": check_log,
+    "private": check_private,
+    "ignored": check_ignored,
+    "tools": check_tools,
+    "reach": check_reach,
+    "replay": check_replay,
+    "notify": check_notify,
+    "guard": check_guard,
+    "extras": check_extras,
+}
+
+
+def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
+    """Run every check. Nothing is written, and no question is asked of an agent.
+
+    Parameters
+    ----------
+    start : Path
+        A folder of the project; nothing has to be there.
+    now : datetime
+        Aware.
+    environ : mapping
+        ``CORELOOP_…`` overrides; a token in GITHUB_TOKEN or GH_TOKEN.
+
+    Returns
+    -------
+    tuple of Diagnosis
+        In the order of `CHECKS`, printable. A check that fails by itself is a warning with its reason.
+    """
+    setup = _open(start, now, environ)
+    found = (diagnosis for name, check in CHECKS.items() for diagnosis in _run(name, check, setup))
+    return tuple(replace(one, message=printable(one.message), todo=printable(one.todo)) for one in found)
+
+
+def _open(start: Path, now: datetime, environ: Mapping[str, str]) -> Setup:
+    root = find_root(start)
+    try:
+        return Setup(Workspace(root, load_settings(root, environ=environ)), None, now, environ)
+    except SettingsError as error:
+        return Setup(Workspace(root, _usable(root, environ)), error, now, environ)
+
+
+def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
+    """What coreloop.yaml says where only a path in it is wrong; else the defaults."""
+    try:
+        return load_settings(root, environ=environ, check_paths=False)
+    except SettingsError:
+        return Settings()
+
+
+def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
+    try:
+        yield from check(setup)
+    except Exception as error:  # the other checks go on
+        said = " ".join(str(error).split()) or "no reason given"
+        yield Diagnosis(name, "warning", f"could not be checked: {type(error).__name__}: {said}")

@@ -1,0 +1,90 @@
+"""The values that a signature allows: ``Literal`` and ``Enum`` annotations, read without an import."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+_ENUMS: Final = frozenset({"Enum", "StrEnum"})
+_WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
+"""Of these the first argument counts."""
+
+
+def declared_choices(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.AST
+) -> dict[str, tuple[str, ...]]:
+    """The values of each argument that has a closed set of texts.
+
+    Parameters
+    ----------
+    function : ast.FunctionDef or ast.AsyncFunctionDef
+        The tool.
+    tree : ast.AST
+        Its file: names of a ``Literal`` or an ``Enum`` are looked up at its top level.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Argument -> values, in their order; an argument with any other value than texts is left out.
+    """
+    known = dict(_named_sets(tree))
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    found = {one.arg: _values(one.annotation, known) for one in arguments if one.annotation is not None}
+    return {name: values for name, values in found.items() if values}
+
+
+def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef) and any(_last_name(base) in _ENUMS for base in node.bases):
+            yield node.name, tuple(_members(node))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, _values(node.value, {})
+
+
+def _members(enum: ast.ClassDef) -> Iterator[str]:
+    for node in enum.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            continue
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+        elif isinstance(node.value, ast.Call) and _last_name(node.value.func) == "auto":
+            yield node.targets[0].id.lower()
+
+
+def _values(annotation: ast.expr, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        return _values_of_text(annotation.value, known)
+    if isinstance(annotation, ast.Name):
+        return known.get(annotation.id, ())
+    if isinstance(annotation, ast.BinOp):  # X | None
+        sides = [side for side in (annotation.left, annotation.right) if not _is_none(side)]
+        return _values(sides[0], known) if len(sides) == 1 else ()
+    if not isinstance(annotation, ast.Subscript):
+        return ()
+    inside = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+    if _last_name(annotation.value) in _WRAPPERS:
+        return _values(inside[0], known)
+    return _texts(inside) if _last_name(annotation.value) == "Literal" else ()
+
+
+def _values_of_text(annotation: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    try:
+        return _values(ast.parse(annotation, mode="eval").body, known)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+
+
+def _texts(nodes: list[ast.expr]) -> tuple[str, ...]:
+    values = [node.value for node in nodes if isinstance(node, ast.Constant) and node.value is not None]
+    texts = tuple(value for value in values if isinstance(value, str))
+    return texts if len(texts) == len(values) else ()
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

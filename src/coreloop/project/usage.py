@@ -1,0 +1,118 @@
+"""What records tell of the tools: how often each was used, and which arguments choose what it does."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from coreloop.files import open_regular
+
+MOST_RECORDS: Final = 20_000
+MOST_VALUES: Final = 12
+LEAST_REQUESTS: Final = 5
+"""In which a value must recur: one that fewer have may be somebody's own."""
+_CLOSED_SHARE: Final = 0.95
+"""Of an argument's values; the rest may be slips of the model."""
+_MOST_TRACKED: Final = 200
+_VALUE: Final = re.compile(r"[^\W\d_][\w.-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How a tool was used.
+
+    Attributes
+    ----------
+    n_requests : int
+        In which it was called.
+    selectors : mapping of str to tuple of str
+        Argument -> its values, the most frequent first: 2 to 12 names, each in 5 or more requests.
+    """
+
+    n_requests: int
+    selectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def newest_records(folder: Path) -> Iterator[dict[str, Any]]:
+    """The newest 20,000 lines that are JSON objects, file by file; the folder may be missing."""
+    return islice(_objects(folder), MOST_RECORDS)
+
+
+def read_usage(folder: Path) -> dict[str, Usage]:
+    """How the tools of the newest records were used.
+
+    Parameters
+    ----------
+    folder : Path
+        Of records.
+
+    Returns
+    -------
+    dict of str to Usage
+        By tool, the most used first. Names are as recorded, so they can be anything.
+    """
+    n_requests: Counter[str] = Counter()
+    values: defaultdict[tuple[str, str], Counter[object]] = defaultdict(Counter)
+    for record in newest_records(folder):
+        calls = list(_calls(record))
+        n_requests.update({name for name, _ in calls})
+        chosen = {(name, key, _hashable(value)) for name, args in calls for key, value in args.items()}
+        for name, key, value in chosen:
+            counts = values[name, key]
+            counts[value if len(counts) < _MOST_TRACKED or value in counts else None] += 1
+    selectors: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    for (name, key), counts in values.items():
+        if closed := _closed_set(counts):
+            selectors[name][key] = closed
+    return {name: Usage(n, selectors[name]) for name, n in n_requests.most_common()}
+
+
+def _closed_set(counts: Counter[object]) -> tuple[str, ...]:
+    """The values that recur, if they are few, look like names and are nearly all that occur."""
+    names = [
+        value
+        for value, n in counts.most_common()
+        if isinstance(value, str) and n >= LEAST_REQUESTS and _VALUE.fullmatch(value)
+    ]
+    known = sum(counts[name] for name in names)
+    is_closed = 2 <= len(names) <= MOST_VALUES and known >= _CLOSED_SHARE * counts.total()
+    return tuple(names) if is_closed else ()
+
+
+def _objects(folder: Path) -> Iterator[dict[str, Any]]:
+    files = sorted(folder.glob("*.jsonl"), reverse=True) if folder.is_dir() else []
+    for path in files:
+        if not path.is_file():
+            continue
+        with open_regular(path) as file:
+            for line in file:
+                record = _object(line)
+                if record is not None:
+                    yield record
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _calls(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls of a record, with the arguments of those that did not fail."""
+    calls = record.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, str):
+            yield call, {}
+        elif isinstance(call, dict) and isinstance(call.get("name"), str):
+            args = call.get("args")
+            yield call["name"], args if isinstance(args, dict) and call.get("ok") is not False else {}
+
+
+def _hashable(value: object) -> object:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,216 @@
+"""Telling a command what changed in a status: alarms that came or went, candidates that newly wait.
+
+The command gets one JSON document on its standard input per change, and each change once: what was told is
+in data/audit/notified.json. No word that a user asked is in a document.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+import msgspec
+import orjson
+
+from coreloop.errors import WorkspaceError
+from coreloop.files import locked, read_file, write_private
+from coreloop.project.workspace import Workspace
+from coreloop.status.facts import Status
+from coreloop.text import counted, fitted, printable
+
+TIMEOUT_S: Final = 10.0
+MOST_AT_ONCE: Final = 100
+_MOST_FAILURES: Final = 3
+_STDERR_BYTES: Final = 4096
+_COLUMNS: Final = 200
+_OF_LOG: Final = frozenset({"no_record", "future", "outside_window", "torn_lines", "no_candidate"})
+_OF_HISTORY: Final = frozenset({"unmerged", "stability"})
+
+ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became different.
+
+    Attributes
+    ----------
+    kind : {"alarm_raised", "alarm_cleared", "candidate_waits"}
+        What happened.
+    key : str
+        What is remembered: the alarm's kind, or the candidate's key.
+    subject : str
+        The alarm's kind, or the candidate's id.
+    message : str
+        A sentence for people.
+    """
+
+    kind: ChangeKind
+    key: str
+    subject: str
+    message: str
+
+
+@dataclass(slots=True)
+class Told:
+    """What the command was told and when: alarms by kind, candidates by key; ``at`` is the last time."""
+
+    alarms: dict[str, str] = field(default_factory=dict)
+    candidates: dict[str, str] = field(default_factory=dict)
+    at: str = ""
+
+    def note(self, change: Change, at: str) -> None:
+        """Remember a change."""
+        self.at = at
+        if change.kind == "alarm_raised":
+            self.alarms[change.key] = at
+        elif change.kind == "alarm_cleared":
+            del self.alarms[change.key]
+        else:
+            self.candidates[change.key] = at
+
+
+class _FailedError(Exception):
+    """The command did not take a document; ``hung`` if it ran out of time or could not be started."""
+
+    def __init__(self, reason: str, *, hung: bool = False) -> None:
+        super().__init__(reason)
+        self.hung = hung
+
+
+def notify_changes(workspace: Workspace, status: Status) -> tuple[str, ...]:
+    """Run the command of ``notify:`` for each change since the last time.
+
+    Processes take turns. What the command did not take is not remembered, and told again by the next call.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Without ``notify:`` nothing happens.
+    status : Status
+        Of the workspace's own log.
+
+    Returns
+    -------
+    tuple of str
+        What went wrong, printable.
+    """
+    if not workspace.settings.notify.command:
+        return ()
+    try:
+        with locked(workspace.audit_dir):
+            return tuple(_tell(workspace, status))
+    except WorkspaceError as error:
+        return (printable(f"notify: {error}"),)
+
+
+def find_changes(status: Status, told: Told) -> Iterator[Change]:
+    """What differs from what was told. An alarm that could not be looked for is not taken for cleared."""
+    raised = {alarm.kind: alarm.text for alarm in status.alarms}
+    for kind, text in raised.items():
+        if kind not in told.alarms:
+            yield Change("alarm_raised", kind, kind, text)
+    for kind, since in told.alarms.items():
+        if kind not in raised and _is_known(kind, status):
+            yield Change("alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}")
+    for standing in (status.candidates, status.counterexamples):
+        for key, id in standing.waiting.items():
+            if key not in told.candidates:
+                yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
+
+
+def _is_known(kind: str, status: Status) -> bool:
+    if kind in _OF_HISTORY:
+        return status.promotions is not None
+    return status.log is not None or kind not in _OF_LOG
+
+
+def _tell(workspace: Workspace, status: Status) -> Iterator[str]:
+    path, at = workspace.notified_file, status.generated_at.isoformat(timespec="seconds")
+    told = read_told(path)
+    if told.at > at:  # a newer status got here first
+        return
+    changes = list(find_changes(status, told))
+    failures = 0
+    for number, change in enumerate(changes):
+        if number == MOST_AT_ONCE or failures == _MOST_FAILURES:
+            yield f"notify: {counted(len(changes) - number, 'change')} left for the next status"
+            return
+        try:
+            _run(workspace, _document(change, workspace, at))
+        except _FailedError as error:
+            yield printable(f"notify: {error}; the next status tries {change.kind} {change.subject} again")
+            failures = _MOST_FAILURES if error.hung else failures + 1
+            continue
+        told.note(change, at)
+        write_private(path, orjson.dumps(told, option=orjson.OPT_INDENT_2))
+
+
+def read_told(path: Path) -> Told:
+    """What was told; nothing if the file is absent.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read, or is damaged.
+    """
+    if not path.exists():
+        return Told()
+    try:
+        return msgspec.json.decode(read_file(path), type=Told)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = "is damaged; remove it, and every alarm and waiting candidate is told again"
+        raise WorkspaceError(message, path=path) from error
+
+
+def _document(change: Change, workspace: Workspace, at: str) -> bytes:
+    facts = {
+        "kind": change.kind,
+        "subject": printable(change.subject),
+        "message": printable(change.message),
+        "project": printable(workspace.settings.forge.repo or workspace.root.name),
+        "at": at,
+    }
+    return orjson.dumps(facts) + b"\n"
+
+
+def _run(workspace: Workspace, document: bytes) -> None:
+    command: Sequence[str] = workspace.settings.notify.command
+    # a file, since a grandchild that holds a pipe would be waited for
+    with tempfile.TemporaryFile() as stderr:
+        try:
+            with subprocess.Popen(
+                command,
+                cwd=workspace.root,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,
+            ) as process:
+                _hand_over(process, document)
+        except (OSError, ValueError) as error:  # ValueError: a null character in a word
+            reason = getattr(error, "strerror", None) or error
+            raise _FailedError(f"{command[0]} cannot be run ({reason})", hung=True) from error
+        if process.returncode:
+            said = fitted(printable(_last_line(stderr)), _COLUMNS)
+            raise _FailedError(f"{command[0]} ended with {process.returncode}: {said}")
+
+
+def _hand_over(process: subprocess.Popen[bytes], document: bytes) -> None:
+    try:
+        process.communicate(document, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise _FailedError(f"the command took longer than {TIMEOUT_S:g} s", hung=True) from error
+
+
+def _last_line(stderr: BinaryIO) -> str:
+    stderr.seek(max(0, stderr.seek(0, os.SEEK_END) - _STDERR_BYTES))
+    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "no message"

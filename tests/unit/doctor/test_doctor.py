@@ -1,0 +1,403 @@
+"""``doctor``: what each check says of a broken set-up, and that nothing ends it."""
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from coreloop.doctor import run as doctor
+from coreloop.doctor.diagnosis import Diagnosis
+from coreloop.doctor.run import CHECKS, check_setup
+from github_stand_in import Fault, GithubStandIn, Reply
+from logs import call, record, write_log
+from promoting import run_git
+
+ROOT = Path(__file__).parents[3]
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder outside of any repository."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def sound(folder: Path, entry_point: Command) -> Path:
+    """A repository that ``init`` has set up, with a record of today and its tool."""
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    assert entry_point(folder, "init", "--confirm")[0] == 0
+    (folder / "tools.py").write_text("def analysis(axis): ...\n")
+    log(folder)
+    return folder
+
+
+def log(folder: Path, *records: dict[str, Any], day: str = "2026-04-25") -> Path:
+    path = write_log(folder / f"data/audit/ai-ask/{day}.jsonl", records or [record()])
+    path.chmod(0o600)
+    path.parent.chmod(0o700)
+    return path
+
+
+def checked(folder: Path, **environ: str) -> dict[str, Diagnosis]:
+    """The results by check; of two the worse one."""
+    found = check_setup(folder, now=NOW, environ=environ)
+    return {
+        one.check: one for one in sorted(found, key=lambda one: ("ok", "warning", "fault").index(one.level))
+    }
+
+
+def levels(found: Mapping[str, Diagnosis]) -> dict[str, str]:
+    return {name: one.level for name, one in found.items() if one.level != "ok"}
+
+
+# --- broken set-ups -----------------------------------------------------------------------------------
+
+
+def test_in_an_empty_folder_every_check_says_something(folder: Path):
+    found = checked(folder)
+    assert levels(found) == {
+        "settings": "warning",
+        "records": "fault",
+        "tools": "warning",
+        "reach": "warning",
+        "guard": "warning",
+        "required": "warning",
+    }
+    assert "nothing is recorded" in found["records"].message
+    assert "init --confirm" in found["settings"].todo
+    assert list(folder.iterdir()) == []
+
+
+def test_after_init_and_a_record_no_fault_is_left(sound: Path):
+    assert levels(checked(sound)) == {"reach": "warning", "required": "warning"}
+
+
+def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
+    assert [one for one in checked(folder).values() if one.level != "ok" and not one.todo] == []
+    run_git(folder, "init", "--quiet", "--initial-branch=main")
+    assert entry_point(folder, "init", "--confirm")[0] == 0
+    sound = folder
+    log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
+    (sound / "coreloop.yaml").write_text("gate: {}\n")
+    found = check_setup(sound, now=NOW + timedelta(days=9), environ={})
+    assert [one for one in found if one.level != "ok" and not one.todo] == []
+
+
+@pytest.mark.parametrize(
+    ("later", "level", "says"),
+    [
+        (timedelta(days=1), "ok", "is of 2026-04-25 09:30 UTC"),
+        (timedelta(days=3), "warning", "is 3 days old: 2026-04-25 09:30 UTC"),
+        (-timedelta(days=3), "warning", "is dated in the future"),
+    ],
+)
+def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str, says: str):
+    log(sound, record(ts="2026-03-01T00:00:00+00:00"), day="2026-03-01")
+    found = {one.check: one for one in check_setup(sound, now=NOW + later, environ={})}
+    assert found["newest"].level == level
+    assert says in found["newest"].message
+
+
+def test_only_the_ends_of_the_newest_files_are_read(sound: Path, monkeypatch: pytest.MonkeyPatch):
+    for number in range(10, 20):
+        (sound / f"data/audit/ai-ask/2026-04-{number}.jsonl").symlink_to("/dev/zero")  # would never end
+    with (sound / "data/audit/ai-ask/2026-04-24.jsonl").open("wb") as file:
+        file.truncate(3 << 30)  # sparse
+    found = checked(sound)
+    assert found["newest"].level == "ok"
+
+
+def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_none(sound: Path):
+    path = log(sound, record(question="x" * 600_000))
+    assert checked(sound)["records"].level == "ok"
+    path.write_bytes(b'{"ts": \n\xff\n')
+    assert "can be read as a record" in checked(sound)["records"].message
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("ai-ask", 0o755), ("ai-ask/2026-04-25.jsonl", 0o640), ("replays.txt", 0o644)],
+)
+def test_what_others_can_read_is_a_fault(sound: Path, name: str, mode: int):
+    assert checked(sound)["private"].level == "ok"
+    path = sound / "data" / "audit" / name
+    path.touch()
+    path.chmod(mode)
+    found = checked(sound)["private"]
+    assert found.level == "fault"
+    assert f"data/audit/{name} ({mode:04o})" in found.message
+    assert f"chmod -R go-rwx data/audit in {sound}" in found.todo
+
+
+def test_a_folder_without_data_may_be_open(folder: Path):
+    (folder / "data/audit/ai-ask").mkdir(parents=True, mode=0o755)
+    (folder / "data/audit/ai-ask/.gitkeep").touch()
+    assert checked(folder)["private"].level == "ok"
+
+
+def test_a_log_that_git_does_not_ignore_is_a_fault_once_it_holds_something(folder: Path):
+    run_git(folder, "init", "--quiet")
+    assert checked(folder)["ignored"].level == "warning"
+    log(folder)
+    found = checked(folder)["ignored"]
+    assert (found.level, "git does not ignore data/audit and data/ai" in found.message) == ("fault", True)
+    (folder / ".gitignore").write_text("data/audit/\n*.db\n")
+    assert checked(folder)["ignored"].level == "ok"
+
+
+def test_a_log_that_git_has_already_is_a_fault(sound: Path):
+    run_git(sound, "add", "--force", "data/audit/ai-ask")
+    found = checked(sound)["ignored"]
+    assert "git has 1 file of the log: data/audit/ai-ask/2026-04-25.jsonl" in found.message
+
+
+def test_a_data_folder_outside_of_the_repository_needs_no_gitignore(folder: Path):
+    (folder / "inner").mkdir()
+    run_git(folder / "inner", "init", "--quiet")
+    log(folder)
+    found = checked(folder / "inner", CORELOOP_DATA_DIR=str(folder / "data"))
+    assert found["ignored"].message == "the data folder is outside of the git repository"
+    assert found["records"].level == "ok"
+
+
+def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_fault(sound: Path):
+    log(sound, record(tool_calls=[call("lost"), call("analysis")]))
+    found = checked(sound)["tools"]
+    assert (found.level, found.message) == (
+        "warning",
+        "1 of 2 tools without a known definition: "
+        "lost (no definition of that name; name it under tools: in coreloop.yaml)",
+    )
+    (sound / "coreloop.yaml").write_text('tools: {lost: {target: "tools.py::gone"}}\n')
+    assert "tools.py has no gone" in checked(sound)["tools"].message
+    assert checked(sound)["tools"].level == "fault"
+
+
+def test_a_setting_that_is_wrong_is_a_fault_and_the_other_checks_go_on(sound: Path):
+    (sound / "coreloop.yaml").write_text("gate: {min_repeat: 2}\n")
+    found = checked(sound)
+    assert "coreloop.yaml:1: unknown key 'gate'" in found["settings"].message
+    assert found["records"].level == "ok"
+
+
+def test_a_target_that_is_gone_keeps_the_other_settings(sound: Path):
+    (sound / "data").rename(sound / "logs")
+    (sound / "coreloop.yaml").write_text('data_dir: logs\ntools: {a: {target: "gone.py::a"}}\n')
+    found = checked(sound)
+    assert (found["settings"].level, found["records"].level) == ("fault", "ok")
+
+
+# --- reach and replay ---------------------------------------------------------------------------------
+
+
+def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
+    (folder / "requirements.txt").write_text("fastmcp\n")
+    found = checked(folder)["reach"]
+    assert found.level == "warning"
+    assert 'set reach: {framework: fastmcp, tools: "package.module:TOOLS"}' in found.todo
+
+
+@pytest.mark.parametrize(
+    ("setting", "level"),
+    [
+        ("{command: [python, -m, schema]}", "ok"),
+        ("{command: [./schema.sh]}", "ok"),
+        ("{command: [no-such-program]}", "fault"),
+        ('{framework: mcp, tools: "shop:mcp"}', "ok"),
+        ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
+    ],
+)
+def test_what_reads_the_schemas_must_be_a_program(folder: Path, setting: str, level: str):
+    (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
+    (folder / "schema.sh").touch(mode=0o755)
+    assert checked(folder)["reach"].level == level
+
+
+@pytest.mark.parametrize(("setting", "level"), [("[sh, -c, x]", "ok"), ("[./no-such-program]", "fault")])
+def test_the_command_of_notify_must_be_a_program(folder: Path, setting: str, level: str):
+    assert "notify" not in checked(folder)
+    (folder / "coreloop.yaml").write_text(f"notify: {{command: {setting}}}\n")
+    assert checked(folder)["notify"].level == level
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def test_an_endpoint_is_connected_to_and_asked_nothing(folder: Path, port: int):
+    (folder / "coreloop.yaml").write_text(f'replay: {{url: "http://u:secret@127.0.0.1:{port}/api/ask"}}\n')
+    found = checked(folder)["replay"]
+    assert (found.level, found.message) == ("ok", f"the endpoint 127.0.0.1:{port} takes connections")
+
+
+def test_an_endpoint_that_is_not_there(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch):
+    def settings(url: str) -> None:
+        (folder / "coreloop.yaml").write_text(f'replay: {{url: "{url}"}}\n')
+
+    settings("http://127.0.0.1:1/")
+    assert "refuses connections" in checked(folder)["replay"].message
+    settings("http://no-such-host.invalid/")
+    assert checked(folder)["replay"].level == "warning"
+    for wrong in ("127.0.0.1:8400", "http://[", "http://h:99999/", "ftp://h/"):
+        settings(wrong)
+        assert checked(folder)["replay"].message == "replay: url is not an http or https address"
+
+
+def test_a_name_server_that_does_not_answer_is_waited_for_two_seconds(folder: Path, monkeypatch):
+    from coreloop.doctor import model
+
+    monkeypatch.setattr(model, "_ANSWER_S", 0.05)
+    monkeypatch.setattr(model.socket, "create_connection", lambda *_, **__: Event().wait(1))
+    (folder / "coreloop.yaml").write_text('replay: {url: "http://slow.example/"}\n')
+    assert "cannot be reached: no answer within" in checked(folder)["replay"].message
+
+
+# --- the guard ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hub(github: GithubStandIn, sound: Path) -> GithubStandIn:
+    run_git(sound, "remote", "add", "origin", f"git@github.com:{github.repo}.git")
+    return github
+
+
+def asked(folder: Path, hub: GithubStandIn) -> dict[str, Diagnosis]:
+    return checked(folder, GITHUB_TOKEN=hub.token, GITHUB_API_URL=hub.url)
+
+
+def answer_runs(hub: GithubStandIn, *runs: dict[str, Any]) -> None:
+    body = {"total_count": len(runs), "workflow_runs": list(runs)}
+    hub.fail(Fault(Reply(200, body)), path="/actions/workflows/ai-policy.yml/runs")
+
+
+def test_without_a_token_it_says_what_was_not_checked_and_how_to(hub: GithubStandIn, sound: Path):
+    found = checked(sound)["required"]
+    assert (found.level, found.message) == (
+        "warning",
+        f"not checked: {hub.repo} was not asked, since there is no token",
+    )
+    assert "GITHUB_TOKEN" in found.todo
+    assert hub.traffic == []
+
+
+def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path):
+    answer_runs(hub)
+    found = asked(sound, hub)
+    assert found["required"].level == "fault"
+    assert "does not require the guard on main" in found["required"].message
+    assert "has never run" in found["green"].message
+
+
+def test_a_guard_that_is_required_and_green_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
+    monkeypatch.setenv("GITHUB_TOKEN", hub.token)
+    monkeypatch.setenv("GITHUB_API_URL", hub.url)
+    assert entry_point(sound, "guard", "protect", "--confirm")[0] == 0
+    answer_runs(hub, {"status": "completed", "conclusion": "success", "html_url": "https://x/1"})
+    found = asked(sound, hub)
+    assert (found["required"].level, found["green"].level) == ("ok", "ok")
+    hub.allow_auto_merge = True
+    answer_runs(hub, {"status": "completed", "conclusion": "failure", "html_url": "https://x/2"})
+    found = asked(sound, hub)
+    assert "weaker than wanted: allow_auto_merge" in found["required"].message
+    assert "ended with failure: https://x/2" in found["green"].message
+
+
+@pytest.mark.parametrize("rights", ["write", "app"])
+def test_a_token_that_may_not_read_the_rules_is_a_warning(hub: GithubStandIn, sound: Path, rights: str):
+    hub.rights = rights
+    found = asked(sound, hub)
+    assert found["required"].level == "warning"
+    assert found["required"].message.startswith("not checked: ")
+
+
+def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: Path):
+    hub.fail(Fault(), times=99)
+    found = asked(sound, hub)
+    assert (found["required"].level, len(hub.traffic)) == ("warning", 1)
+
+
+def test_a_guard_whose_requirements_are_gone_is_a_fault(sound: Path):
+    (sound / ".github/coreloop-requirements.txt").unlink()
+    assert checked(sound)["guard"].level == "fault"
+
+
+# --- whatever comes -----------------------------------------------------------------------------------
+
+
+def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def broken(_: object) -> Iterator[Diagnosis]:
+        raise ZeroDivisionError("by \x1b[31mzero")
+        yield
+
+    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "reach": broken})
+    found = checked(folder)["reach"]
+    assert (found.level, found.message) == (
+        "warning",
+        "could not be checked: ZeroDivisionError: by \\u{1b}[31mzero",
+    )
+
+
+def test_hostile_names_are_made_harmless(sound: Path, entry_point: Command):
+    path = log(sound, record(tool_calls=[call("\x1b]0;owned\x07\u202e" + "x" * 5000), call("LONE")]))
+    path.write_bytes(path.read_bytes().replace(b"LONE", b"\\ud800"))
+    _, out, errors = entry_point(sound, "doctor")
+    assert errors == ""
+    assert "\\u{1b}]0;owned" in out
+    assert not any(char in out for char in "\x1b\x07\u202e")
+    assert "x" * 100 not in out
+
+
+def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    found = checked(sound)
+    assert found["ignored"].message.startswith("could not be checked: GitError: git is not installed")
+    assert found["guard"].level == "ok"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes")
+def test_pipes_in_the_place_of_files_hold_nothing_up(folder: Path):
+    (folder / "data/audit/ai-ask").mkdir(parents=True)
+    for name in ("coreloop.yaml", "data/audit/ai-ask/2026-04-25.jsonl", "data/audit/replays.txt"):
+        os.mkfifo(folder / name)
+    found = checked(folder)
+    assert (found["settings"].level, found["records"].level) == ("fault", "fault")
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def test_a_fault_exits_with_1_and_warnings_with_0(folder: Path, sound: Path, entry_point: Command):
+    now = datetime.now(UTC)
+    log(sound, record(ts=now.isoformat()), day=f"{now:%Y-%m-%d}")
+    code, out, errors = entry_point(sound, "doctor")
+    assert (code, errors) == (0, "")
+    assert out.splitlines()[-1] == "0 faults, 2 warnings"
+    (sound / "data/audit/ai-ask").chmod(0o755)
+    code, out, _ = entry_point(sound, "doctor")
+    assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
+
+
+def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
+    code, out, errors = entry_point(folder, "doctor", "--json")
+    assert (code, errors) == (1, "")
+    found = json.loads(out)
+    assert {frozenset(one) for one in found} == {frozenset({"check", "level", "message", "todo"})}
+    assert {one["level"] for one in found} <= {"ok", "warning", "fault"}
+
+
+def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("coreloop.doctor.installation.CLI_MODULES", {"no_such_module"})
+    found = checked(folder)["extras"]
+    assert (found.level, found.message) == ("fault", "packages of the commands are missing: no_such_module")
+    assert "[cli]" in found.todo

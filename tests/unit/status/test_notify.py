@@ -1,0 +1,284 @@
+"""``notify:``: each change of a status is told once, to a real command, however that command behaves."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.days import Days
+from coreloop.project.settings import NotifySettings, Settings
+from coreloop.project.workspace import Workspace
+from coreloop.status import notify
+from coreloop.status.alarms import _ALARMS
+from coreloop.status.facts import Alarm, Standing, Status
+from coreloop.status.log import Log
+from coreloop.status.notify import MOST_AT_ONCE, Told, find_changes, notify_changes, read_told
+from logs import record, repeated, write_log
+from promoting import candidate, write_candidates
+
+NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
+SILENT = Alarm("no_record", "no record for 8 days", "is the server up?")
+FULL = Alarm("dropped", "records were dropped: 1", "has the disk room?")
+APPEND = "import sys; open('told.jsonl', 'ab').write(sys.stdin.buffer.read())"
+
+
+def workspace(folder: Path, *command: str) -> Workspace:
+    return Workspace(folder, Settings(notify=NotifySettings(command=command)))
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Workspace:
+    """A project whose command appends what it gets to told.jsonl."""
+    return workspace(tmp_path, sys.executable, "-c", APPEND)
+
+
+def status(*alarms: Alarm, waiting: dict[str, str] | None = None, at: datetime = NOW) -> Status:
+    found = waiting or {}
+    standing = Standing(pending=len(found), oldest=None, promoted=0, rejected=0, waiting=found)
+    return Status(
+        generated_at=at,
+        log=Log(days=Days(date(2026, 3, 26), date(2026, 4, 25))),
+        sieved=None,
+        candidates=standing,
+        counterexamples=replace(standing, waiting={}),
+        promotions=None,
+        alarms=alarms,
+    )
+
+
+def documents(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "told.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def heard(folder: Path) -> list[tuple[str, str]]:
+    return [(one["kind"], one["subject"]) for one in documents(folder)]
+
+
+# --- what is told -------------------------------------------------------------------------------------
+
+
+def test_each_change_is_told_once(told: Workspace, tmp_path: Path) -> None:
+    waiting = {"aa": "cand-2026-04-25-001"}
+    for _ in range(2):
+        assert notify_changes(told, status(SILENT, waiting=waiting)) == ()
+    assert heard(tmp_path) == [("alarm_raised", "no_record"), ("candidate_waits", "cand-2026-04-25-001")]
+    longer = replace(SILENT, text="no record for 9 days")
+    assert notify_changes(told, status(longer, FULL, waiting={**waiting, "bb": "ce-2026-04-26-001"})) == ()
+    assert heard(tmp_path)[2:] == [("alarm_raised", "dropped"), ("candidate_waits", "ce-2026-04-26-001")]
+    notify_changes(told, status(FULL))
+    notify_changes(told, status(SILENT, FULL, waiting=waiting))
+    assert heard(tmp_path)[4:] == [("alarm_cleared", "no_record"), ("alarm_raised", "no_record")]
+
+
+def test_a_document_has_these_fields(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(SILENT))
+    assert documents(tmp_path) == [
+        {
+            "kind": "alarm_raised",
+            "subject": "no_record",
+            "message": "no record for 8 days",
+            "project": tmp_path.name,
+            "at": "2026-04-25T12:00:00+00:00",
+        }
+    ]
+    notify_changes(told, status(at=NOW + timedelta(days=1)))
+    assert (
+        documents(tmp_path)[1]["message"]
+        == "the alarm no_record is over; it was raised 2026-04-25T12:00:00+00:00"
+    )
+
+
+def test_an_alarm_that_could_not_be_looked_for_is_not_cleared(told: Workspace, tmp_path: Path) -> None:
+    unmerged = Alarm("unmerged", "promotions without a merge", "merge them")
+    notify_changes(told, status(SILENT, unmerged))
+    notify_changes(told, replace(status(), log=None))
+    assert {kind for kind, _ in heard(tmp_path)} == {"alarm_raised"}
+
+
+def test_every_alarm_that_needs_the_log_or_the_history_is_known_as_such() -> None:
+    blind = replace(status(), log=None)
+    all_told = Told(alarms=dict.fromkeys([*notify._OF_LOG, *notify._OF_HISTORY, "dropped"], "then"))
+    assert [one.key for one in find_changes(blind, all_told)] == ["dropped"]
+    source = " ".join(kind for find in _ALARMS for kind in map(str, find.__code__.co_consts))
+    assert all(kind in source for kind in (*notify._OF_LOG, *notify._OF_HISTORY))
+
+
+def test_hostile_text_is_made_harmless(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(replace(SILENT, text="torn \x1b[31m \ud800"), waiting={"k": "cand-\x07"}))
+    raw = (tmp_path / "told.jsonl").read_text()
+    assert not any(char in raw for char in "\x1b\x07")
+    assert documents(tmp_path)[0]["message"] == "torn \\u{1b}[31m \\u{d800}"
+
+
+def test_the_state_is_private(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(SILENT))
+    path = tmp_path / "data" / "audit" / "notified.json"
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert json.loads(path.read_text()) == {
+        "alarms": {"no_record": "2026-04-25T12:00:00+00:00"},
+        "candidates": {},
+        "at": "2026-04-25T12:00:00+00:00",
+    }
+
+
+def test_without_the_setting_nothing_is_written(tmp_path: Path) -> None:
+    assert notify_changes(workspace(tmp_path), status(SILENT)) == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- commands that fail -------------------------------------------------------------------------------
+
+
+def test_a_failure_is_a_warning_and_is_tried_again(tmp_path: Path) -> None:
+    fails = workspace(tmp_path, "sh", "-c", "echo first >&2; printf '\\033[31mlast\\n' >&2; exit 7")
+    assert notify_changes(fails, status(SILENT)) == (
+        "notify: sh ended with 7: \\u{1b}[31mlast; the next status tries alarm_raised no_record again",
+    )
+    assert not (tmp_path / "data" / "audit" / "notified.json").exists()
+    works = workspace(tmp_path, sys.executable, "-c", APPEND)
+    assert notify_changes(works, status(SILENT)) == ()
+    assert heard(tmp_path) == [("alarm_raised", "no_record")]
+
+
+def test_one_document_that_fails_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    picky = "import sys; text = sys.stdin.read(); sys.exit('no_record' in text) ; "
+    found = workspace(tmp_path, sys.executable, "-c", picky)
+    assert len(notify_changes(found, status(SILENT, FULL))) == 1
+    assert set(read_told(found.notified_file).alarms) == {"dropped"}
+
+
+def test_after_three_failures_the_rest_waits(tmp_path: Path) -> None:
+    waiting = {f"k{number}": f"cand-{number}" for number in range(5)}
+    said = notify_changes(workspace(tmp_path, "false"), status(waiting=waiting))
+    assert len(said) == 4
+    assert said[0].startswith("notify: false ended with 1: no message; ")
+    assert said[3] == "notify: 2 changes left for the next status"
+
+
+def test_a_command_that_cannot_be_run_is_tried_once(tmp_path: Path) -> None:
+    said = notify_changes(workspace(tmp_path, "./no-such-program"), status(SILENT, FULL))
+    assert said == (
+        "notify: ./no-such-program cannot be run (No such file or directory); "
+        "the next status tries alarm_raised no_record again",
+        "notify: 1 change left for the next status",
+    )
+
+
+def test_a_command_that_hangs_is_killed_with_what_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "TIMEOUT_S", 0.5)
+    hangs = workspace(tmp_path, "sh", "-c", "(sleep 2; touch late) & sleep 60")
+    start = time.monotonic()
+    said = notify_changes(hangs, status(SILENT, FULL))
+    assert time.monotonic() - start < 10
+    assert "took longer than 0.5 s" in said[0]
+    time.sleep(2.2)
+    assert not (tmp_path / "late").exists()
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["exit 0", "exec <&-", "yes | head -c 1000000; yes >&2 | head -c 10; exit 0", "sleep 30 & exit 0"],
+    ids=["reads nothing", "closes its input", "prints a lot", "leaves a child"],
+)
+def test_commands_that_succeed_in_their_own_way(tmp_path: Path, script: str) -> None:
+    script = script.replace("yes >&2 | head -c 10; ", "yes | head -c 1000000 >&2; ")
+    assert notify_changes(workspace(tmp_path, "sh", "-c", script), status(SILENT)) == ()
+
+
+def test_no_shell_sees_the_words(tmp_path: Path) -> None:
+    script = "import sys; open('words', 'w').write(sys.argv[1])"
+    assert notify_changes(workspace(tmp_path, sys.executable, "-c", script, "$(id); *"), status(SILENT)) == ()
+    assert (tmp_path / "words").read_text() == "$(id); *"
+
+
+def test_no_more_than_a_hundred_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notify, "_run", lambda *_: None)
+    waiting = {f"k{number}": f"cand-{number}" for number in range(MOST_AT_ONCE + 1)}
+    found = workspace(tmp_path, "x")
+    assert notify_changes(found, status(waiting=waiting)) == ("notify: 1 change left for the next status",)
+    assert notify_changes(found, status(waiting=waiting)) == ()
+
+
+# --- the state ----------------------------------------------------------------------------------------
+
+
+def test_two_at_once_tell_each_change_once(told: Workspace, tmp_path: Path) -> None:
+    found = status(SILENT, FULL, waiting={"aa": "cand-1", "bb": "cand-2"})
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(lambda _: notify_changes(told, found), range(4))) == {()}
+    assert len(heard(tmp_path)) == len(set(heard(tmp_path))) == 4
+
+
+def test_a_status_that_was_overtaken_tells_nothing(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(SILENT, at=NOW + timedelta(seconds=1)))
+    assert notify_changes(told, status(FULL)) == ()
+    assert heard(tmp_path) == [("alarm_raised", "no_record")]
+
+
+def test_a_damaged_state_is_a_warning_and_nothing_is_told(told: Workspace, tmp_path: Path) -> None:
+    told.audit_dir.mkdir(parents=True)
+    told.notified_file.write_bytes(b'{"alarms": 3}')
+    (said,) = notify_changes(told, status(SILENT))
+    assert "notified.json: is damaged; remove it" in said
+    assert heard(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a file in the place of a folder")
+def test_a_folder_that_cannot_be_written_is_a_warning(told: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    (said,) = notify_changes(told, status(SILENT))
+    assert "cannot be written" in said
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project outside of git with an old log, a waiting candidate and a command."""
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    write_log(tmp_path / "data/audit/ai-ask/2026-01-01.jsonl", repeated(2, ts="2026-01-01T00:00:00+00:00"))
+    command = json.dumps([sys.executable, "-c", APPEND])
+    (tmp_path / "coreloop.yaml").write_text(f"notify: {{command: {command}}}\n")
+    return tmp_path
+
+
+def test_status_tells_and_says_nothing_of_it(project: Path, entry_point: Callable[..., Any]) -> None:
+    path = project / "data/audit/candidates/2026-04-25-candidates.json"
+    write_candidates(path, candidate(example_questions=["비밀 질문?"]))
+    for _ in range(2):
+        code, _, errors = entry_point(project, "status")
+        assert (code, errors) == (0, "")
+    kinds = heard(project)
+    assert ("alarm_raised", "no_record") in kinds
+    assert ("candidate_waits", candidate()["id"]) in kinds
+    assert len(kinds) == len(set(kinds))
+    assert "비밀" not in (project / "told.jsonl").read_text()
+    assert record()["question"].split()[0] not in (project / "told.jsonl").read_text()
+
+
+def test_another_log_and_the_gates_alone_tell_nothing(project: Path, entry_point: Callable[..., Any]) -> None:
+    entry_point(project, "status", "--in-dir", "data/audit/ai-ask")
+    entry_point(project, "status", "--stability")
+    assert heard(project) == []
+
+
+def test_a_failure_is_one_line_on_stderr_and_no_failure_of_status(
+    project: Path, entry_point: Callable[..., Any]
+) -> None:
+    (project / "coreloop.yaml").write_text("notify: {command: [./gone]}\n")
+    code, out, errors = entry_point(project, "status", "--json")
+    assert code == 0
+    assert json.loads(out)["alarms"]
+    assert errors.startswith("notify: ./gone cannot be run (No such file or directory); ")
