@@ -13,13 +13,13 @@ from coreloop.demo.recipes import Recipe
 from coreloop.demo.scenario import Scenario
 
 _LINES: Final[Mapping[str, str]] = {
-    "get_customer": "- {name} ({id}): {plan} plan, {seats} seats, customer since {since}",
+    "get_customer": "- {name} ({id}): {plan} plan, seats: {seats}, customer since {since}",
     "list_orders": "- {id}, {item}: ${total:.2f}, placed on {placed}, {status}",
     "refund_order": "- ${amount:.2f} refunded for {order_id} ({reason}): credit note {reference}, "
     "on the card within {days} business days",
     "list_tickets": "- {id}, {subject}: {status}, opened on {opened}",
     "update_ticket": "- {id}, {subject}: now {status}, priority {priority}",
-    "escalate": "- The {team} team has the case ({summary}) and answers within {days} business days",
+    "escalate": "- The {team} team has the case ({summary}). Business days until it answers: {days}",
     "search_articles": "- {title}: {text}",
     "list_incidents": "- {service}, since {started}, {state}: {summary}",
 }
@@ -39,7 +39,7 @@ def customers() -> tuple[str, ...]:
 
 
 def render(tool: str, result: Result, label: Label) -> list[str]:
-    """A tool's result as lines of text: a line for each row."""
+    """A tool's result as text, a line for each row."""
     rows = result if isinstance(result, list) else [result]
     return [_LINES[tool].format_map(row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""The invented companies as the script knows them: enough to choose whom a question is about."""
+"""The companies of the Korean demo, with what decides which questions suit them."""
 
 import csv
 from dataclasses import dataclass

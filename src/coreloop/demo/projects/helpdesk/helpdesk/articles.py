@@ -16,7 +16,7 @@ def search_articles(query: str, limit: int = 5) -> list[dict[str, object]]:
     Parameters
     ----------
     query : str
-        A few words on the subject, in English; words of one or two letters are left out.
+        A few English words; words of one or two letters do not count.
     limit : int
         How many articles to return at most.
 
@@ -48,7 +48,7 @@ def search_articles(query: str, limit: int = 5) -> list[dict[str, object]]:
 
     See Also
     --------
-    list_incidents : What does not work at the moment.
+    list_incidents : Current and recent incidents.
     """
     if not 1 <= limit <= _MAX_LIMIT:
         raise ValueError(f"limit must be from 1 to {_MAX_LIMIT}, not {limit}")

@@ -1,4 +1,4 @@
-"""``get_customer``: who is asking."""
+"""``get_customer``: a customer's account."""
 
 from .tables import find_customer
 
@@ -6,8 +6,7 @@ from .tables import find_customer
 def get_customer(customer: str) -> dict[str, object]:
     """Get a customer's account.
 
-    Returns what support needs to know before it answers: the plan, which decides the features, and the
-    number of seats.
+    The plan decides which features the customer has, and the seats how many people can sign in.
 
     Parameters
     ----------

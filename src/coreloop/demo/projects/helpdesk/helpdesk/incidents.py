@@ -1,4 +1,4 @@
-"""``list_incidents``: what does not work at the moment, and what did not work lately."""
+"""``list_incidents``: current and recent incidents."""
 
 from .tables import read_table
 
@@ -8,7 +8,7 @@ _SERVICES = ("booking", "payments", "register", "sync")
 def list_incidents(service: str | None = None) -> list[dict[str, object]]:
     """List the incidents of the last weeks, newest first.
 
-    The same list as on the public status page, with the advice that support gives.
+    The list is that of the public status page, with advice for the customer in each summary.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def list_incidents(service: str | None = None) -> list[dict[str, object]]:
 
     Notes
     -----
-    ``state`` is ``monitoring`` while engineers still work on it, then ``resolved``.
+    ``state`` is ``monitoring`` while engineers work on the incident, then ``resolved``.
 
     Guide
     -----
@@ -43,7 +43,7 @@ def list_incidents(service: str | None = None) -> list[dict[str, object]]:
 
     See Also
     --------
-    search_articles : Instructions for things that work.
+    search_articles : Instructions from the help center.
     """
     if service is not None and service not in _SERVICES:
         raise ValueError(f"unknown service {service!r}; known: {', '.join(_SERVICES)}")

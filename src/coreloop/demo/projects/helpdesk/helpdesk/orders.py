@@ -1,4 +1,4 @@
-"""``list_orders`` and ``refund_order``: what a customer paid for, and the way back."""
+"""``list_orders`` and ``refund_order``: what a customer paid for."""
 
 from .tables import find_customer, find_row, read_table
 
@@ -8,8 +8,8 @@ _MOST_WITHOUT_APPROVAL = 100
 def list_orders(customer: str) -> list[dict[str, object]]:
     """List a customer's orders, newest first.
 
-    Hardware and invoices for the app are both orders. Use the list to find the order that a customer means:
-    few customers know its number.
+    Hardware and subscriptions are both orders. Use the list to find the order that a customer means: few
+    customers know its number.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def list_orders(customer: str) -> list[dict[str, object]]:
 
     See Also
     --------
-    refund_order : Pay an order back.
+    refund_order : Refund an order.
     """
     key = find_customer(customer)["id"]
     return [
@@ -58,7 +58,7 @@ def list_orders(customer: str) -> list[dict[str, object]]:
 def refund_order(order_id: str, amount: float, reason: str = "") -> dict[str, object]:
     """Refund an order, in full or in part.
 
-    The money goes back to the card that paid, and the customer gets a credit note by email.
+    The money goes back to the original card, and the customer gets a credit note by email.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def refund_order(order_id: str, amount: float, reason: str = "") -> dict[str, ob
 
     Notes
     -----
-    A refund cannot be taken back.
+    A refund cannot be undone.
 
     Guide
     -----

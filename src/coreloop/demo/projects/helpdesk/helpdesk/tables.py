@@ -1,6 +1,6 @@
-"""The bundled tables, read once. Nothing is ever written: a change is answered, and forgotten.
+"""The bundled tables, read once.
 
-So the same call has the same result every time.
+The tools do not store changes, so the same call always has the same result.
 """
 
 import csv

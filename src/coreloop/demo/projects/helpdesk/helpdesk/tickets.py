@@ -1,4 +1,4 @@
-"""``list_tickets``, ``update_ticket`` and ``escalate``: what customers reported, and who works on it."""
+"""``list_tickets``, ``update_ticket`` and ``escalate``: the problems that customers reported."""
 
 from .tables import find_customer, find_row, read_table
 
@@ -11,7 +11,7 @@ _TEAMS = {"billing": 1, "engineering": 3, "onboarding": 2}
 def list_tickets(customer: str, status: str = "open") -> list[dict[str, object]]:
     """List a customer's tickets, newest first.
 
-    Shows what the customer has reported already, so that a second report does not become a second ticket.
+    Check the list before you open a ticket: the customer may have reported the problem already.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def list_tickets(customer: str, status: str = "open") -> list[dict[str, object]]
 
     Notes
     -----
-    Tickets of all staff of the shop are listed, not only those of the person who asks.
+    The list has the tickets of everybody at the shop, not only those of the person who asks.
 
     Guide
     -----
@@ -68,7 +68,8 @@ def update_ticket(
 ) -> dict[str, object]:
     """Change a ticket: its status, its priority, or both.
 
-    What is left out stays as it is. The customer is told of a new status, but not of a new priority.
+    Fields that are left out stay unchanged. The customer is notified of a new status, but not of a new
+    priority.
 
     Parameters
     ----------
@@ -130,7 +131,7 @@ def update_ticket(
 def escalate(team: str, summary: str) -> dict[str, object]:
     """Hand a case to another team.
 
-    The team gets the summary and the conversation so far, and answers the customer itself.
+    The team gets the summary and the conversation so far, and takes over the answer to the customer.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def escalate(team: str, summary: str) -> dict[str, object]:
 
     Notes
     -----
-    Each case can be handed over once.
+    ``days`` are business days in the United States.
 
     Guide
     -----
