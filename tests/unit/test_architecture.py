@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "coreloop"
-NOT_OURS = {"demo/project", "templates"}
+NOT_OURS = {"demo/projects", "templates"}
 """Files that are copied into other projects."""
 BEHIND_ONE_MODULE = {
     "distributed": "mine.remote",

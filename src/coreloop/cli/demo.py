@@ -17,23 +17,30 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--seed", default=7, show_default=True, help="Which questions are asked.")
+@click.option("--korean", is_flag=True, help="Use the Korean demo: a finance package.")
+@click.option(
+    "--seed", default=7, show_default=True, help="The same seed gives the same questions and proposals."
+)
 @click.option(
     "--out",
     type=FOLDER,
-    help="A new folder.  [default: a temporary one]",
+    help="A new or empty folder.  [default: a temporary folder]",
 )
 @json_option
-def command(seed: int, out: Path | None, as_json: bool) -> None:
+def command(korean: bool, seed: int, out: Path | None, as_json: bool) -> None:
     """Run the whole loop on a scratch project, without an API key or a network.
 
-    A scripted agent answers 300 questions with a small finance package's tools, really calling them; the
-    requests are recorded and mined, and the first statement becomes a branch of a scratch repository.
+    A scripted agent answers 300 questions with the tools of a small help desk and makes the mistakes that
+    agents make. Its tool calls really run. The demo records the requests, mines them, and commits the best
+    statement to a branch of a scratch repository.
     """
+    from coreloop.demo.finlab import FINLAB
+    from coreloop.demo.helpdesk import HELPDESK
     from coreloop.demo.run import run_demo
 
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
-    result = run_demo(folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))
+    scenario = FINLAB if korean else HELPDESK
+    result = run_demo(scenario, folder, seed=seed, tell=partial(_show, folder=folder, as_json=as_json))
     if as_json:
         click.echo(_to_json(result))
     if result.failed is not None:
@@ -50,10 +57,10 @@ def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder:
     elif as_json:
         return
     elif isinstance(stage, DemoProposals):
-        click.echo("pattern  what goes together with success\n")
+        click.echo("pattern  what successful requests have in common\n")
         show_proposals(*stage, as_json=False)
     elif isinstance(stage, DemoRefined):
-        click.echo("\nrefine   what sets failed calls apart\n")
+        click.echo("\nrefine   what failed calls have in common\n")
         show_refined(*stage, as_json=False)
     else:
         _show_promoted(stage, folder)
@@ -62,19 +69,19 @@ def _show(stage: "Recorded | DemoProposals | DemoRefined | Promoted", *, folder:
 def _show_recorded(recorded: "Recorded", folder: Path, *, err: bool) -> None:
     calls = counted(recorded.n_calls, "tool call")
     click.echo(
-        f"observe  {counted(recorded.n_requests, 'request')} answered with {calls}, "
-        f"{recorded.n_failed_calls} of which failed",
+        f"observe  {counted(recorded.n_requests, 'request')} recorded: {calls}, "
+        f"{recorded.n_failed_calls} of them failed",
         err=err,
     )
-    click.echo(f"         recorded in {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
+    click.echo(f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n", err=err)
 
 
 def _show_promoted(promoted: "Promoted", folder: Path) -> None:
     from coreloop.cli.show_promotion import show_change
     from coreloop.demo.run import DAYS
 
-    said = "proved and committed; in a real project a draft pull request"
-    click.echo(f"\npromote  {promoted.plan.proposal.id}, {said}\n")
+    outcome = "committed to a branch; in a real project, a draft pull request"
+    click.echo(f"\npromote  {promoted.plan.proposal.id}: {outcome}\n")
     show_change(promoted.plan, promoted.done, promoted.body)
     click.echo(f"\nTry it yourself:\n  cd {folder}")
     click.echo(f"  {sys.argv[0]} refine --since {DAYS.since} --until {DAYS.until}")

@@ -1,1 +1,1 @@
-"""An end-to-end trial on invented data: a small tool package, and a scripted agent that calls it."""
+"""Two demos on invented data: a small tool package each, and a scripted agent that calls its tools."""

@@ -3,20 +3,19 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
+from functools import partial, reduce
+from operator import getitem
 
-from coreloop.demo.plan import PlannedStep, Ranked, Request
-from coreloop.demo.prose import Result, compose_answer, find_violation, render_result
-from coreloop.demo.script import scripted_requests
+from coreloop.demo.plan import FromResult, PlannedStep, Request
+from coreloop.demo.prose import Result
+from coreloop.demo.scenario import Scenario
 from coreloop.observe import AuditCollector
-
-__all__ = ["PlannedStep", "Request", "ScriptedAnswer", "answer", "scripted_requests"]
 
 Tools = Mapping[str, Callable[..., object]]
 
-# What the tools' docstrings promise to raise, and TypeError for a forgotten argument. Anything else is a
-# defect of the demo and must show.
-_TOOL_ERRORS = (LookupError, TypeError, ValueError)
+# What the tools' docstrings promise to raise, and TypeError for a missing argument. Anything else is a defect
+# of the demo and must show.
+_TOOL_ERRORS = (LookupError, PermissionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,13 @@ class ScriptedAnswer:
     n_failed_calls: int = 0
 
 
-def answer(request: Request, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
+def answer(scenario: Scenario, request: Request, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
     """Answer one request by really calling the tools of its plan.
 
     Parameters
     ----------
+    scenario : Scenario
+        Words the answer.
     request : Request
         From ``scripted_requests``.
     tools : Mapping
@@ -45,30 +46,28 @@ def answer(request: Request, tools: Tools, collector: AuditCollector) -> Scripte
     Returns
     -------
     ScriptedAnswer
-        ``len(text)`` is the ``chunk_len`` that was recorded. A failed tool call is not an error of the
-        request: the agent recovers, or says that it gave up.
+        ``len(text)`` is the recorded ``chunk_len``. A failed tool call is not an error of the request: the
+        agent recovers, or says that it gave up.
     """
     work = _Work(tools, collector)
     finished = all(work.take(step) for step in request.plan)
-    given = (
+    written = (
         ScriptedAnswer("", error=request.outage)
         if request.outage
-        else _write(request, work, finished=finished)
+        else _write(scenario, request, work, finished=finished)
     )
-    if given.violation:
-        collector.observe_violation(given.violation)
-    collector.flush(chunk_len=len(given.text), error=given.error)
-    return replace(given, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
+    if written.violation:
+        collector.observe_violation(written.violation)
+    collector.flush(chunk_len=len(written.text), error=written.error)
+    return replace(written, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
-def _write(request: Request, work: "_Work", *, finished: bool) -> ScriptedAnswer:
-    lines = [
-        line
-        for tool, result in work.results
-        for line in render_result(tool, result, language=request.language)
-    ]
-    text = compose_answer(lines, language=request.language, closing=request.closing, gave_up=not finished)
-    return ScriptedAnswer(text=text, violation=find_violation(text, lines))
+def _write(scenario: Scenario, request: Request, work: "_Work", *, finished: bool) -> ScriptedAnswer:
+    prose, language = scenario.prose, request.language
+    label = partial(prose.label, language=language)
+    lines = [line for tool, result in work.results for line in scenario.render(tool, result, label)]
+    text = prose.compose_answer(lines, language=language, closing=request.closing, gave_up=not finished)
+    return ScriptedAnswer(text=text, violation=prose.find_violation(text, lines))
 
 
 @dataclass(slots=True)
@@ -82,25 +81,26 @@ class _Work:
     n_failed_calls: int = 0
 
     def take(self, step: PlannedStep) -> bool:
-        """Make the step's call, and what it says about a failure or a flag; false when the agent is stuck."""
+        """Make the step's call, then its recovery or override; false when the agent is stuck."""
         args = {name: self._resolve(value) for name, value in step.args.items()}
         result = self._call(step, args)
         if result is None:
             return step.recovery is not None and self.take(step.recovery)
-        if result.get("flags") and step.override:
-            self._override(step, args, trigger=f"extreme_flag:{result['flags'][0]}")
+        flags = _flags(result)
+        if flags and step.override:
+            self._override(step, args, trigger=f"extreme_flag:{flags[0]}")
         return True
 
     def _override(self, step: PlannedStep, args: dict[str, object], *, trigger: str) -> None:
         overrides = dict(step.override or {})
         result = self._call(step, {**args, "overrides": overrides})
-        cleared = result is not None and not result["flags"]
+        cleared = result is not None and not _flags(result)
         self.collector.observe_override(step.tool, sorted(overrides), trigger=trigger, succeeded=cleared)
 
-    def _call(self, step: PlannedStep, args: dict[str, object]) -> Result | None:
+    def _call(self, step: PlannedStep, args: dict[str, object]) -> Result:
         self.n_calls += 1
         try:
-            result = cast(Result, self.tools[step.tool](**args))
+            result = self.tools[step.tool](**args)
         except _TOOL_ERRORS as exc:
             self.n_failed_calls += 1
             self._observe(step, args, error=f"{type(exc).__name__}: {exc}")
@@ -114,27 +114,29 @@ class _Work:
         step: PlannedStep,
         args: dict[str, object],
         *,
-        result: Result | None = None,
+        result: Result = None,
         error: str | None = None,
     ) -> None:
         overrides = args.get("overrides")
+        size_bytes = 0 if result is None else len(json.dumps(result, ensure_ascii=False).encode())
         self.collector.observe_tool_call(
             step.tool,
             args,
             ok=error is None,
             error=error,
             duration_ms=step.duration_ms,
-            result_size_bytes=len(json.dumps(result, ensure_ascii=False).encode()) if result else 0,
+            result_size_bytes=size_bytes,
             overrides_used=sorted(overrides) if isinstance(overrides, dict) else None,
-            extreme_flags=list(result.get("flags", ())) if result else [],
+            extreme_flags=_flags(result),
             result=result,
         )
 
     def _resolve(self, value: object) -> object:
-        if isinstance(value, Ranked):
-            return self._ranking()[value.place]
+        if isinstance(value, FromResult):
+            last = [result for tool, result in self.results if tool == value.tool][-1]
+            return reduce(getitem, value.path, last)
         return [self._resolve(item) for item in value] if isinstance(value, list) else value
 
-    def _ranking(self) -> list[str]:
-        scans = [result for tool, result in self.results if tool == "scan"]
-        return [row["company"] for row in scans[-1]["rows"]]
+
+def _flags(result: Result) -> list[str]:
+    return list(result.get("flags", ())) if isinstance(result, dict) else []

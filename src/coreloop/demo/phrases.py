@@ -2,30 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Final, Literal
+from typing import Self
 
 import msgspec
 
-Language = Literal["ko", "en"]
+from coreloop.demo.plan import Language
 
-_ENGLISH_SHARE = 0.17
 _HANGUL_FIRST, _HANGUL_LAST, _FINALS = 0xAC00, 0xD7A3, 28
 
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """One language of the file."""
+    """One language of the file, and the share of questions that are in it."""
 
     openings: tuple[str, ...]
     endings: tuple[str, ...]
     clauses: dict[str, tuple[str, ...]]
-
-
-_WORDINGS: Final = msgspec.toml.decode(
-    Path(__file__).with_name("phrases.toml").read_bytes(), type=dict[Language, _Wording]
-)
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +41,39 @@ class Noun:
         return _HANGUL_FIRST <= last <= _HANGUL_LAST and (last - _HANGUL_FIRST) % _FINALS > 0
 
 
-def word_question(topic: str, rng: Random, *, nouns: Mapping[str, str]) -> tuple[str, Language]:
-    """Word a question on a topic.
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The file."""
 
-    Parameters
-    ----------
-    topic : str
-        A key of the file's clauses.
-    rng : Random
-        Chooses language, opening, clause and ending.
-    nouns : Mapping[str, str]
-        What clauses may mention: ``company``, ``peer``, ``sector``, and ``count``, how many companies a
-        screening question asks for.
+    wordings: Mapping[Language, _Wording]
 
-    Returns
-    -------
-    tuple
-        The question, and the language that it is in.
-    """
-    language: Language = "en" if rng.random() < _ENGLISH_SHARE else "ko"
-    wording = _WORDINGS[language]
-    clause = rng.choice(wording.clauses[topic])
-    said = clause.format_map({name: Noun(text) for name, text in nouns.items()})
-    parts = (rng.choice(wording.openings), said, rng.choice(wording.endings))
-    return " ".join(filter(None, parts)), language
+    @classmethod
+    @cache
+    def read(cls, path: Path) -> Self:
+        """Read a file, once in a process."""
+        return cls(msgspec.toml.decode(path.read_bytes(), type=dict[Language, _Wording]))
+
+    def word_question(self, topic: str, rng: Random, *, nouns: Mapping[str, object]) -> tuple[str, Language]:
+        """Word a question on a topic.
+
+        Parameters
+        ----------
+        topic : str
+            A key of the file's clauses.
+        rng : Random
+            Draws language, opening, clause and ending.
+        nouns : Mapping[str, object]
+            What clauses may mention, by the name in braces.
+
+        Returns
+        -------
+        tuple
+            The question, and its language.
+        """
+        languages = sorted(self.wordings)
+        (language,) = rng.choices(languages, [self.wordings[language].share for language in languages])
+        wording = self.wordings[language]
+        clause = rng.choice(wording.clauses[topic])
+        worded = clause.format_map({name: Noun(str(noun)) for name, noun in nouns.items()})
+        parts = (rng.choice(wording.openings), worded, rng.choice(wording.endings))
+        return " ".join(filter(None, parts)), language

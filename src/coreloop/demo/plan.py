@@ -1,20 +1,25 @@
-"""The vocabulary of the script: a planned call, a request with its plan, and whom it is about."""
+"""The vocabulary of the script: a planned call, a request with its plan, and the subject of a question."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from coreloop.demo.phrases import Language
-from coreloop.demo.roster import Company
-
-Closing = Literal["full", "outline", "brief", "advice", "invented"]
+Closing = Literal["full", "outline", "brief", "promise", "invented"]
+Language = Literal["ko", "en"]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """An argument that is known only at run time: the company at this place of the last scan."""
+class FromResult:
+    """An argument that is known only at run time: a value in the last result of a tool.
 
-    place: int
+    Attributes
+    ----------
+    path : tuple of str or int
+        Keys and indexes that lead to the value.
+    """
+
+    tool: str
+    path: tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class PlannedStep:
     Attributes
     ----------
     recovery : PlannedStep or None
-        What is called instead when this call raises; without one the agent gives up.
+        What is called instead when this call raises; without it the agent gives up.
     override : Mapping or None
         ``overrides`` for a second call when the result raises an extreme flag.
     """
@@ -64,22 +69,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whom a question is about: a company, another of its sector, and how many a screening asks for."""
+    """What a question is about.
 
-    company: Company
-    peer: Company
-    count: int
+    Attributes
+    ----------
+    nouns : Mapping[str, object]
+        What the question and the arguments of its calls may mention, by the name in braces.
+    stock_code : str or None
+        As in `Request`.
+    """
 
-    @property
-    def name(self) -> str:
-        """The company's name, as tools take it."""
-        return self.company.name
-
-    def nouns(self) -> dict[str, str]:
-        """What a question about this subject may mention."""
-        return {
-            "company": self.company.name,
-            "peer": self.peer.name,
-            "sector": self.company.sector,
-            "count": str(self.count),
-        }
+    nouns: Mapping[str, object]
+    stock_code: str | None = None

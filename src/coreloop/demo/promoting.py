@@ -1,4 +1,4 @@
-"""The demo's last step: its first statement becomes a branch of a scratch repository."""
+"""The demo's last step: a statement becomes a branch of a scratch repository."""
 
 import os
 import sys
@@ -25,14 +25,14 @@ _CONFIG = (
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """The plan, what was done, and the file with the pull request's text."""
+    """The plan, its outcome, and the file with the pull request's text."""
 
     plan: Plan
     done: Done
     body: Path
 
 
-def promote_first(folder: Path, proposals: Path, wanted: str) -> Promoted:
+def promote_statement(folder: Path, proposals: Path, statement: str, *, message: str) -> Promoted:
     """Promote one statement of the demo's project, which becomes a git repository first.
 
     Parameters
@@ -41,12 +41,14 @@ def promote_first(folder: Path, proposals: Path, wanted: str) -> Promoted:
         The demo's project.
     proposals : Path
         A file of proposals.
-    wanted : str
+    statement : str
         Id of a statement in it.
+    message : str
+        Of the first commit.
     """
-    _make_repository(folder)
+    _make_repository(folder, message)
     workspace = open_workspace(folder)
-    proposal = read_proposal(proposals, wanted, workspace.settings, is_configured=workspace.is_configured)
+    proposal = read_proposal(proposals, statement, workspace.settings, is_configured=workspace.is_configured)
     with WritableRepository(folder) as repository:
         base = base_commit(repository, "main", fetch=False)
         promoting = Promoting(
@@ -66,7 +68,7 @@ def _read_here(settings: Settings) -> Settings:
     return replace(settings, reach=replace(settings.reach, python=sys.executable))
 
 
-def _make_repository(folder: Path) -> None:
+def _make_repository(folder: Path, message: str) -> None:
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
-    # a scratch repository is nobody's work: no key and no hook of the user's
-    init_repository(folder, _CONFIG, message="docs: a small finance package")
+    # a scratch repository: neither the user's signing key nor hooks apply
+    init_repository(folder, _CONFIG, message=message)

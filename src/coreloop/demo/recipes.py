@@ -1,78 +1,99 @@
-"""The agent's ways of working: ``recipes.toml``, and a plan's calls for one subject."""
+"""What the agent does for a question: ``recipes.toml``, and a plan's calls for one subject."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Literal
+from typing import Self
 
 import msgspec
 
-from coreloop.demo.plan import Closing, PlannedStep, Ranked, Subject
-from coreloop.demo.roster import Company
-
-Suits = Literal["anyone", "established", "young but growing", "covered", "strained", "overpaying"]
+from coreloop.demo.plan import Closing, FromResult, PlannedStep, Subject
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A way of working, as a line of the file says it."""
+    """A line of the file, which says what the keys mean."""
 
     weight: int
     topic: str
     plan: str
-    suits: Suits = "established"
+    suits: str | None = None
     closing: Closing = "full"
     draws: tuple[int, int] | None = None
     outage: str | None = None
+    asks_about: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class _Book:
+class Recipes:
+    """The file.
+
+    Attributes
+    ----------
+    any : dict of str to tuple
+        Values to draw from, by the name in braces.
+    results : dict of str to FromResult
+        Values that stand in earlier results, by the name in braces.
+    """
+
     recipes: tuple[Recipe, ...]
-    any: dict[str, tuple[str, ...]]
+    any: dict[str, tuple[str | int, ...]]
     plans: dict[str, tuple[PlannedStep, ...]]
+    results: dict[str, FromResult]
+
+    @classmethod
+    @cache
+    def read(cls, path: Path) -> Self:
+        """Read a file, once in a process."""
+        return msgspec.toml.decode(path.read_bytes(), type=cls)
+
+    def plan_calls(
+        self, recipe: Recipe, subject: Subject, rng: Random
+    ) -> tuple[tuple[PlannedStep, ...], dict[str, object]]:
+        """The calls of a recipe's plan for a subject, and the nouns that the question may mention.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            Of this file.
+        subject : Subject
+            Fills in the braces of the arguments.
+        rng : Random
+            Draws the values under ``any``; a name is drawn once for a request.
+        """
+        filling = _Filling(self, {**subject.nouns, **self.results}, rng)
+        steps = tuple(filling.step(step) for step in self.plans[recipe.plan])
+        if recipe.draws is not None:
+            steps = tuple(rng.sample(steps, k=rng.randint(*recipe.draws)))
+        asked = {noun: filling.drawn[name] for noun, name in recipe.asks_about.items()}
+        return steps, {**subject.nouns, **filling.drawn, **asked}
 
 
-_BOOK: Final = msgspec.toml.decode(Path(__file__).with_name("recipes.toml").read_bytes(), type=_Book)
-RECIPES: Final = _BOOK.recipes
-NOT_ON_FILE: Final = _BOOK.any["not_on_file"]
+@dataclass(slots=True)
+class _Filling:
+    """The arguments of one request under way: what was drawn for it so far."""
 
-_SUITS: Final[Mapping[Suits, Callable[[Company], bool]]] = {
-    "anyone": lambda company: True,
-    "established": lambda company: not company.is_young,
-    "young but growing": lambda company: company.is_young and company.years >= 3,
-    "covered": lambda company: not company.is_young and not company.overpays,
-    "strained": lambda company: company.pays_from_reserves and not company.overpays,
-    "overpaying": lambda company: company.overpays,
-}
-_RANKED: Final = {"first": Ranked(0), "second": Ranked(1), "third": Ranked(2)}
+    file: Recipes
+    values: Mapping[str, object]
+    rng: Random
+    drawn: dict[str, object] = field(default_factory=dict)
 
+    def step(self, step: PlannedStep) -> PlannedStep:
+        args = {name: self._argument(value) for name, value in step.args.items()}
+        recovery = self.step(step.recovery) if step.recovery else None
+        return replace(step, args=args, recovery=recovery)
 
-def suits(recipe: Recipe, company: Company) -> bool:
-    """Whether a recipe's question makes sense about a company."""
-    return _SUITS[recipe.suits](company)
+    def _argument(self, value: object) -> object:
+        if isinstance(value, list):
+            return [self._argument(item) for item in value]
+        if not isinstance(value, str) or not value.startswith("{"):
+            return value
+        name = value.strip("{}")
+        return self.values[name] if name in self.values else self._draw(name)
 
-
-def plan_calls(recipe: Recipe, subject: Subject, rng: Random) -> tuple[PlannedStep, ...]:
-    """The calls of a recipe's plan, their arguments filled in for the subject."""
-    values = {**subject.nouns(), **_RANKED, "count": subject.count}
-    steps = tuple(_filled(step, values, rng) for step in _BOOK.plans[recipe.plan])
-    if recipe.draws is None:
-        return steps
-    return tuple(rng.sample(steps, k=rng.randint(*recipe.draws)))
-
-
-def _filled(step: PlannedStep, values: Mapping[str, object], rng: Random) -> PlannedStep:
-    args = {name: _argument(value, values, rng) for name, value in step.args.items()}
-    recovery = _filled(step.recovery, values, rng) if step.recovery else None
-    return replace(step, args=args, recovery=recovery)
-
-
-def _argument(value: Any, values: Mapping[str, object], rng: Random) -> object:
-    if isinstance(value, list):
-        return [_argument(item, values, rng) for item in value]
-    if not isinstance(value, str) or not value.startswith("{"):
-        return value
-    name = value.strip("{}")
-    return rng.choice(_BOOK.any[name]) if name in _BOOK.any else values[name]
+    def _draw(self, name: str) -> object:
+        if name not in self.drawn:
+            self.drawn[name] = self.rng.choice(self.file.any[name])
+        return self.drawn[name]

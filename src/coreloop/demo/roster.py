@@ -1,12 +1,12 @@
-"""The invented companies as the script knows them: enough to choose whom a question is about."""
+"""The companies of the Korean demo, with what decides which questions suit them."""
 
 import csv
 from dataclasses import dataclass
 from functools import cache
-
-from coreloop.demo.tools import PROJECT
+from pathlib import Path
 
 _FULL_HISTORY = 5
+_TABLE = Path(__file__).parent / "projects" / "finlab" / "finlab" / "companies.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def roster() -> tuple[Company, ...]:
     tuple of Company
         One per company, with its newest year's amounts.
     """
-    with (PROJECT / "finlab" / "companies.csv").open(encoding="utf-8", newline="") as table:
+    with _TABLE.open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     names = dict.fromkeys(row["name"] for row in rows)
     return tuple(_summarise([row for row in rows if row["name"] == name]) for name in names)

@@ -1,4 +1,4 @@
-"""The demo from end to end: a scratch project, its requests and records, its proposals, one promotion."""
+"""A demo from end to end: a scratch project, its requests and records, its proposals, one promotion."""
 
 import shutil
 from collections.abc import Callable
@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from coreloop.days import Days
 from coreloop.demo.agent import answer
-from coreloop.demo.promoting import Promoted, promote_first
+from coreloop.demo.promoting import Promoted, promote_statement
+from coreloop.demo.scenario import Scenario
 from coreloop.demo.script import scripted_requests
 from coreloop.demo.tools import copy_project, load_tools
 from coreloop.errors import GitError, WorkspaceError
@@ -31,7 +32,7 @@ _NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the scripted agent did: requests, calls, and how many of the calls failed."""
+    """How many requests the scripted agent answered, and how many of its calls failed."""
 
     n_requests: int
     n_calls: int
@@ -39,7 +40,7 @@ class Recorded:
 
 
 class DemoProposals(NamedTuple):
-    """What Phase P found, its candidates file, and where that and the draft were written."""
+    """The outcome of Phase P: its candidates file, and where that and the draft were written."""
 
     proposals: Proposals
     document: CandidatesFile
@@ -47,7 +48,7 @@ class DemoProposals(NamedTuple):
 
 
 class DemoRefined(NamedTuple):
-    """What Phase F found, its counterexamples file, and where that and the draft were written."""
+    """The outcome of Phase F: its counterexamples file, and where that and the draft were written."""
 
     refined: Refined
     document: CounterexamplesFile
@@ -56,7 +57,7 @@ class DemoRefined(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """How the demo ended; `failed` is why git did not let the first statement be promoted."""
+    """The outcome of the demo; `failed` is the git error that stopped the promotion."""
 
     proposed: DemoProposals
     refined: DemoRefined
@@ -65,6 +66,7 @@ class DemoResult:
 
 
 def run_demo(
+    scenario: Scenario,
     folder: Path,
     *,
     seed: int,
@@ -74,38 +76,40 @@ def run_demo(
 
     Parameters
     ----------
+    scenario : Scenario
+        Which demo.
     folder : Path
         Becomes a small project and, if there is something to promote, a git repository.
     seed : int
-        Which questions are asked.
+        The same seed gives the same questions and proposals.
     tell : callable
-        Is called with the outcome of each stage as soon as there is one.
+        Called with the outcome of each stage when the stage ends.
 
     Raises
     ------
     WorkspaceError
-        The folder holds something, or cannot be written.
+        The folder is not empty, or cannot be written.
     """
-    make_project(folder)
-    tell(record_requests(folder, seed=seed))
+    make_project(scenario, folder)
+    tell(record_requests(scenario, folder, seed=seed))
     proposed = propose_candidates(folder)
     tell(proposed)
     refined = refine_failures(folder)
     tell(refined)
-    wanted = _first_with_text(refined, proposed)
-    if wanted is None:
+    first = _first_with_text(refined, proposed)
+    if first is None:
         return DemoResult(proposed, refined)
     try:
-        promoted = promote_first(folder, *wanted)
+        promoted = promote_statement(folder, *first, message=f"docs: {scenario.summary}")
     except GitError as error:
-        error.add_note("the proposals are there, only the promotion was left out")
+        error.add_note("the proposals are complete, only the promotion was skipped")
         return DemoResult(proposed, refined, failed=error)
     tell(promoted)
     return DemoResult(proposed, refined, promoted)
 
 
 def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:
-    """File and id of what is promoted: what sets failed calls apart comes first."""
+    """File and id of the statement to promote: those of failed calls come first."""
     for document, paths in ((refined.document, refined.paths), (proposed.document, proposed.paths)):
         for statement in document.statements:
             if statement.suggested_append is not None:
@@ -113,37 +117,39 @@ def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Pat
     return None
 
 
-def make_project(folder: Path) -> None:
-    """Copy the demo's tool package and coreloop.yaml into a new or empty folder.
+def make_project(scenario: Scenario, folder: Path) -> None:
+    """Copy a demo's tool package and coreloop.yaml into a new or empty folder.
 
     Raises
     ------
     WorkspaceError
-        The folder holds something, or cannot be written.
+        The folder is not empty, or cannot be written.
     """
     try:
         if folder.exists() and any(folder.iterdir()):
             raise WorkspaceError("is not empty; name a new folder", path=folder)
-        copy_project(folder)
+        copy_project(scenario.project, folder)
     except (OSError, shutil.Error) as error:
         raise WorkspaceError(f"cannot be written ({error})", path=folder) from error
 
 
-def record_requests(folder: Path, *, seed: int, count: int = 300) -> Recorded:
+def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int = 300) -> Recorded:
     """Let the scripted agent answer its questions; every request becomes a line of the audit log.
 
     Parameters
     ----------
+    scenario : Scenario
+        Which demo.
     folder : Path
-        A demo project.
+        Its project.
     seed : int
         The same seed gives the same questions, calls and times.
     count : int
         Requests.
     """
-    tools = load_tools(folder)
+    tools = load_tools(folder, scenario.name)
     n_calls = n_failed = 0
-    for request in scripted_requests(seed, count):
+    for request in scripted_requests(scenario, seed, count):
         moment_ns = (_START_S + request.offset_min * 60) * 1_000_000_000
         collector = AuditCollector(
             request.question,
@@ -154,14 +160,14 @@ def record_requests(folder: Path, *, seed: int, count: int = 300) -> Recorded:
             data_dir=folder / "data",
             clock_ns=partial(int, moment_ns),
         )
-        given = answer(request, tools, collector)
-        n_calls += given.n_calls
-        n_failed += given.n_failed_calls
+        answered = answer(scenario, request, tools, collector)
+        n_calls += answered.n_calls
+        n_failed += answered.n_failed_calls
     return Recorded(count, n_calls, n_failed)
 
 
 def propose_candidates(folder: Path) -> DemoProposals:
-    """Run Phase P on the demo's records."""
+    """Run Phase P on a demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)
@@ -172,7 +178,7 @@ def propose_candidates(folder: Path) -> DemoProposals:
 
 
 def refine_failures(folder: Path) -> DemoRefined:
-    """Run Phase F on the demo's records."""
+    """Run Phase F on a demo's records."""
     workspace = open_workspace(folder)
     gates = workspace.settings.gates
     settings = mine_settings(workspace.settings, gates.min_chunk_len)

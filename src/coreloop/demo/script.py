@@ -7,20 +7,21 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from coreloop.demo.phrases import word_question
-from coreloop.demo.plan import PlannedStep, Request, Subject
-from coreloop.demo.recipes import NOT_ON_FILE, RECIPES, Recipe, plan_calls, suits
-from coreloop.demo.roster import roster
+from coreloop.demo.plan import PlannedStep, Request
+from coreloop.demo.recipes import Recipe
+from coreloop.demo.scenario import Scenario
 
 _WINDOW_MIN = 30 * 24 * 60
 _SESSION_MIN = 60
 
 
-def scripted_requests(seed: int, count: int = 300) -> Iterator[Request]:
+def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[Request]:
     """Questions over thirty days, with the calls that the agent will make for each.
 
     Parameters
     ----------
+    scenario : Scenario
+        Whose recipes and phrases are used.
     seed : int
         The same seed gives the same requests.
     count : int
@@ -32,10 +33,10 @@ def scripted_requests(seed: int, count: int = 300) -> Iterator[Request]:
         In the order of ``offset_min``.
     """
     rng = Random(seed)
-    dealt = _deal(RECIPES, count)
+    dealt = _deal(scenario.recipes.recipes, count)
     rng.shuffle(dealt)
     for recipe, (offset_min, session) in zip(dealt, _schedule(count, rng), strict=True):
-        yield _request(recipe, rng, offset_min=offset_min, session=session)
+        yield _request(scenario, recipe, rng, offset_min=offset_min, session=session)
 
 
 def _deal(recipes: Sequence[Recipe], count: int) -> list[Recipe]:
@@ -60,28 +61,21 @@ def _schedule(count: int, rng: Random) -> list[tuple[int, str]]:
     return sorted(moments[:count])
 
 
-def _request(recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> Request:
-    subject = _subject(recipe, rng)
-    plan = tuple(_timed(step, rng) for step in plan_calls(recipe, subject, rng))
-    missing = next((step.args["company"] for step in plan if step.args.get("company") in NOT_ON_FILE), None)
-    nouns = subject.nouns() if missing is None else subject.nouns() | {"company": str(missing)}
-    question, language = word_question(recipe.topic, rng, nouns=nouns)
+def _request(scenario: Scenario, recipe: Recipe, rng: Random, *, offset_min: int, session: str) -> Request:
+    subject = scenario.choose_subject(recipe, rng)
+    steps, nouns = scenario.recipes.plan_calls(recipe, subject, rng)
+    plan = tuple(_timed(step, rng) for step in steps)
+    question, language = scenario.phrases.word_question(recipe.topic, rng, nouns=nouns)
     return Request(
         question=question,
         language=language,
         session=session,
         offset_min=offset_min,
-        stock_code=None if missing or recipe.topic.endswith("_screen") else subject.company.code,
+        stock_code=subject.stock_code,
         plan=plan,
         closing=recipe.closing,
         outage=recipe.outage,
     )
-
-
-def _subject(recipe: Recipe, rng: Random) -> Subject:
-    company = rng.choice([company for company in roster() if suits(recipe, company)])
-    peers = [one for one in roster() if one.sector == company.sector and not one.is_young and one != company]
-    return Subject(company=company, peer=rng.choice(peers), count=rng.randint(3, 4))
 
 
 def _timed(step: PlannedStep, rng: Random) -> PlannedStep:

@@ -166,14 +166,23 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     done = run("demo", "--out", str(tmp_path / "scratch"))
     assert done.returncode == 2
     assert "cand-2026-04-25-001" in done.stdout
-    assert "git is not installed, or not in PATH; the proposals are there, only the prom" in done.stderr
+    assert "git is not installed, or not in PATH; the proposals are complete, only the p" in done.stderr
 
 
-def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(run: Run, tmp_path: Path):
-    done = run("demo", "--out", str(tmp_path / "scratch"))
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [
+        pytest.param([], "priority: one of high, low, normal, urgent", id="English"),
+        pytest.param(["--korean"], "axis: one of 배당, 성장성, 수익성, 안정성, 현금흐름", id="Korean"),
+    ],
+)
+def test_the_demo_shows_the_text_of_a_statement_and_what_to_do_next(
+    option: list[str], line: str, run: Run, tmp_path: Path
+):
+    done = run("demo", *option, "--out", str(tmp_path / "scratch"))
     assert done.returncode == 0
     assert "300 requests" in done.stdout
-    assert "+    - axis: one of " in done.stdout
+    assert f"+    - {line}" in done.stdout
     following = re.search(r"^  (dartlab-coreloop refine .*)$", done.stdout, re.MULTILINE)
     assert following is not None
     again = subprocess.run(

@@ -1,120 +1,86 @@
-"""The scripted agent: a pure script, calls that really happen, and the behaviours that the demo shows."""
+"""The scripted agent, in both demos: a pure script, and calls that really happen."""
 
-import json
 import unicodedata
-from collections import defaultdict
 from itertools import pairwise
 
 import pytest
 import yaml
 
-from coreloop.demo.agent import answer, scripted_requests
+from coreloop.categories import Categories
+from coreloop.demo.finlab import FINLAB
+from coreloop.demo.helpdesk import HELPDESK
 from coreloop.demo.phrases import Noun
-from coreloop.demo.plan import PlannedStep, Request
-from coreloop.demo.prose import find_violation
-from coreloop.demo.roster import roster
-from coreloop.demo.tools import PROJECT, load_tools
-from coreloop.observe import AuditCollector
+from coreloop.demo.plan import FromResult, PlannedStep, Request
+from coreloop.demo.script import scripted_requests
+from scripted import answered, tools_of, work
 
-TOOLS = load_tools()
-SEEDS = [0, 7, 20260425]
 OF_THE_RUN = ("request_id", "duration_total_ms")
-SELECTORS = {"analysis": "axis", "scan": "target"}
-ALWAYS_GOOD = [
-    "analysis(수익성)>show()",
-    "scan(부채비율)>compare()>analysis(안정성)",
-    "analysis(현금흐름)>trend()>show()",
-    "analysis(배당)>show()",
-    "scan(영업이익률)>compare()",
-    "analysis(안정성)>analysis(현금흐름)>show()",
-    "scan(배당)>compare()",
-]
+TOOL_ERRORS = (LookupError, PermissionError, TypeError, ValueError)
 
 
-@pytest.fixture(scope="module", params=SEEDS, ids=str)
-def worked(request, tmp_path_factory):
-    return _work(request.param, tmp_path_factory.mktemp("worked"))
-
-
-def _work(seed, folder, tools=TOOLS):
-    """Every request with the record that the real collector wrote of it, and its answer."""
-    requests = list(scripted_requests(seed))
-    answers = [answer(request, tools, _collector(folder, request.question)) for request in requests]
-    return list(zip(requests, _records(folder), answers, strict=True))
-
-
-def _collector(folder, question="?"):
-    return AuditCollector(question, data_dir=folder, clock_ns=lambda: 1_777_109_400_000_000_000)
-
-
-def _records(folder):
-    lines = (folder / "audit" / "ai-ask" / "2026-04-25.jsonl").read_bytes().splitlines()
-    return [json.loads(line) for line in lines]
-
-
-def _answered(request, folder):
-    given = answer(request, TOOLS, _collector(folder))
-    (record,) = _records(folder)
-    return given, record
-
-
-def test_a_seed_says_everything():
-    assert list(scripted_requests(3)) == list(scripted_requests(3))
-    assert list(scripted_requests(3)) != list(scripted_requests(4))
+def test_a_seed_says_everything(scenario):
+    assert list(scripted_requests(scenario, 3)) == list(scripted_requests(scenario, 3))
+    assert list(scripted_requests(scenario, 3)) != list(scripted_requests(scenario, 4))
 
 
 @pytest.mark.parametrize("count", [0, 1, 17, 300, 1000])
-def test_as_many_requests_as_asked_for(count):
-    assert len(list(scripted_requests(1, count))) == count
+def test_as_many_requests_as_asked_for(scenario, count):
+    assert len(list(scripted_requests(scenario, 1, count))) == count
 
 
-def test_two_runs_of_a_seed_record_the_same(tmp_path):
+def test_two_runs_of_a_seed_record_the_same(scenario, tmp_path):
     first, second = (
-        [{**record, **dict.fromkeys(OF_THE_RUN)} for _, record, _ in _work(5, tmp_path / name)]
+        [
+            {**record, **dict.fromkeys(OF_THE_RUN)}
+            for _, record, _ in work(scenario, 5, tmp_path / name).requests
+        ]
         for name in ("a", "b")
     )
     assert first == second
 
 
 def test_every_record_is_kept_whole(worked):
-    assert [record for _, record, _ in worked if "tool_calls_omitted" in record] == []
-    assert [record["question"] for _, record, _ in worked] == [request.question for request, _, _ in worked]
+    assert [record for _, record, _ in worked.requests if "tool_calls_omitted" in record] == []
+    asked = [request.question for request, _, _ in worked.requests]
+    assert [record["question"] for _, record, _ in worked.requests] == asked
 
 
 def test_requests_come_in_order_over_thirty_days_in_shared_sessions(worked):
-    requests = [request for request, _, _ in worked]
-    assert all(one.offset_min <= other.offset_min for one, other in pairwise(requests))
+    requests = [request for request, _, _ in worked.requests]
+    assert all(request.offset_min <= after.offset_min for request, after in pairwise(requests))
     days = {request.offset_min // (24 * 60) for request in requests}
     assert days <= set(range(30))
     assert len(days) >= 28
     assert 80 < len({request.session for request in requests}) < 200
 
 
-def test_questions_differ_in_more_than_the_company(worked):
-    words = [set(_normalised(request.question).split()) for request, _, _ in worked]
+def test_questions_differ_in_more_than_the_name(worked):
+    words = [set(_normalised(request.question).split()) for request, _, _ in worked.requests]
     alike = sum(
-        any(len(one & other) >= 0.8 * len(one | other) for j, other in enumerate(words) if i != j)
-        for i, one in enumerate(words)
+        any(len(here & other) >= 0.8 * len(here | other) for j, other in enumerate(words) if i != j)
+        for i, here in enumerate(words)
     )
     assert alike < 0.1 * len(words)
-    nameless = {_normalised(_without_names(request.question)) for request, _, _ in worked}
+    names = {
+        str(noun)
+        for request, _, _ in worked.requests
+        for step in request.plan
+        for noun in step.args.values()
+        if isinstance(noun, str) and noun in request.question
+    }
+    nameless = {_normalised(_without(names, request.question)) for request, _, _ in worked.requests}
     assert len(nameless) > 0.8 * len(words)
 
 
-def test_questions_are_korean_and_some_are_english(worked):
-    english = sum(request.language == "en" for request, _, _ in worked)
-    assert 20 < english < 100
-
-
 def test_a_question_belongs_to_one_category_or_none(worked):
-    rules = yaml.safe_load((PROJECT / "coreloop.yaml").read_text(encoding="utf-8"))["categories"]
-    labelled = defaultdict(int)
-    for request, _, _ in worked:
-        question = request.question.casefold()
-        labels = [rule["label"] for rule in rules if any(word in question for word in rule["any"])]
+    rules = yaml.safe_load((worked.scenario.project / "coreloop.yaml").read_text(encoding="utf-8"))
+    categories = [Categories([(rule["label"], rule["any"])]) for rule in rules["categories"]]
+    seen = set()
+    for request, _, _ in worked.requests:
+        labels = {rule.label(request.question) for rule in categories} - {"UNSPECIFIED"}
         assert len(labels) <= 1, request.question
-        labelled["".join(labels)] += 1
-    assert labelled.keys() == {rule["label"] for rule in rules} | {""}
+        seen |= labels or {""}
+    assert seen == {rule["label"] for rule in rules["categories"]} | {""}
 
 
 def test_particles_follow_the_last_syllable():
@@ -125,166 +91,118 @@ def test_particles_follow_the_last_syllable():
     assert f"{Noun('ROE'):이가} {Noun('ROE')}" == "ROE가 ROE"
 
 
-def test_the_tools_are_really_called(tmp_path):
+def test_the_tools_are_really_called(scenario, tmp_path):
     seen = []
 
     def spied(name):
         def call(**args):
             seen.append((name, args))
-            return TOOLS[name](**args)
+            return tools_of(scenario)[name](**args)
 
         return call
 
+    spies = {name: spied(name) for name in tools_of(scenario)}
     recorded = [
         (call["name"], call["args"])
-        for _, record, _ in _work(2, tmp_path, {name: spied(name) for name in TOOLS})
+        for _, record, _ in work(scenario, 2, tmp_path, spies).requests
         for call in record["tool_calls"]
     ]
     assert seen == recorded
-    assert len(seen) > 600
+    assert len(seen) > 500
 
 
 def test_a_recorded_outcome_is_what_the_tool_does_again(worked):
-    for _, record, _ in worked:
+    for _, record, _ in worked.requests:
         for call in record["tool_calls"]:
             try:
-                result, error = TOOLS[call["name"]](**call["args"]), None
-            except (LookupError, TypeError, ValueError) as exc:
+                result, error = worked.tools[call["name"]](**call["args"]), None
+            except TOOL_ERRORS as exc:
                 result, error = None, f"{type(exc).__name__}: {exc}"
+            flags = result.get("flags", []) if isinstance(result, dict) else []
             assert (call["ok"], call["error"]) == (error is None, error)
-            assert call["extreme_flags"] == (result or {}).get("flags", [])
+            assert call["extreme_flags"] == flags
             assert (call["result_size_bytes"] > 0) == call["ok"]
 
 
 def test_each_request_is_one_record_with_the_length_of_its_answer(worked):
-    for request, record, given in worked:
+    for request, record, given in worked.requests:
         assert (record["chunk_len"], record["error"]) == (len(given.text), request.outage)
         assert bool(given.text) == (request.outage is None)
 
 
-def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(tmp_path):
+def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(scenario, tmp_path):
     def broken(**_):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        _work(0, tmp_path, dict.fromkeys(TOOLS, broken))
-
-
-def test_forgotten_arguments_always_fail_and_are_made_good(worked):
-    forgotten = [
-        (call, following)
-        for _, record, _ in worked
-        for call, following in pairwise([*record["tool_calls"], None])
-        if (call["error"] or "").startswith("TypeError")
-    ]
-    assert len(forgotten) >= 15
-    for call, following in forgotten:
-        assert following["ok"]
-        assert call["args"].items() < following["args"].items()
-
-
-def test_made_up_axes_and_unknown_companies_fail(worked):
-    errors = [call["error"] for _, record, _ in worked for call in record["tool_calls"] if call["error"]]
-    assert sum("unknown axis" in error for error in errors) >= 15
-    assert sum("unknown company" in error for error in errors) >= 5
-
-
-def test_some_overrides_clear_the_flag_some_do_not_and_some_flags_get_none(worked):
-    outcomes = [override["succeeded"] for _, record, _ in worked for override in record["override_calls"]]
-    ignored = [
-        record
-        for _, record, _ in worked
-        if not record["override_calls"] and any(call["extreme_flags"] for call in record["tool_calls"])
-    ]
-    assert outcomes.count(True) >= 8
-    assert outcomes.count(False) >= 3
-    assert len(ignored) >= 5
-    used = [
-        call["overrides_used"]
-        for _, record, _ in worked
-        for call in record["tool_calls"]
-        if call["overrides_used"]
-    ]
-    assert used == [["exclude_one_off"]] * len(outcomes)
+        work(scenario, 0, tmp_path, dict.fromkeys(tools_of(scenario), broken))
 
 
 def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
-    broken = {record["violation"] for _, record, _ in worked if record["violation"]}
-    assert broken == {"the answer recommends a trade", "the answer states a figure that no result holds"}
-    assert all(record["violation"] == given.violation for _, record, given in worked)
-    outages = [given.error for _, _, given in worked if given.error]
+    broken = {record["violation"] for _, record, _ in worked.requests if record["violation"]}
+    prose = worked.scenario.prose
+    assert broken == {prose.forbidden_is, "the answer states a figure that no result holds"}
+    assert all(record["violation"] == given.violation for _, record, given in worked.requests)
+    outages = [given.error for _, _, given in worked.requests if given.error]
     assert 4 <= len(outages) <= 8
     assert {"rate limit exceeded (429): retry after 20 s", "connection reset by peer"} == set(outages)
 
 
-def test_figures_of_the_results_are_no_violation():
-    assert find_violation("ROE 8.2%", ["- ROE: 8.2%"]) is None
-    assert find_violation("ROE 8.3%", ["- ROE: 8.2%"]) == "the answer states a figure that no result holds"
+@pytest.mark.parametrize(
+    ("scenario", "line", "changed"),
+    [(FINLAB, "ROE 8.2%", "ROE 8.3%"), (HELPDESK, "$79.00 refunded", "$78.00 refunded")],
+    ids=["finlab", "helpdesk"],
+)
+def test_figures_of_the_results_are_no_violation(scenario, line, changed):
+    prose = scenario.prose
+    assert prose.find_violation(line, [f"- {line}"]) is None
+    assert prose.find_violation(changed, [line]) == "the answer states a figure that no result holds"
 
 
-def test_answers_have_honest_lengths(worked):
-    lengths = [len(given.text) for _, _, given in worked]
-    assert sum(length >= 400 for length in lengths) > 150
-    assert sum(200 <= length < 400 for length in lengths) > 5
-    assert sum(length < 200 for length in lengths) > 20
-
-
-def test_good_ways_of_working_always_succeed_and_a_bad_one_mostly_fails(worked):
-    """The same rule as the miner's, written down plainly: what the demo promises to show."""
-    verdicts = defaultdict(list)
-    companies = defaultdict(set)
-    for request, record, given in worked:
-        verdict = _succeeded(record, given)
-        if verdict is not None:
-            verdicts[_sequence(record["tool_calls"])].append(verdict)
-            companies[_sequence(record["tool_calls"])].add(request.stock_code)
-    for sequence in ALWAYS_GOOD:
-        assert len(verdicts[sequence]) >= 10
-        assert all(verdicts[sequence]), sequence
-    assert len(companies["analysis(수익성)>show()"]) >= 15
-    growth = verdicts["analysis(성장성)>trend()"]
-    assert 0 < sum(growth) < 0.5 * len(growth)
-    assert len(growth) >= 18
-
-
-def test_a_stuck_agent_stops_calling(tmp_path):
-    asked = PlannedStep("analysis", {"company": "들찬푸드", "axis": "주가"})
-    given, record = _answered(
-        _asking(asked, PlannedStep("show", {"company": "들찬푸드", "topic": "손익"})), tmp_path
-    )
+@pytest.mark.parametrize(
+    ("scenario", "step", "next_step", "words"),
+    [
+        pytest.param(
+            FINLAB,
+            PlannedStep("analysis", {"company": "들찬푸드", "axis": "주가"}),
+            PlannedStep("show", {"company": "들찬푸드", "topic": "손익"}),
+            "죄송합니다",
+            id="finlab",
+        ),
+        pytest.param(
+            HELPDESK,
+            PlannedStep("list_orders", {"customer": "Nobody"}),
+            PlannedStep("search_articles", {"query": "refund"}),
+            "Sorry",
+            id="helpdesk",
+        ),
+    ],
+)
+def test_a_stuck_agent_stops_calling(scenario, step, next_step, words, tmp_path):
+    given, record = answered(scenario, _asking(scenario, step, next_step), tmp_path)
     assert [call["ok"] for call in record["tool_calls"]] == [False]
-    assert "죄송합니다" in given.text
+    assert words in given.text
 
 
 def test_a_recovery_may_fail_in_its_turn(tmp_path):
     worse = PlannedStep("trend", {"company": "들찬푸드", "metric": "sales", "years": 9})
-    _, record = _answered(_asking(PlannedStep("trend", {"company": "들찬푸드"}, recovery=worse)), tmp_path)
+    step = PlannedStep("trend", {"company": "들찬푸드"}, recovery=worse)
+    _, record = answered(FINLAB, _asking(FINLAB, step), tmp_path)
     assert [call["ok"] for call in record["tool_calls"]] == [False, False]
 
 
-def _asking(*plan):
-    return Request("?", language="ko", session="s", offset_min=0, stock_code=None, plan=plan)
+def test_an_argument_is_taken_from_the_last_result_of_its_tool(tmp_path):
+    lists = [PlannedStep("list_orders", {"customer": name}) for name in ("C-207", "C-214")]
+    newest = FromResult("list_orders", (0, "id"))
+    step = PlannedStep("refund_order", {"order_id": newest, "amount": 1, "reason": "test"})
+    _, record = answered(HELPDESK, _asking(HELPDESK, *lists, step), tmp_path)
+    (expected, *_) = tools_of(HELPDESK)["list_orders"]("C-214")
+    assert record["tool_calls"][-1]["args"]["order_id"] == expected["id"]
 
 
-def _succeeded(record, given):
-    if given.error:
-        return None
-    flagged = any(call["extreme_flags"] for call in record["tool_calls"])
-    cleared = bool(record["override_calls"]) and all(
-        override["succeeded"] for override in record["override_calls"]
-    )
-    if given.violation or not record["tool_calls"][-1]["ok"] or (flagged and not cleared):
-        return False
-    if 200 <= len(given.text) < 400:
-        return None
-    return len(given.text) >= 400
-
-
-def _sequence(calls):
-    steps = [
-        f"{call['name']}({call['args'].get(SELECTORS.get(call['name']), '')})" for call in calls if call["ok"]
-    ]
-    return ">".join(step for step, before in zip(steps, [None, *steps], strict=False) if step != before)
+def _asking(scenario, *plan):
+    language = next(iter(scenario.prose.sentences))
+    return Request("?", language=language, session="s", offset_min=0, stock_code=None, plan=plan)
 
 
 def _normalised(question):
@@ -292,7 +210,7 @@ def _normalised(question):
     return " ".join("".join(char for char in folded if char.isalnum() or char.isspace()).split())
 
 
-def _without_names(question):
-    for company in roster():
-        question = question.replace(company.name, "")
+def _without(names, question):
+    for name in names:
+        question = question.replace(name, "")
     return question

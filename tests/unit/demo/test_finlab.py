@@ -1,70 +1,20 @@
-"""The demo's tool package: its figures, its errors, its docstrings, and that its companies are invented."""
+"""The Korean demo's tool package: its figures, its errors, and that its companies are invented."""
 
 import csv
-import doctest
-import inspect
 import json
-import sys
 from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import yaml
 
-from coreloop.demo.recipes import NOT_ON_FILE
+from coreloop.demo.finlab import FINLAB
 from coreloop.demo.roster import roster
-from coreloop.demo.tools import PROJECT, copy_project, load_tools
+from coreloop.demo.tools import copy_project, load_tools
+from scripted import tools_of
 
-TOOLS = load_tools()
-MODULES = {name: sys.modules[tool.__module__] for name, tool in TOOLS.items()}
-HEADED = ["Parameters", "Returns", "Raises", "Examples", "Notes", "Guide", "See Also"]
+TOOLS = tools_of(FINLAB)
+NOT_ON_FILE = FINLAB.recipes.any["not_on_file"]
 KRX = Path(__file__).parents[4] / "shared" / "data" / "krx_companies.tsv"
-
-
-def test_the_tools_are_the_five_of_the_configuration():
-    configured = yaml.safe_load((PROJECT / "coreloop.yaml").read_text(encoding="utf-8"))["tools"]
-    assert configured.keys() == TOOLS.keys()
-    for name, entry in configured.items():
-        path, symbol = entry["target"].split("::")
-        assert symbol == TOOLS[name].__name__
-        assert Path(inspect.getfile(TOOLS[name])) == PROJECT / path
-        assert set(entry.get("selectors", [])) <= set(inspect.signature(TOOLS[name]).parameters)
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_examples_in_the_docstring_are_true(name):
-    found = doctest.DocTestFinder().find(TOOLS[name], name, globs=dict(vars(MODULES[name])))
-    results = [doctest.DocTestRunner(verbose=False).run(test) for test in found]
-    assert sum(result.attempted for result in results) >= 2
-    assert sum(result.failed for result in results) == 0
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_docstring_has_nine_sections_in_order(name):
-    lines = inspect.getdoc(TOOLS[name]).splitlines()
-    headed = [above for above, below in pairwise(lines) if below and set(below) == {"-"}]
-    assert headed == HEADED
-    summary, blank, description = lines[:3]
-    assert summary.endswith(".")
-    assert blank == ""
-    assert description
-    assert description not in HEADED
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_docstring_names_every_parameter(name):
-    documented = inspect.getdoc(TOOLS[name]).split("Parameters\n")[1].split("Returns\n")[0]
-    assert [
-        line.split(" : ")[0] for line in documented.splitlines() if " : " in line and line[0] != " "
-    ] == list(inspect.signature(TOOLS[name]).parameters)
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_no_guide_names_another_tool(name):
-    """Which calls go well together is what the demo's mining must find."""
-    guide = inspect.getdoc(TOOLS[name]).split("Guide\n")[1].split("See Also\n")[0]
-    assert not [other for other in TOOLS if f"{other}(" in guide or f"`{other}`" in guide]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +124,8 @@ def test_every_axis_answers_for_every_company_in_plain_json(axis):
 def test_a_trend_is_called_by_its_slope():
     directions = defaultdict(list)
     for company in roster():
-        found = TOOLS["trend"](company.name, "debt_ratio", 2)
-        directions[found["direction"]].append(found["slope"])
+        line = TOOLS["trend"](company.name, "debt_ratio", 2)
+        directions[line["direction"]].append(line["slope"])
     assert directions.keys() == {"rising", "falling", "flat"}
     assert min(directions["rising"]) > 0 > max(directions["falling"])
 
@@ -200,16 +150,10 @@ def test_balance_sheets_balance():
     assert all(int(row["assets"]) == int(row["liabilities"]) + int(row["equity"]) for row in _rows())
 
 
-def test_a_copied_project_loads_from_where_it_was_copied(tmp_path):
-    copy_project(tmp_path)
-    tools = load_tools(tmp_path)
-    assert Path(inspect.getfile(tools["analysis"])).parent == tmp_path / "finlab"
-    assert tools["analysis"]("나린반도체", "수익성") == TOOLS["analysis"]("나린반도체", "수익성")
-
-
-def test_a_folder_without_tools_is_an_import_error(tmp_path):
-    with pytest.raises(ImportError, match="finlab"):
-        load_tools(tmp_path)
+def test_a_copied_project_has_the_same_figures(tmp_path):
+    copy_project(FINLAB.project, tmp_path)
+    analysis = load_tools(tmp_path, "finlab")["analysis"]
+    assert analysis("나린반도체", "수익성") == TOOLS["analysis"]("나린반도체", "수익성")
 
 
 def test_no_company_is_a_listed_one():
@@ -219,14 +163,14 @@ def test_no_company_is_a_listed_one():
         rows = list(csv.reader(table, delimiter="\t", quoting=csv.QUOTE_NONE))
     listed_codes = {row[0] for row in rows}
     listed = {_folded(name) for row in rows for cell in row[1:] for name in cell.split("|")} - {""}
-    invented = {_folded(one.name) for one in roster()} | {_folded(name) for name in NOT_ON_FILE}
+    invented = {_folded(company.name) for company in roster()} | {_folded(name) for name in NOT_ON_FILE}
     assert len(listed) > 2000
     assert not invented & listed
-    assert not {one.code for one in roster()} & listed_codes
+    assert not {company.code for company in roster()} & listed_codes
 
 
 def _rows():
-    with (PROJECT / "finlab" / "companies.csv").open(encoding="utf-8", newline="") as table:
+    with (FINLAB.project / "finlab" / "companies.csv").open(encoding="utf-8", newline="") as table:
         return list(csv.DictReader(table))
 
 

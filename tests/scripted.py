@@ -1,0 +1,52 @@
+"""The demos' scripts at work: every request with the record that the real collector wrote of it."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from coreloop.demo.agent import answer
+from coreloop.demo.finlab import FINLAB
+from coreloop.demo.helpdesk import HELPDESK
+from coreloop.demo.script import scripted_requests
+from coreloop.demo.tools import load_tools
+from coreloop.observe import AuditCollector
+
+SCENARIOS = {"helpdesk": HELPDESK, "finlab": FINLAB}
+
+
+@dataclass(frozen=True)
+class Worked:
+    """A scenario, its tools, and its requests with their records and answers."""
+
+    scenario: object
+    tools: object
+    requests: list
+
+
+@cache
+def tools_of(scenario):
+    return load_tools(scenario.project, scenario.name)
+
+
+def work(scenario, seed, folder, tools=None):
+    """Answer all requests of a seed, all recorded into one file."""
+    tools = tools or tools_of(scenario)
+    requests = list(scripted_requests(scenario, seed))
+    answers = [answer(scenario, request, tools, collector(folder, request.question)) for request in requests]
+    return Worked(scenario, tools, list(zip(requests, records(folder), answers, strict=True)))
+
+
+def answered(scenario, request, folder):
+    """One answer and its record."""
+    given = answer(scenario, request, tools_of(scenario), collector(folder))
+    (record,) = records(folder)
+    return given, record
+
+
+def collector(folder, question="?"):
+    return AuditCollector(question, data_dir=folder, clock_ns=lambda: 1_777_109_400_000_000_000)
+
+
+def records(folder):
+    lines = (folder / "audit" / "ai-ask" / "2026-04-25.jsonl").read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
