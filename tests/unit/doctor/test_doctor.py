@@ -21,6 +21,7 @@ from promoting import run_git
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 Command = Callable[..., tuple[int, str, str]]
+SOURCE = f"git+https://example.com/coreloop.git@{'0' * 40}"
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def folder(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> 
 def sound(folder: Path, entry_point: Command) -> Path:
     """A repository that ``init`` has set up, with a record of today and its tool."""
     run_git(folder, "init", "--quiet", "--initial-branch=main")
-    assert entry_point(folder, "init", "--confirm")[0] == 0
+    assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
     (folder / "tools.py").write_text("def analysis(axis): ...\n")
     log(folder)
     return folder
@@ -84,7 +85,7 @@ def test_after_init_and_a_record_no_fault_is_left(sound: Path):
 def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
     assert [one for one in checked(folder).values() if one.level != "ok" and not one.todo] == []
     run_git(folder, "init", "--quiet", "--initial-branch=main")
-    assert entry_point(folder, "init", "--confirm")[0] == 0
+    assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
     sound = folder
     log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
     (sound / "coreloop.yaml").write_text("gate: {}\n")
