@@ -47,7 +47,9 @@ class Journal:
         self._fd = -1
         self._day = ""
         self._checked = 0
-        self._end = -1  # of the line that this journal wrote last; where the next one begins, nobody else wrote
+        self._end = (
+            -1
+        )  # of the line that this journal wrote last; where the next one begins, nobody else wrote
         self._torn = False
         _JOURNALS.add(self)
 
