@@ -199,7 +199,7 @@ def test_a_database_that_is_damaged_is_not_archived_as_if_it_were_sound(database
 def test_a_copy_with_other_rows_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch):
     counts = iter([{"insights": 1}, {"insights": 2}])
     monkeypatch.setattr(archive, "_counts", lambda _: next(counts))
-    with pytest.raises(WorkspaceError, match="the copy has other rows; nothing was changed"):
+    with pytest.raises(WorkspaceError, match="the copy differs in its row counts; nothing was changed"):
         snapshot(database, database.parent / "a", "pre-cleanup", now=NOW)
     assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
 

@@ -79,7 +79,7 @@ def test_a_heading_that_is_only_like_it_is_named(heading: str, tmp_path: Path):
     notes = read_notes(tmp_path)
     assert notes.bullets == {}
     named = heading.strip("#* ").removeprefix("3. ")
-    assert notes.skipped["005930.md"].endswith("is not read as a heading; write ## 엔진 개선")
+    assert notes.skipped["005930.md"].endswith("is not recognized as the heading; write ## 엔진 개선")
     assert named in notes.skipped["005930.md"]
 
 
@@ -144,7 +144,7 @@ def folder(tmp_path: Path) -> Path:
 def test_notes_are_read_by_stock_code_and_others_are_named(folder: Path):
     found = read_notes(folder)
     assert found.bullets == {"990168": ("가",)}
-    assert found.skipped == {"README.md": "its name is no stock code", "990030.md": "it is not UTF-8"}
+    assert found.skipped == {"README.md": "its name is not a stock code", "990030.md": "it is not UTF-8"}
 
 
 def test_a_note_that_says_nothing_is_there_all_the_same(folder: Path):
@@ -180,5 +180,5 @@ def test_the_functions_that_maintainers_know(folder: Path):
 def test_the_example_s_notes_are_read():
     found = read_notes(NOTES)
     assert (len(note_codes(NOTES)), len(found.bullets)) == (23, 20)
-    assert found.skipped == {"README.md": "its name is no stock code"}
+    assert found.skipped == {"README.md": "its name is not a stock code"}
     assert "이 줄은 예시 출력이고 제안이 아니다" not in found.bullets["990047"]

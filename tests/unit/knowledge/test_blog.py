@@ -105,10 +105,10 @@ def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reas
     ("text", "line", "reason"),
     [
         (_post("title: a: b"), 2, "mapping values are not allowed here"),
-        (_post("ai: text"), 2, "ai must be keys with values"),
-        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is no code"),
-        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be one text"),
-        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be one text"),
+        (_post("ai: text"), 2, "ai must be a mapping"),
+        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is not a stock code"),
+        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be a single value"),
+        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be a single value"),
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  strengths: [[1]]"),
             5,
@@ -117,12 +117,12 @@ def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reas
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics: [1]"),
             5,
-            "keyMetrics must be keys",
+            "keyMetrics must be a mapping",
         ),
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics:", "    a: {b: 1}"),
             6,
-            "keyMetrics 'a' must be one text",
+            "keyMetrics 'a' must be a single value",
         ),
     ],
 )
@@ -274,12 +274,12 @@ def test_only_files_are_posts_and_their_order_is_that_of_their_paths(project: Wo
 @pytest.mark.parametrize("pattern", ["", "/abs/*.md"])
 def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str, project: Workspace):
     _write(project, "a")
-    with pytest.raises(UsageError, match=r"--glob .* cannot be used; write for example"):
+    with pytest.raises(UsageError, match=r"--glob .* is not a valid pattern; write for example"):
         find_posts(project.root / "blog", pattern, project=project.root)
 
 
 def test_a_blog_that_is_not_there_is_refused(project: Workspace):
-    with pytest.raises(WorkspaceError, match="is no folder; name the blog's with --blog-root"):
+    with pytest.raises(WorkspaceError, match="is not a folder; pass the blog's folder with --blog-root"):
         find_posts(project.root / "nowhere", "*", project=project.root)
 
 

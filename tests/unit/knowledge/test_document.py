@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coreloop.knowledge.audit_analysis import improvement_bullets
 from coreloop.knowledge.blog import read_post
-from coreloop.knowledge.cleanup import KEPT_DAYS
+from coreloop.knowledge.cleanup import RETENTION_DAYS
 from coreloop.knowledge.insights import MIN_ANSWER_CHARS, Insight
 from coreloop.knowledge.playbook import GOOD_QUALITY, GOOD_SUCCESSES, MAX_BULLET_CHARS, PRUNED_BELOW
 from coreloop.knowledge.store import reading
@@ -58,7 +58,7 @@ def test_the_figures_of_the_page_are_those_of_the_rules():
         f"quality {GOOD_QUALITY} or more, {GOOD_SUCCESSES} successes or more",
         f"at most {MAX_BULLET_CHARS} characters",
         f"removes those below {PRUNED_BELOW}",
-        f"executions older than {KEPT_DAYS} days",
+        f"executions older than {RETENTION_DAYS} days",
         f"waits up to {BUSY_TIMEOUT_S:.0f} seconds",
     ):
         assert said in " ".join(PAGE.split()), said

@@ -80,7 +80,7 @@ def test_an_empty_one_has_no_keys(text: str):
 def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
     node = _read(f"---\nkey: {written}\n---\n")["key"]
     if read is None:
-        with pytest.raises(FrontMatterError, match="key must be one text"):
+        with pytest.raises(FrontMatterError, match="key must be a single value"):
             scalar(node, "key")
     else:
         assert scalar(node, "key") == read
@@ -93,10 +93,10 @@ def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
         ("---\ntitle: a: b\n---\n", 2, "mapping values are not allowed here"),
         ("---\na: 1\n\nb: [1, 2\n---\n", 4, "expected ',' or ']'"),
         ("---\na: 1\n\tb: 2\n---\n", 3, "found character '\\t'"),
-        ("---\na: 1\na: 2\n---\n", 3, "stands twice or is no text"),
-        ("---\n[a]: 1\n---\n", 2, "stands twice or is no text"),
-        ("---\n- a\n---\n", 2, "the front matter must be keys with values"),
-        ("---\njust text\n---\n", 2, "the front matter must be keys with values"),
+        ("---\na: 1\na: 2\n---\n", 3, "is duplicate or not text"),
+        ("---\n[a]: 1\n---\n", 2, "is duplicate or not text"),
+        ("---\n- a\n---\n", 2, "the front matter must be a mapping"),
+        ("---\njust text\n---\n", 2, "the front matter must be a mapping"),
         ("---\na: *nowhere\n---\n", 2, "undefined alias"),
         ("---\na: 1\nb: \x07\n---\n", 3, "a character that YAML does not allow"),
         (f"---\na: {'[' * 5000}\n---\n", 1, "nested too deeply"),
@@ -119,7 +119,7 @@ def test_lists_are_read_in_any_style():
 @pytest.mark.parametrize("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
 def test_a_list_holds_texts_alone(written: str):
     node = _read(f"---\n\na: {written}\n---\n")["a"]
-    with pytest.raises(FrontMatterError, match="must be one text") as raised:
+    with pytest.raises(FrontMatterError, match="must be a single value") as raised:
         scalars(node, "a")
     assert raised.value.malformed.line == 3
 

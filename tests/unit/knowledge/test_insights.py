@@ -39,10 +39,10 @@ def knowledge(tmp_path: Path):
         ("990168", 500, "C", "its grade is C, not P or T"),
         ("990168", 500, "V", "its grade is V, not P or T"),
         ("990168", 500, "p", "its grade is p, not P or T"),
-        ("990168", 500, None, "its grade is not known, not P or T"),
-        ("990168", 500, "", "its grade is not known, not P or T"),
-        ("", 500, "P", "it is about no company: there is no stock code"),
-        (None, 500, "P", "it is about no company: there is no stock code"),
+        ("990168", 500, None, "its grade is unknown, not P or T"),
+        ("990168", 500, "", "its grade is unknown, not P or T"),
+        ("", 500, "P", "it has no stock code"),
+        (None, 500, "P", "it has no stock code"),
     ],
 )
 def test_the_write_gate_refuses_with_its_reason(stock_code, answer_chars, grade, reason):

@@ -104,7 +104,7 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path)
 
 
 def test_an_absent_file_says_what_makes_it(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match=r"does not exist; `backfill-blog --confirm` makes it"):
+    with pytest.raises(WorkspaceError, match=r"does not exist; `backfill-blog --confirm` creates it"):
         reading(tmp_path / "x.db").__enter__()
     assert list(tmp_path.iterdir()) == []
 
