@@ -160,7 +160,7 @@ def test_an_empty_folder_may_be_filled(source: Path, tmp_path: Path):
 
 
 def test_a_pipe_and_a_missing_folder_are_refused(source: Path, tmp_path: Path):
-    with pytest.raises(WorkspaceError, match="no such folder"):
+    with pytest.raises(WorkspaceError, match="does not exist"):
         sanitize_dir(tmp_path / "none", tmp_path / "out", MASK)
     os.mkfifo(source / "pipe.jsonl")
     with pytest.raises(WorkspaceError, match="not a regular file"):
@@ -240,7 +240,7 @@ def test_a_worker_lists_a_thousand_bad_lines_and_places(tmp_path: Path):
         chunks.run_chunk(chunks.Chunk(path, 0, path.stat().st_size), None) for path in (bad, private)
     )
     assert (len(torn.rejected), torn.reasons.total()) == (1_000, 2_500)
-    assert (len(found.places), found.found.total()) == (1_000, 1_200)
+    assert (len(found.places), found.findings.total()) == (1_000, 1_200)
 
 
 def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
@@ -260,7 +260,7 @@ def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
     for inside in (out / "key", out / "a" / "key"):
         with pytest.raises(UsageError, match="keep the key elsewhere"):
             read_key(inside, out=out)
-    with pytest.raises(WorkspaceError, match="cannot be made"):
+    with pytest.raises(WorkspaceError, match="cannot be created"):
         read_key(tmp_path / "no" / "key", out=out)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import KeptLine, Rejected, sanitize_lines
+from coreloop.sanitize.lines import Rejected, SanitizedLine, sanitize_lines
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
@@ -56,7 +56,7 @@ def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
 def test_a_line_after_a_broken_one_is_kept(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
     results = list(sanitize_lines(lines, visitor()))
-    assert [type(one) for one in results] == [Rejected, type(None), KeptLine, KeptLine]
+    assert [type(one) for one in results] == [Rejected, type(None), SanitizedLine, SanitizedLine]
 
 
 SOUND = {
@@ -73,7 +73,7 @@ SOUND = {
 @pytest.mark.parametrize("raw", SOUND.values(), ids=SOUND)
 def test_a_sound_line_is_kept_as_it_is(raw: bytes):
     (kept,) = sanitize_lines([raw], Finder())
-    assert isinstance(kept, KeptLine)
+    assert isinstance(kept, SanitizedLine)
     assert orjson.loads(kept.line) == json.loads(raw)
 
 
@@ -98,9 +98,9 @@ def test_whatever_a_record_holds_it_is_kept_once_and_clean(visitor, extra: Any, 
     except (UnicodeEncodeError, orjson.JSONDecodeError):
         return
     (kept,) = sanitize_lines([raw], visitor())
-    assert isinstance(kept, KeptLine)
+    assert isinstance(kept, SanitizedLine)
     assert kept.line.count(b"\n") == 1
     if visitor is not Finder:
         finder = Finder()
-        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [KeptLine]
-        assert finder.found.total() == 0
+        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [SanitizedLine]
+        assert finder.counts.total() == 0

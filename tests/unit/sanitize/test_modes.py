@@ -87,7 +87,7 @@ def test_nothing_private_is_left_in_any_place(mode, place):
     assert MAIL not in json.dumps(left)
     finder = Finder()
     sanitize_record(left, finder)
-    assert finder.found.total() == 0
+    assert finder.counts.total() == 0
 
 
 @pytest.mark.parametrize(
