@@ -121,8 +121,8 @@ def test_a_number_is_checked_in_decimal_notation(key: str, value: float):
     "value", [300870903000000, 258935494000, 1234567890, 0.1234567890123, -4111111111111111]
 )
 def test_a_figure_stays(value: float):
-    one = record(tool_calls=[call("show", {"revenue": value})])
-    assert masked(one)["tool_calls"][0]["args"] == {"revenue": value}
+    original = record(tool_calls=[call("show", {"revenue": value})])
+    assert masked(original)["tool_calls"][0]["args"] == {"revenue": value}
 
 
 def test_values_under_sensitive_keys_are_secrets():
