@@ -35,7 +35,7 @@ CREATE TABLE clear_questions (
     question       TEXT NOT NULL
 );
 
--- What is known about a company.
+-- Judgments about companies.
 CREATE TABLE insights (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE insights (
 CREATE INDEX insights_by_company ON insights(stock_code);
 CREATE INDEX insights_by_evidence ON insights(evidence_ref);
 
--- What works for a kind of question.
+-- Advice per kind of question.
 CREATE TABLE playbook (
     id             INTEGER PRIMARY KEY,
     intent         TEXT NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE playbook (
     UNIQUE (intent, sector, bullet)
 );
 
--- Holds a row from a cleanup's transaction until the file was rewritten without what was removed.
+-- Has a row from a cleanup's transaction until the file is rewritten without the removed text.
 CREATE TABLE unscrubbed (
     since          TEXT NOT NULL
 );

@@ -164,7 +164,7 @@ def _known(view: View | None, hits: list[Hit]) -> list[Span]:
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:
-    """No two overlap: what does is cut as one, and named after the longest."""
+    """Merge overlapping hits; the result has the kind and value of the longest hit."""
     merged: list[Hit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if not merged or hit.start >= merged[-1].end:

@@ -36,7 +36,7 @@ def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
         return [Place(line, _format_path(path, finder.names), kind) for path, kind in findings]
     counter = Finder(names=finder.names)
     scan(record, counter)
-    return [Place(line, "(deep within)", kind) for kind in counter.counts]
+    return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
 def _findings(node: Any, key: str, finder: Finder) -> list[tuple[Path, str]]:

@@ -1,4 +1,4 @@
-"""A workspace -> its `Status`: reads the log, the proposals, the verdicts, git and the forge."""
+"""Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
