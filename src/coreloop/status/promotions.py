@@ -77,15 +77,15 @@ def read_promotions(
     """
     history = read_history(repository.log(repository.base(base)))
     promotions = history.promotions()
-    standing = {promotion.sha: promotion for promotion in promotions if not promotion.reverted}
-    places = [merge.place for merge in history.merges if merge.promotion.sha in standing]
-    phases = [promotion.phase for promotion in standing.values()]
+    in_effect = {promotion.sha: promotion for promotion in promotions if not promotion.reverted}
+    places = [merge.place for merge in history.merges if merge.promotion.sha in in_effect]
+    phases = [promotion.phase for promotion in in_effect.values()]
     folder = PurePosixPath(project.resolve().relative_to(repository.root.resolve()).as_posix())
     return Promotions(
         base=base,
-        merged=len(standing),
+        merged=len(in_effect),
         by_phase={phase: phases.count(phase) for phase in ("R", "F")},
-        reverted=len(promotions) - len(standing),
+        reverted=len(promotions) - len(in_effect),
         newest=history.moment(max(places), now=now) if places else None,
         open=join_open(open_branches(repository, {promotion.key for promotion in promotions}), pulls),
         stability=read_stability(repository, history, folder=folder, now=now),

@@ -79,9 +79,8 @@ def read_stability(
     now : datetime
         Timezone-aware.
     """
-    landed = {
-        merge.landing: merge for merge in history.merges
-    }  # a commit with several candidates counts once
+    # A commit with several candidates counts once.
+    landed = {merge.landing: merge for merge in history.merges}
     newest = list(landed.values())[: -CLEAN_MERGES - 1 : -1]
     return weigh_history(history, [_read(repository, merge, folder) for merge in newest], now=now)
 
