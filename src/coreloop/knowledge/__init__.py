@@ -1,1 +1,1 @@
-"""Knowledge: what people wrote and what was verified, in one SQLite database."""
+"""The knowledge store: insights, playbook and executions in a SQLite database."""

@@ -1,4 +1,4 @@
-"""Whole copies of the knowledge database: a proven snapshot before something is removed, and the way back."""
+"""Copies of the knowledge database: a verified snapshot before rows are removed, and its restoration."""
 
 import os
 import sqlite3
@@ -23,37 +23,37 @@ from coreloop.sqlite import (
 
 
 def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Path:
-    """Copy a database to a file of its own, and prove the copy.
+    """Copy a database to a new file and verify the copy.
 
-    The copy is what the database held at one moment, whatever other processes do. It is sound and has as many
-    rows in every table, or there is none.
+    The copy is consistent even while other processes write. If it fails the integrity check or the row counts
+    of its tables differ, it is removed.
 
     Parameters
     ----------
     source : Path
         The database.
     folder : Path
-        Where the copy goes; made with mode 0700.
+        Folder of the copy; created with mode 0700.
     occasion : str
         ``pre-cleanup`` or ``pre-restore``.
     now : datetime
-        Its UTC day leads the name.
+        Its UTC date begins the file name.
 
     Returns
     -------
     Path
-        ``{YYYY-MM-DD}-{occasion}.sqlite``, mode 0600; with ``-2`` and so on where the name is taken.
+        ``{YYYY-MM-DD}-{occasion}.sqlite``, mode 0600; with ``-2`` and so on if the name is taken.
 
     Raises
     ------
     WorkspaceError
-        The copy cannot be written, or is not what the database holds.
+        The copy cannot be written, or differs from the database.
     """
     name = f"{now:%Y-%m-%d}-{occasion}"
     with locked(folder):
-        for left in folder.glob(".*.partial*"):  # by a process that was killed
-            left.unlink(missing_ok=True)
-        path = _free(folder, name)
+        for partial in folder.glob(".*.partial*"):  # left by a killed process
+            partial.unlink(missing_ok=True)
+        path = _unused_path(folder, name)
         try:
             with replacing(path) as partial:
                 _copy(source, partial)
@@ -64,34 +64,33 @@ def snapshot(source: Path, folder: Path, occasion: str, *, now: datetime) -> Pat
 
 
 def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Path | None:
-    """Make a database what it was when a snapshot was taken.
+    """Restore a database from a snapshot, after a snapshot of its present state.
 
-    Other processes may have it open: they wait, and then see the restored rows. What is there now is copied
-    first.
+    Other processes may have it open: they wait, and then see the restored rows.
 
     Parameters
     ----------
     archive : Path
         A snapshot.
     database : Path
-        What is replaced; made where it is missing.
+        The database to replace; created if absent.
     folder : Path
-        Where the copy of the present state goes.
+        Folder of the snapshot of the present state.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Returns
     -------
     Path or None
-        The copy of the state before; None when there was no database.
+        The snapshot of the state before, or None if there was no database.
 
     Raises
     ------
     UsageError
         The archive is the database itself.
     WorkspaceError
-        The archive is no sound knowledge database, or one of the files cannot be read or written. The
-        database is then as it was.
+        The archive is not an intact knowledge database, or a file cannot be read or written. The database is
+        then unchanged.
     """
     if not archive.is_file():
         raise WorkspaceError("does not exist", path=archive)
@@ -113,14 +112,14 @@ def restore(archive: Path, database: Path, folder: Path, *, now: datetime) -> Pa
 
 def _copy(source: Path, target: Path) -> None:
     with sqlite_errors(source), closing(connect(source)) as live:
-        live.execute("BEGIN")  # the counts and the copy are of one moment
+        live.execute("BEGIN")  # the counts and the copy see the same state
         expected = _counts(live)
         with sqlite_errors(target.parent), closing(sqlite3.connect(target, isolation_level=None)) as copy:
             live.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
+            copy.execute("PRAGMA journal_mode = DELETE")  # a single file without a WAL
             _refuse_damage(copy, source)
             if _counts(copy) != expected:
-                raise WorkspaceError("the copy has other rows; nothing was changed", path=source)
+                raise WorkspaceError("the copy differs in its row counts; nothing was changed", path=source)
     with target.open("rb") as file:
         os.fsync(file.fileno())
 
@@ -133,12 +132,12 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def _refuse_damage(connection: sqlite3.Connection, path: Path) -> None:
-    found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    if found != "ok":
-        raise WorkspaceError(f"is damaged ({found}); nothing was changed", path=path)
+    result = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if result != "ok":
+        raise WorkspaceError(f"is damaged ({result}); nothing was changed", path=path)
 
 
-def _free(folder: Path, name: str) -> Path:
+def _unused_path(folder: Path, name: str) -> Path:
     path, number = folder / f"{name}.sqlite", 2
     while path.exists():
         path, number = folder / f"{name}-{number}.sqlite", number + 1

@@ -1,4 +1,4 @@
-"""Audit notes: what people write about a company by hand, and what they wish the engine did better."""
+"""Audit notes: hand-written notes about companies, with suggested improvements of the engine."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -39,9 +39,9 @@ class AuditNotes:
     Attributes
     ----------
     bullets : mapping of str to tuple of str
-        Stock code to the wishes in its note; notes without one are left out.
+        Stock code -> the suggestions in its note; notes without any are omitted.
     skipped : mapping of str to str
-        File name to why it was not read.
+        File name -> why it was skipped.
     """
 
     bullets: Mapping[str, tuple[str, ...]]
@@ -49,36 +49,35 @@ class AuditNotes:
 
 
 def improvement_bullets(markdown: str) -> list[str]:
-    """The bullets under ``## 엔진 개선``.
+    """Extract the bullets under ``## 엔진 개선``.
 
     Parameters
     ----------
     markdown : str
-        A note. The heading may be of the second or third level, be ``개선점``, ``개선 제안`` or
-        ``Improvements`` too, and have a number or an emoji; its section ends at the next heading of its level
-        or above.
+        A note. The heading has level 2 or 3, may also read ``개선점``, ``개선 제안`` or ``Improvements``, and
+        may have a number or an emoji; its section ends at the next heading of the same or a higher level.
 
     Returns
     -------
     list of str
-        One line of plain text each, in the order of the text. A nested bullet stands for itself; what is in a
-        code block, a quote or a table is no bullet.
+        One line of plain text each, in document order. Nested bullets are separate items; code blocks, quotes
+        and tables are ignored.
     """
-    found: list[str] = []
+    bullets: list[str] = []
     section: str | None = None
     for node in SyntaxTreeNode(_parser().parse(markdown)).children:
         if node.type == "heading":
             if section is None or node.tag <= section:
                 section = node.tag if _is_title(node) else None
         elif section is not None:
-            found.extend(_bullets(node))
-    return found
+            bullets.extend(_bullets(node))
+    return bullets
 
 
-def near_title(markdown: str) -> str | None:
-    """What looks like the heading of improvements and is not read as one, or None.
+def find_near_title(markdown: str) -> str | None:
+    """Find text that resembles the heading of improvements but is not recognized, or None if absent.
 
-    A heading about improvements in other words or of another level, or a line that is not a heading.
+    That is a heading about improvements in other words or of another level, or a line that is not a heading.
     """
     for node in SyntaxTreeNode(_parser().parse(markdown)).walk():
         if node.type not in {"heading", "paragraph"}:
@@ -91,7 +90,7 @@ def near_title(markdown: str) -> str | None:
 
 
 def read_notes(folder: Path) -> AuditNotes:
-    """Read the notes of a folder, ``{stock code}.md``; none where there is no folder.
+    """Read the notes of a folder, ``{stock code}.md``; an absent folder has no notes.
 
     Raises
     ------
@@ -102,34 +101,34 @@ def read_notes(folder: Path) -> AuditNotes:
     skipped: dict[str, str] = {}
     for path in _files(folder):
         if not is_stock_code(path.stem):
-            skipped[path.name] = "its name is no stock code"
+            skipped[path.name] = "its name is not a stock code"
             continue
-        found = _read(path)
-        if isinstance(found, str):
-            skipped[path.name] = found
-        elif found:
-            bullets[path.stem] = tuple(found)
+        result = _read(path)
+        if isinstance(result, str):
+            skipped[path.name] = result
+        elif result:
+            bullets[path.stem] = tuple(result)
     return AuditNotes(bullets, skipped)
 
 
 def note_codes(folder: Path) -> frozenset[str]:
-    """The stock codes that have a note."""
+    """List the stock codes that have a note."""
     return frozenset(path.stem for path in _files(folder))
 
 
 def parse_engine_improvement_bullets(path: Path) -> list[str]:
-    """The bullets of one note, of any name; none where it cannot be read."""
-    found = _read(path)
-    return [] if isinstance(found, str) else found
+    """Read the bullets of a note with any name; an unreadable note has none."""
+    result = _read(path)
+    return [] if isinstance(result, str) else result
 
 
 def parse_all(folder: Path) -> dict[str, list[str]]:
-    """Stock code to bullets, of the notes that have any."""
+    """Read the notes of a folder: stock code -> bullets, without notes that have none."""
     return {code: list(bullets) for code, bullets in read_notes(folder).bullets.items()}
 
 
 def _read(path: Path) -> list[str] | str:
-    """The bullets of a note, or why it cannot be read."""
+    """Read the bullets of a note, or return why it is skipped."""
     try:
         with TextIOWrapper(open_regular(path), encoding="utf-8-sig") as file:
             text = file.read()
@@ -137,9 +136,11 @@ def _read(path: Path) -> list[str] | str:
         return "it is not UTF-8"
     except OSError as error:
         return f"it cannot be read ({error.strerror})"
-    found = improvement_bullets(text)
-    near = near_title(text) if not found else None
-    return f"{printable(near)!r} is not read as a heading; write ## 엔진 개선" if near is not None else found
+    bullets = improvement_bullets(text)
+    near = find_near_title(text) if not bullets else None
+    if near is not None:
+        return f"{printable(near)!r} is not recognized as the heading; write ## 엔진 개선"
+    return bullets
 
 
 def _files(folder: Path) -> list[Path]:
@@ -161,14 +162,14 @@ def _is_title(heading: SyntaxTreeNode) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A heading without its number, its emoji and its punctuation."""
+    """Strip the number, emoji and punctuation from a heading."""
     letters = [place for place, char in enumerate(text) if char.isalpha()]
     inner = text[letters[0] : letters[-1] + 1] if letters else ""
     return _ITEM.sub("", inner, count=1) if _ITEM.match(inner) else inner
 
 
 def _bullets(node: SyntaxTreeNode) -> Iterator[str]:
-    """The items of a list and of the lists in it, each with its own text alone."""
+    """Yield the items of a list and of its nested lists, each with only its own text."""
     if node.type not in {"bullet_list", "ordered_list"}:
         return
     for item in node.children:
@@ -180,7 +181,7 @@ def _bullets(node: SyntaxTreeNode) -> Iterator[str]:
 
 
 def _plain(node: SyntaxTreeNode) -> str:
-    """The words of a paragraph or a heading, on one line."""
+    """The text of a paragraph or heading on one line."""
     pieces = (
         " " if part.type in {"softbreak", "hardbreak"} else part.content
         for part in node.walk()

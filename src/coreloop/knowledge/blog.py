@@ -1,4 +1,4 @@
-"""Blog posts: the ``ai:`` block of a post's front matter becomes an insight that a person stands behind."""
+"""Blog posts: the ``ai:`` block of a post's front matter becomes an insight approved by its author."""
 
 import os
 import re
@@ -36,20 +36,20 @@ from coreloop.project.workspace import open_workspace
 from coreloop.records import encodable
 from coreloop.sqlite import transaction
 
-_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")  # what JSON readers hold without loss
+_INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")  # JSON readers keep these exactly
 _DECIMAL: Final = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedPost:
-    """A post that says nothing for an insight, and what it lacks."""
+    """A post without an insight, and what it lacks."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A file and what is in it."""
+    """A file and its parsed content."""
 
     path: Path
     content: Insight | SkippedPost | Malformed
@@ -57,16 +57,16 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """What a blog changes in the knowledge database.
+    """The changes that a blog makes to the knowledge database.
 
     Attributes
     ----------
     new, edited, same : tuple of Post
-        Posts whose insight is not there yet, says something else there, and is there.
+        Posts whose insight is not stored yet, differs from the stored row, or equals it.
     skipped, malformed : tuple of Post
-        Posts without an insight, and posts that cannot be read.
+        Posts without an insight, and unreadable posts.
     gone : tuple of Insight
-        Rows whose post is no longer there, or no longer says anything.
+        Rows whose post was deleted or no longer has an insight.
     """
 
     new: tuple[Post, ...]
@@ -78,19 +78,19 @@ class Backfill:
 
 
 def read_post(text: str, *, evidence_ref: str) -> Insight | SkippedPost | Malformed:
-    """The insight in a post.
+    """Parse the insight of a post.
 
     Parameters
     ----------
     text : str
-        The whole file.
+        Content of the file.
     evidence_ref : str
         What the insight refers to: ``blog:PATH``.
 
     Returns
     -------
     Insight, SkippedPost or Malformed
-        The insight; what is missing for one; or the line that cannot be read, and why.
+        The insight, what the post lacks, or the unreadable line and the reason.
     """
     front = read_front_matter(text)
     if isinstance(front, Malformed):
@@ -107,42 +107,44 @@ def find_posts(root: Path, pattern: str, *, project: Path) -> list[Post]:
     Raises
     ------
     UsageError
-        The pattern cannot be meant.
+        The pattern is not a valid relative glob.
     WorkspaceError
-        The folder is not there.
+        The folder does not exist.
     """
     if not root.is_dir():
-        raise WorkspaceError("is no folder; name the blog's with --blog-root", path=root)
+        raise WorkspaceError("is not a folder; pass the blog's folder with --blog-root", path=root)
     try:
         paths = sorted(path for path in root.glob(pattern) if path.is_file())
     except (ValueError, NotImplementedError, IndexError) as error:
-        raise UsageError(f"--glob {pattern!r} cannot be used; write for example '**/index.md'") from error
+        raise UsageError(
+            f"--glob {pattern!r} is not a valid pattern; write for example '**/index.md'"
+        ) from error
     return [Post(path, _read_file(path, project)) for path in paths]
 
 
 def compare(posts: Iterable[Post], known: Iterable[Insight], *, root: Path, project: Path) -> Backfill:
-    """What posts would change.
+    """Compare posts with the stored insights.
 
     Parameters
     ----------
     posts : iterable of Post
-        Of the blog.
+        All posts of the blog.
     known : iterable of Insight
-        The database's insights of the source ``blog``.
+        The stored insights with the source ``blog``.
     root, project : Path
-        The blog's folder and the project's.
+        The blog's folder and the project's folder.
     """
-    by_ref = {one.evidence_ref: one for one in known}
+    by_ref = {insight.evidence_ref: insight for insight in known}
     parts: dict[str, list[Post]] = {"new": [], "edited": [], "same": [], "skipped": [], "malformed": []}
     for post in posts:
-        parts[_part(post, by_ref)].append(post)
-    silent = {reference(InsightSource.BLOG, post.path, project) for post in parts["skipped"]}
-    gone = (one for ref, one in by_ref.items() if ref in silent or _is_deleted(ref, root, project))
+        parts[_outcome(post, by_ref)].append(post)
+    skipped = {reference(InsightSource.BLOG, post.path, project) for post in parts["skipped"]}
+    gone = (insight for ref, insight in by_ref.items() if ref in skipped or _is_deleted(ref, root, project))
     return Backfill(**{name: tuple(part) for name, part in parts.items()}, gone=tuple(gone))
 
 
 def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime) -> None:
-    """Write the posts' insights, all of them or none."""
+    """Write the insights of the posts in one transaction."""
     with transaction(connection):
         for post in posts:
             if isinstance(post.content, Insight):
@@ -150,31 +152,31 @@ def save(connection: sqlite3.Connection, posts: Iterable[Post], *, now: datetime
 
 
 def blog_insights(connection: sqlite3.Connection) -> list[Insight]:
-    """What the database has from blogs."""
+    """Read the insights that came from blogs."""
     return all_insights(connection, InsightSource.BLOG)
 
 
 def upsert_ai_frontmatter_to_insights(
     path: str | os.PathLike[str], *, project: Path | None = None
 ) -> Insight | SkippedPost | Malformed:
-    """Write a post's insight to the project's knowledge database: a publisher calls this for each post.
+    """Write a post's insight to the project's knowledge database; publishers call this for each post.
 
     Parameters
     ----------
     path : path-like
         The post.
     project : Path, optional
-        The project, or a folder in it; by default the current folder.
+        The project or a folder in it; the current folder by default.
 
     Returns
     -------
     Insight, SkippedPost or Malformed
-        What was written, or why nothing was.
+        The insight that was written, or why nothing was written.
 
     Raises
     ------
     SettingsError
-        coreloop.yaml cannot be used.
+        coreloop.yaml is invalid.
     WorkspaceError
         The database cannot be written.
     """
@@ -187,18 +189,19 @@ def upsert_ai_frontmatter_to_insights(
 
 
 def reference(source: InsightSource, path: Path, project: Path) -> str:
-    """What an insight refers to: the source and the path below the project's folder, with ``/``."""
-    whole, folder = path.resolve(), project.resolve()
-    return f"{source}:{(whole.relative_to(folder) if whole.is_relative_to(folder) else whole).as_posix()}"
+    """Build an evidence reference: the source and the path relative to the project, with ``/``."""
+    absolute, folder = path.resolve(), project.resolve()
+    below = absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute
+    return f"{source}:{below.as_posix()}"
 
 
 def _is_deleted(ref: str, root: Path, project: Path) -> bool:
-    """Whether a reference is to a post of this blog that is no longer there."""
+    """Whether a reference names a deleted post of this blog."""
     post = project.resolve() / ref.partition(":")[2]
     return post.is_relative_to(root.resolve()) and not post.is_file()
 
 
-def _part(post: Post, known: Mapping[str, Insight]) -> str:
+def _outcome(post: Post, known: Mapping[str, Insight]) -> str:
     if isinstance(post.content, SkippedPost):
         return "skipped"
     if isinstance(post.content, Malformed):
@@ -252,7 +255,7 @@ def _read(front: Mapping[str, yaml.Node] | None, evidence_ref: str) -> Insight |
 def _stock_code(node: yaml.Node | None) -> str:
     text = scalar(node, "stockCode")
     if node is not None and not is_stock_code(text):
-        raise FrontMatterError(f"stockCode {text[:40]!r} is no code", line_of(node))
+        raise FrontMatterError(f"stockCode {text[:40]!r} is not a stock code", line_of(node))
     return text
 
 
@@ -264,6 +267,6 @@ def _metrics(node: yaml.Node | None) -> Iterator[tuple[str, float | str]]:
 
 
 def _number(text: str) -> float | str:
-    if _WHOLE.fullmatch(text):
+    if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _DECIMAL.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""The cleanup: what nobody verified is removed, questions become hashes, and no trace of either stays."""
+"""The cleanup: remove unverified rows, hash questions, and leave no trace of either in the file."""
 
 import hmac
 import re
@@ -33,13 +33,13 @@ from coreloop.sqlite import (
     version,
 )
 
-KEPT_DAYS: Final = 30
+RETENTION_DAYS: Final = 30
 _KEYED: Final = re.compile(r"keyed:[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupRule:
-    """Rows of a table that are removed, or changed where ``change`` says how."""
+    """Rows of a table to remove, or to update if ``change`` is given."""
 
     text: str
     table: str
@@ -48,7 +48,7 @@ class CleanupRule:
 
 
 CLEANUP_RULES: Final = (
-    CleanupRule("live insights, which nobody verified", "insights", "source = 'live'"),
+    CleanupRule("unverified live insights", "insights", "source = 'live'"),
     CleanupRule(
         "audit insights whose note is gone", "insights", "source = 'audit' AND NOT has_note(stock_code)"
     ),
@@ -59,8 +59,10 @@ CLEANUP_RULES: Final = (
         " AND (evidence_ref != note_ref(stock_code) OR quality_gate != 'migration')",
         "evidence_ref = note_ref(stock_code), quality_gate = 'migration'",
     ),
-    CleanupRule("bullets of a quality below 0.75 or under 5 successes", "playbook", f"NOT ({IS_GOOD})"),
-    CleanupRule(f"executions older than {KEPT_DAYS} days", "executions", "created_at < oldest()"),
+    CleanupRule(
+        "bullets with a quality below 0.75 or fewer than 5 successes", "playbook", f"NOT ({IS_GOOD})"
+    ),
+    CleanupRule(f"executions older than {RETENTION_DAYS} days", "executions", "created_at < oldest()"),
     CleanupRule(
         "questions that become keyed hashes",
         "executions",
@@ -72,7 +74,7 @@ CLEANUP_RULES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """What a rule does, and to how many rows."""
+    """The effect of a rule and the number of rows concerned."""
 
     rule: str
     table: str
@@ -82,16 +84,16 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The audit notes that are there.
+    """The existing audit notes.
 
     Attributes
     ----------
     codes : frozenset of str
         Stock codes that have a note.
     folder : str
-        What leads a note's name in a reference, ``data/dart/auditAnalysis``.
+        Folder of the notes in references, ``data/dart/auditAnalysis``.
     missing : Path or None
-        The notes' folder where it does not exist.
+        The notes' folder if it does not exist.
     """
 
     codes: frozenset[str]
@@ -101,16 +103,16 @@ class Notes:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What a cleanup did.
+    """The result of a cleanup.
 
     Attributes
     ----------
     effects : tuple of Effect
         One per rule.
     archive : Path or None
-        The state before, in clear text; None where there was nothing to do.
+        Snapshot of the state before, in clear text, or None if no rule applied.
     residue : str or None
-        Why removed text is still in the file's free space; None when the file was rewritten without it.
+        Why removed text is still in the file's free space, or None if the file was rewritten.
     """
 
     effects: tuple[Effect, ...]
@@ -120,7 +122,7 @@ class Cleaned:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a cleanup would do, and whether the last one was interrupted before it had rewritten the file."""
+    """The effects a cleanup would have, and whether the last cleanup failed to rewrite the file."""
 
     effects: tuple[Effect, ...]
     is_unscrubbed: bool
@@ -132,7 +134,7 @@ class Planned:
 
 
 def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
-    """What a cleanup would do; changes nothing.
+    """Count what a cleanup would do, without changing anything.
 
     Raises
     ------
@@ -146,28 +148,28 @@ def plan(database: Path, notes: Notes, *, now: datetime) -> Planned:
 
 
 def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> Cleaned:
-    """Clean a database: first a snapshot, then every rule in one transaction, then the file is rewritten.
+    """Clean a database: take a snapshot, apply every rule in one transaction, then rewrite the file.
 
-    Where no rule finds a row there is no snapshot, and nothing but the file's free space is rewritten.
+    If no rule applies to any row, there is no snapshot and only the file's free space is cleared.
 
-    Other processes may use the database meanwhile; those that write wait. A process that is killed leaves the
-    database as it was or cleaned; what it left in the file's free space, the next cleanup takes out.
+    Other processes may use the database meanwhile; writers wait. After a kill the database is unchanged or
+    cleaned, and the next cleanup clears its free space.
 
     Parameters
     ----------
     database : Path
-        Of this or an older shape; an older one is migrated in the same transaction.
+        Of this or an older schema; an older one is migrated in the same transaction.
     notes : Notes
-        Which audit insights have a note.
+        The existing audit notes.
     archive_dir : Path
-        Where the snapshot goes.
+        Folder of the snapshot.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Raises
     ------
     WorkspaceError
-        A file cannot be read or written; the database is then as it was.
+        A file cannot be read or written; the database is then unchanged.
     """
     if not database.exists():
         raise WorkspaceError("does not exist: there is nothing to clean", path=database)
@@ -177,7 +179,7 @@ def clean(database: Path, notes: Notes, archive_dir: Path, *, now: datetime) -> 
         with transaction(connection):
             check_schema(connection, database, KNOWLEDGE)
             _add_functions(connection, notes, now)
-            # Nobody else can write now, so the snapshot is exactly what the rules are applied to.
+            # No other process can write now, so the snapshot is exactly the state before the rules.
             idle = _is_idle(connection)
             archive = None if idle else snapshot(database, archive_dir, "pre-cleanup", now=now)
             migrate(connection, KNOWLEDGE, now=now)
@@ -197,7 +199,7 @@ def _is_idle(connection: sqlite3.Connection) -> bool:
 
 
 def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
-    """What the rules would do; no two of them meet in a row, so each can be counted by itself."""
+    """Count the rows of each rule; no row matches two rules, so they can be counted separately."""
     for rule in _rules(connection):
         matching = f"SELECT count(*) FROM {quoted_name(rule.table)} WHERE {rule.where}"
         yield _effect(rule, connection.execute(matching).fetchone()[0])
@@ -206,8 +208,8 @@ def _count(connection: sqlite3.Connection) -> Iterator[Effect]:
 def _apply(connection: sqlite3.Connection) -> Iterator[Effect]:
     for rule in _rules(connection):
         table = quoted_name(rule.table)
-        what = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
-        yield _effect(rule, connection.execute(f"{what} WHERE {rule.where}").rowcount)
+        statement = f"UPDATE {table} SET {rule.change}" if rule.change else f"DELETE FROM {table}"
+        yield _effect(rule, connection.execute(f"{statement} WHERE {rule.where}").rowcount)
 
 
 def _effect(rule: CleanupRule, rows: int) -> Effect:
@@ -215,7 +217,7 @@ def _effect(rule: CleanupRule, rows: int) -> Effect:
 
 
 def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
-    """The rules, and one for each table of dartlab's that holds questions too (``skills``)."""
+    """The rules, plus a rule for each other table of dartlab with questions (``skills``)."""
     yield from CLEANUP_RULES
     for table in tables(connection):
         if table != "clear_questions" and "question" in columns(connection, table):
@@ -228,9 +230,9 @@ def _rules(connection: sqlite3.Connection) -> Iterable[CleanupRule]:
 
 
 def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) -> None:
-    """What the rules call. The key lives in the closure, so it is gone with the connection."""
+    """Register the SQL functions of the rules. Only their closure holds the key, so it is never stored."""
     key = secrets.token_bytes(32)
-    oldest = utc_text(now - timedelta(days=KEPT_DAYS))
+    oldest = utc_text(now - timedelta(days=RETENTION_DAYS))
 
     def keyed(question: bytes | None) -> str | None:
         text = hashed(question)
@@ -247,9 +249,9 @@ def _add_functions(connection: sqlite3.Connection, notes: Notes, now: datetime) 
 
 
 def _scrub(connection: sqlite3.Connection) -> str | None:
-    """Rewrite the file and empty the WAL, so that neither holds what was removed; why not, where it fails."""
+    """Rewrite the file and empty the WAL so that removed text is gone; return the reason if that fails."""
     try:
-        connection.execute("PRAGMA temp_store = DEFAULT")  # clean by now, and large
+        connection.execute("PRAGMA temp_store = DEFAULT")  # the rows are clean by now, and may be large
         connection.execute("VACUUM")
         if not empty_wal(connection):
             return busy()

@@ -1,4 +1,4 @@
-"""Executions: requests that an agent answered, each with a hash in the place of its question."""
+"""Executions: requests that an agent answered, with a hash instead of the question."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -17,25 +17,25 @@ class Execution:
     Attributes
     ----------
     question : str
-        Only its hash is kept, the same as in the audit log.
+        Only its hash is stored, the same as in the audit log.
     stock_code : str or None
-        The company that it was about.
+        The company concerned.
     question_type, mode : str
-        The caller's own words for kinds of questions and of answering.
+        The caller's names for kinds of questions and of answers.
     result_summary : str
-        The answer in short; kept as it is, so it must not repeat the question.
+        Summary of the answer; stored unchanged, so it must not repeat the question.
     grade : str
-        P, T, C or V; "" without a verdict.
+        P, T, C or V; "" if there is no verdict.
     key_metrics : mapping of str to float or str
         Figures of the answer by name.
     duration_s : float or None
         Seconds.
     rounds : int
-        How often the model was called.
+        Number of model calls.
     has_error : bool
-        Whether it failed.
+        Whether the request failed.
     provider, model : str
-        Who answered.
+        Model that answered, and its provider.
     """
 
     question: str = field(repr=False)
@@ -53,7 +53,7 @@ class Execution:
 
 
 def record_execution(connection: sqlite3.Connection, execution: Execution, *, now: datetime) -> None:
-    """Keep a request that was answered, without its question.
+    """Store an answered request without its question.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def record_execution(connection: sqlite3.Connection, execution: Execution, *, no
     execution : Execution
         The request.
     now : datetime
-        With a zone.
+        Timezone-aware.
     """
     values = {
         "stock_code": execution.stock_code,

@@ -1,4 +1,4 @@
-"""What may be shared of the knowledge database: insights and playbook as JSON files, never executions."""
+"""Export of the shareable tables as JSON files: insights and playbook, never executions."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ def export_json(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]
     connection : sqlite3.Connection
         Of `coreloop.knowledge.store.reading`.
     folder : Path
-        Where they go; a file of that name is replaced.
+        Target folder; existing files of these names are replaced.
 
     Returns
     -------
     dict of Path to int
-        The files, and how many rows each holds.
+        File -> number of rows in it.
 
     Raises
     ------
@@ -39,9 +39,9 @@ def export_json(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]
         "insights": all_insights(connection),
         "playbook": bullets(connection),
     }
-    written = {}
+    row_counts = {}
     for name, rows in parts.items():
         path = folder / f"{name}.json"
         write_private(path, orjson.dumps({"schema_version": _SCHEMA_VERSION, name: rows}, option=_OPTIONS))
-        written[path] = len(rows)
-    return written
+        row_counts[path] = len(rows)
+    return row_counts

@@ -1,4 +1,4 @@
-"""Insights: what is known about a company, who may write it, and what is recalled first."""
+"""Insights about companies: storage, the gate for live answers, and recall by trust."""
 
 import re
 import sqlite3
@@ -21,7 +21,7 @@ _CODE: Final = re.compile(r"(?=[A-Z]*[0-9])[A-Z0-9]{4,12}|[A-Z]{1,5}([.-][A-Z]{1
 
 
 class InsightSource(StrEnum):
-    """Who said it, the most trusted first."""
+    """Source of an insight, most trusted first."""
 
     BLOG = "blog"
     AUDIT = "audit"
@@ -29,7 +29,7 @@ class InsightSource(StrEnum):
 
 
 class QualityGate(StrEnum):
-    """What vouches for it."""
+    """How an insight was checked."""
 
     HUMAN_APPROVED = "human-approved"
     AUTO_EXTRACTED = "auto-extracted"
@@ -38,30 +38,30 @@ class QualityGate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
-    """What is known about a company.
+    """A judgment about a company.
 
     Attributes
     ----------
     stock_code : str
         The company.
     narrative : str
-        The judgment in words.
+        The judgment as text.
     strengths, weaknesses : tuple of str
-        One statement each.
+        One statement per item.
     sector : str
-        "" where it is not known.
+        "" if unknown.
     source : str
-        A `InsightSource`; a database of dartlab may hold another word.
+        An `InsightSource`; databases of dartlab may contain other values.
     key_metrics : mapping of str to float or str
         Figures by name.
     data_as_of : str
-        What the figures are of, as the author wrote it.
+        Date or period of the figures, as the author wrote it.
     evidence_ref : str
-        Where it comes from: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
+        Its origin: ``blog:PATH``, ``audit:PATH``, ``live:REQUEST_ID``.
     quality_gate : str
-        A `QualityGate`; "" in a row of dartlab's that no cleanup has seen.
+        A `QualityGate`; "" in a dartlab row before its first cleanup.
     created_at, expires_at : str or None
-        UTC, ISO 8601; without an ``expires_at`` it never expires.
+        UTC, ISO 8601; never expires if ``expires_at`` is None.
     """
 
     stock_code: str
@@ -80,39 +80,39 @@ class Insight:
 
 @dataclass(frozen=True, slots=True)
 class RefusedInsight:
-    """A live insight that may not be kept, and why."""
+    """A live insight that was not stored, and the reason."""
 
     reason: str
 
 
 def is_stock_code(text: str) -> bool:
-    """Whether a text can be a company's code: ``005930``, ``BRK.B``."""
+    """Whether a text has the form of a stock code: ``005930``, ``BRK.B``."""
     return _CODE.fullmatch(text) is not None
 
 
 def refuse_live(*, stock_code: str | None, answer_chars: int, grade: str | None) -> str | None:
-    """Why an answer may not become an insight.
+    """Check whether an answer may become an insight.
 
     Parameters
     ----------
     stock_code : str or None
-        The company that the answer is about, where one is known.
+        The company that the answer is about, or None if unknown.
     answer_chars : int
         Length of the answer.
     grade : str or None
-        The verdict on it: P, T, C, V.
+        The verdict on the answer: P, T, C, V.
 
     Returns
     -------
     str or None
-        The reason; None when it may.
+        The reason for refusal, or None if accepted.
     """
     if not stock_code:
-        return "it is about no company: there is no stock code"
+        return "it has no stock code"
     if answer_chars < MIN_ANSWER_CHARS:
         return f"the answer has {answer_chars} characters, fewer than {MIN_ANSWER_CHARS}"
     if grade not in GOOD_GRADES:
-        return f"its grade is {grade or 'not known'}, not P or T"
+        return f"its grade is {grade or 'unknown'}, not P or T"
     return None
 
 
@@ -124,23 +124,23 @@ def save_live(
     grade: str | None,
     now: datetime,
 ) -> RefusedInsight | None:
-    """Keep what an answer said about a company, in the place of what the last one said.
+    """Store the insight of an answer, replacing the previous live insight about the company.
 
     Parameters
     ----------
     connection : sqlite3.Connection
         Of `coreloop.knowledge.store.writing`.
     insight : Insight
-        Its source and gate are set here: ``live`` and ``auto-extracted``.
+        Its source and gate are set to ``live`` and ``auto-extracted``.
     answer_chars, grade
         As in `refuse_live`.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Returns
     -------
     RefusedInsight or None
-        Why nothing was written; None when it was.
+        The reason if nothing was written, else None.
     """
     reason = refuse_live(stock_code=insight.stock_code, answer_chars=answer_chars, grade=grade)
     if reason is not None:
@@ -155,9 +155,9 @@ def save_live(
 
 
 def save_by_evidence(connection: sqlite3.Connection, insight: Insight, *, now: datetime) -> None:
-    """Write an insight in the place of the one with the same source and evidence, inside a transaction.
+    """Insert an insight, or update the row with the same source and evidence; needs a transaction.
 
-    The row's ``created_at`` stays.
+    An update leaves ``created_at`` unchanged.
     """
     values = _values(insight)
     settings = ", ".join(f"{name} = :{name}" for name in values)
@@ -175,7 +175,7 @@ def recall(
     sector: str | None = None,
     now: datetime,
 ) -> list[Insight]:
-    """What is known about a company or a sector: blog before audit before live, the newest first.
+    """Recall insights about a company or sector: blog, then audit, then live, each newest first.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def recall(
     sector : str, optional
         Part of a sector's name.
     now : datetime
-        What has expired by then is left out.
+        Insights that expired before this time are omitted.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def recall(
 
 
 def all_insights(connection: sqlite3.Connection, source: InsightSource | None = None) -> list[Insight]:
-    """Every insight, in the order in which they were written, expired ones included."""
+    """Return every insight in insertion order, including expired ones."""
     rows = connection.execute(
         "SELECT * FROM insights WHERE :source IS NULL OR source = :source ORDER BY id", {"source": source}
     )
@@ -249,7 +249,7 @@ def _insight(row: sqlite3.Row) -> Insight:
 
 
 def _texts(column: str) -> tuple[str, ...]:
-    """A JSON list of texts; another writer's plain text is one text."""
+    """Parse a JSON list of texts; plain text of another program counts as one item."""
     try:
         texts = orjson.loads(column)
     except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""The playbook: short advice per kind of question, counted as it helps or fails."""
+"""The playbook: short advice per kind of question, with counts of success and failure."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Bullet:
     intent : str
         The kind of question: a category's topic part, ``profitability`` of ``FIN-profitability-KR``.
     sector : str
-        "" for every sector.
+        "" if it applies to every sector.
     bullet : str
         The advice; at most 200 characters.
     success_count, fail_count : int
@@ -37,7 +37,7 @@ class Bullet:
     quality : float
         See `quality`.
     source : str
-        Who wrote it, ``reflection`` or ``manual`` for example.
+        Its author, for example ``reflection`` or ``manual``.
     created_at, last_used : str
         UTC, ISO 8601.
     """
@@ -54,7 +54,7 @@ class Bullet:
 
 
 def quality(successes: int, failures: int) -> float:
-    """How well a bullet works: the mean of the Beta posterior of its success rate.
+    """Estimate how well a bullet works: the mean of the Beta posterior of its success rate.
 
     The prior is Beta(1, 1), the uniform distribution, so the posterior is Beta(1 + successes, 1 + failures)
     with the mean ``(1 + successes) / (2 + successes + failures)``: Laplace's rule of succession.
@@ -67,7 +67,7 @@ def quality(successes: int, failures: int) -> float:
     Returns
     -------
     float
-        Above 0 and below 1; 0.5 when nothing was counted.
+        Above 0 and below 1; 0.5 without any counts.
 
     References
     ----------
@@ -87,31 +87,31 @@ def merge_bullet(
     source: str,
     now: datetime,
 ) -> None:
-    """Add counts to a bullet; one that is not known yet is inserted.
+    """Add counts to a bullet, inserting it if absent.
 
     Parameters
     ----------
     connection : sqlite3.Connection
         Of `coreloop.knowledge.store.writing`.
     intent, bullet, sector : str
-        Which bullet. White space of the text is collapsed; what is longer than 200 characters is cut.
+        Key of the bullet. White space in the text is collapsed; text beyond 200 characters is cut.
     successes, failures : int
-        What to add, at least 0.
+        Counts to add, at least 0.
     source : str
-        Who wrote it; a known bullet keeps its first.
+        Its author; an existing bullet keeps its first source.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Raises
     ------
     UsageError
-        There is no intent or no text, or a count is negative.
+        The intent or the text is empty, or a count is negative.
     """
     text = " ".join(bullet.split())[:MAX_BULLET_CHARS].rstrip()
     if not (intent.strip() and text):
         raise UsageError("a playbook bullet needs an intent and a text")
     if successes < 0 or failures < 0:
-        raise UsageError("a playbook bullet's counts only grow")
+        raise UsageError("a playbook bullet's counts must not be negative")
     connection.create_function("beta_mean", 2, quality, deterministic=True)
     with transaction(connection):
         connection.execute(
@@ -137,25 +137,25 @@ def merge_bullet(
 
 
 def bullets(connection: sqlite3.Connection, intent: str | None = None) -> list[Bullet]:
-    """The bullets of an intent, or all; the best first."""
+    """Return the bullets of an intent, or all bullets, best first."""
     return _select(connection, ":intent IS NULL OR intent = :intent", intent=intent)
 
 
 def good_bullets(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """By intent the bullets with a quality of 0.75 or more and 5 or more successes; the best first."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in _select(connection, IS_GOOD):
-        found[one.intent] = (*found.get(one.intent, ()), one.bullet)
-    return found
+    """Return the bullets with a quality of at least 0.75 and at least 5 successes by intent, best first."""
+    by_intent: dict[str, tuple[str, ...]] = {}
+    for row in _select(connection, IS_GOOD):
+        by_intent[row.intent] = (*by_intent.get(row.intent, ()), row.bullet)
+    return by_intent
 
 
 def weak_bullets(connection: sqlite3.Connection) -> list[Bullet]:
-    """What `prune` would remove."""
+    """Return the bullets that `prune` would remove."""
     return _select(connection, IS_PRUNED)
 
 
 def prune(connection: sqlite3.Connection) -> list[Bullet]:
-    """Remove the bullets of a quality below 0.5, and return them."""
+    """Remove the bullets with a quality below 0.5 and return them."""
     with transaction(connection):
         weak = weak_bullets(connection)
         connection.execute(f"DELETE FROM playbook WHERE {IS_PRUNED}")

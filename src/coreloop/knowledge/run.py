@@ -1,4 +1,4 @@
-"""What can be done with a project's knowledge database: one function per use case, for every shell."""
+"""The use cases of a project's knowledge database, one function each, shared by all shells."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,20 +16,20 @@ from coreloop.project.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillRequest:
-    """What ``backfill-blog`` is asked for.
+    """The options of ``backfill-blog``.
 
     Attributes
     ----------
     blog_root : Path
         The blog's folder.
     pattern : str
-        Which of its files are posts, as `pathlib.Path.glob` takes it.
+        Glob of the posts, as for `pathlib.Path.glob`.
     project : Path
-        What paths in references are below of.
+        Base folder of the paths in references.
     database : Path
-        Need not be there.
+        Need not exist.
     confirm : bool
-        Write; without it, only compare.
+        Write; otherwise only compare.
     """
 
     blog_root: Path
@@ -40,7 +40,7 @@ class BackfillRequest:
 
 
 def project_database(workspace: Workspace, named: Path | None = None) -> Path:
-    """The database that somebody names, else the project's, which is closed to other users."""
+    """Return the given database, or else the project's after restricting it to its owner."""
     if named is not None:
         return named
     for path in (workspace.knowledge_dir, workspace.knowledge_file):
@@ -51,7 +51,7 @@ def project_database(workspace: Workspace, named: Path | None = None) -> Path:
 def look_up_insights(
     database: Path, *, stock_code: str | None = None, sector: str | None = None, now: datetime
 ) -> list[Insight]:
-    """`coreloop.knowledge.insights.recall` of a file.
+    """Recall insights from a database file, see `coreloop.knowledge.insights.recall`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def look_up_insights(
 
 
 def look_up_bullets(database: Path, intent: str) -> list[Bullet]:
-    """The bullets of an intent, the best first.
+    """Read the bullets of an intent, best first.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def look_up_bullets(database: Path, intent: str) -> list[Bullet]:
 
 
 def export_knowledge(database: Path, folder: Path) -> dict[Path, int]:
-    """`coreloop.knowledge.export.export_json` of a file.
+    """Export a database file, see `coreloop.knowledge.export.export_json`.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def export_knowledge(database: Path, folder: Path) -> dict[Path, int]:
 
 
 def prune_playbook(database: Path, *, confirm: bool) -> list[Bullet]:
-    """Remove the bullets of a quality below 0.5; without ``confirm``, only find them.
+    """Remove the bullets with a quality below 0.5; without ``confirm``, only list them.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def prune_playbook(database: Path, *, confirm: bool) -> list[Bullet]:
 
 
 def project_notes(workspace: Workspace) -> Notes:
-    """Which companies have an audit note, and how a reference names the notes' folder.
+    """List the companies with an audit note, and the notes' folder as used in references.
 
     Raises
     ------
@@ -118,25 +118,25 @@ def project_notes(workspace: Workspace) -> Notes:
 def clean_up(
     workspace: Workspace, database: Path, notes: Notes, *, confirm: bool, now: datetime
 ) -> Planned | Cleaned:
-    """Clean a database; without ``confirm``, only count what that would do.
+    """Clean a database; without ``confirm``, only count the effects.
 
     Parameters
     ----------
     workspace : Workspace
-        Its archive gets the snapshot of the state before.
+        Its archive receives the snapshot.
     database : Path
-        Of this or an older shape.
+        Of this or an older schema.
     notes : Notes
         Of `project_notes`.
     confirm : bool
-        Do it.
+        Change the database.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Raises
     ------
     WorkspaceError
-        A file cannot be read or written; the database is then as it was.
+        A file cannot be read or written; the database is then unchanged.
     """
     if not confirm:
         return plan(database, notes, now=now)
@@ -145,29 +145,29 @@ def clean_up(
 
 
 def backfill_blog(request: BackfillRequest, *, now: datetime) -> Backfill:
-    """Make the ai blocks of blog posts insights; without ``confirm``, only compare.
+    """Store the ``ai:`` blocks of blog posts as insights; without ``confirm``, only compare.
 
     Parameters
     ----------
     request : BackfillRequest
         The blog and the database.
     now : datetime
-        With a zone.
+        Timezone-aware.
 
     Returns
     -------
     Backfill
-        What changes or, confirmed, was changed; posts that cannot be read are in it.
+        The changes, made only with ``confirm``; includes unreadable posts.
 
     Raises
     ------
     UsageError
-        The pattern cannot be meant.
+        The pattern is not a valid relative glob.
     WorkspaceError
-        The blog's folder is not there, or the database cannot be read or written.
+        The blog's folder does not exist, or the database cannot be read or written.
     """
     posts = find_posts(request.blog_root, request.pattern, project=request.project)
-    known = _known_from_blogs(request.database)
+    known = _stored_blog_insights(request.database)
     backfill = compare(posts, known, root=request.blog_root, project=request.project)
     changed = (*backfill.new, *backfill.edited)
     if request.confirm and changed:
@@ -176,7 +176,7 @@ def backfill_blog(request: BackfillRequest, *, now: datetime) -> Backfill:
     return backfill
 
 
-def _known_from_blogs(database: Path) -> list[Insight]:
+def _stored_blog_insights(database: Path) -> list[Insight]:
     if not database.exists():
         return []
     with reading(database) as connection:

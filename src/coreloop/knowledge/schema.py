@@ -1,4 +1,4 @@
-"""The tables of the knowledge database, and the migrations that bring older databases to them."""
+"""The tables of the knowledge database, and the migrations of older databases."""
 
 import re
 import sqlite3
@@ -35,7 +35,7 @@ CREATE TABLE clear_questions (
     question       TEXT NOT NULL
 );
 
--- What is known about a company.
+-- Judgments about companies.
 CREATE TABLE insights (
     id             INTEGER PRIMARY KEY,
     stock_code     TEXT NOT NULL,
@@ -54,7 +54,7 @@ CREATE TABLE insights (
 CREATE INDEX insights_by_company ON insights(stock_code);
 CREATE INDEX insights_by_evidence ON insights(evidence_ref);
 
--- What works for a kind of question.
+-- Advice per kind of question.
 CREATE TABLE playbook (
     id             INTEGER PRIMARY KEY,
     intent         TEXT NOT NULL,
@@ -69,14 +69,14 @@ CREATE TABLE playbook (
     UNIQUE (intent, sector, bullet)
 );
 
--- Holds a row from a cleanup's transaction until the file was rewritten without what was removed.
+-- Has a row from a cleanup's transaction until the file is rewritten without the removed text.
 CREATE TABLE unscrubbed (
     since          TEXT NOT NULL
 );
 """
 TABLES: Final = ("executions", "insights", "playbook")
-# What tells a database of dartlab, of any age, from somebody else's.
-_TELLING: Final[Mapping[str, frozenset[str]]] = {
+# Columns that identify a dartlab database of any version.
+_IDENTIFYING: Final[Mapping[str, frozenset[str]]] = {
     "executions": frozenset({"stock_code", "created_at"}),
     "insights": frozenset({"stock_code", "narrative", "source", "created_at"}),
     "playbook": frozenset({"intent", "bullet", "success_count", "fail_count", "quality"}),
@@ -87,20 +87,22 @@ _HASH: Final = re.compile(r"sha256:[0-9a-f]{16,64}|keyed:[0-9a-f]{32}")
 
 
 def is_knowledge(connection: sqlite3.Connection) -> bool:
-    """Whether the tables are those of a knowledge database, of this or of an older shape."""
-    found = set(tables(connection))
-    return {"executions", "insights"} <= found and all(
-        needed <= set(columns(connection, table)) for table, needed in _TELLING.items() if table in found
+    """Whether the tables are those of a knowledge database, of this or an older schema."""
+    present = set(tables(connection))
+    return {"executions", "insights"} <= present and all(
+        needed <= set(columns(connection, table))
+        for table, needed in _IDENTIFYING.items()
+        if table in present
     )
 
 
 def utc_text(moment: datetime) -> str:
-    """A time as the tables hold it: texts sort as the times do."""
+    """Format a time as stored in the tables; the texts sort chronologically."""
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _create_or_adopt(connection: sqlite3.Connection, now: datetime) -> None:
-    """Version 1: the tables; the rows of dartlab's tables go into them."""
+    """Version 1: create the tables and copy the rows of dartlab's tables."""
     old = [table for table in TABLES if table in tables(connection)]
     for table in old:
         connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
@@ -123,7 +125,7 @@ VERSION: Final = KNOWLEDGE.version
 
 
 def _copy(connection: sqlite3.Connection, table: str) -> str:
-    """The statement that copies a table's rows, from whatever columns it had, into the new one."""
+    """Build the statement that copies the rows of an old table, with any columns, into the new table."""
     had = columns(connection, f"old_{table}")
     names, values = [], []
     described = connection.execute(f"PRAGMA table_info({table})")
@@ -147,15 +149,15 @@ def _copy(connection: sqlite3.Connection, table: str) -> str:
 
 def _value(name: str, had: list[str]) -> str:
     if name == "id":
-        return "rowid"  # the same thing, and there whatever the old table calls its key
-    old = next((one for one in (name, _FORMER_NAMES.get(name)) if one in had), None)
+        return "rowid"  # an alias of the id, whatever the old table calls its key
+    old = next((column for column in (name, _FORMER_NAMES.get(name)) if column in had), None)
     if name == "question_hash" and old is None and "question" in had:
         return "hashed(CAST(question AS BLOB))"
     if old is None:
         return "NULL"
     if name not in _TIMES:
         return old
-    # A function of Python's for each of 100,000 times would take as long as all the rest.
+    # A Python function call for each of 100,000 times would double the duration of the migration.
     seconds = f"strftime('%Y-%m-%dT%H:%M:%S+00:00', {old}, 'unixepoch')"
     return f"CASE typeof({old}) WHEN 'text' THEN utc({old}) ELSE {seconds} END"
 
@@ -167,9 +169,9 @@ def _add_functions(connection: sqlite3.Connection, now: datetime) -> None:
 
 
 def hashed(question: bytes | None) -> str | None:
-    """The hash of a question, a hash as it is, nothing of nothing.
+    """Hash a question; hashes are returned unchanged, and None or "" gives None.
 
-    Bytes, since sqlite3 cannot call a function with a text that is not UTF-8.
+    Takes bytes because sqlite3 cannot pass text that is not UTF-8 to a function.
     """
     if not question:
         return None
@@ -178,7 +180,7 @@ def hashed(question: bytes | None) -> str | None:
 
 
 def _utc(text: str) -> str | None:
-    """A time of an older database that is ISO 8601; None for what is not."""
+    """Convert an ISO 8601 time of an older database to UTC, or None if malformed."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text)
         return utc_text(moment if moment.tzinfo else moment.replace(tzinfo=UTC))

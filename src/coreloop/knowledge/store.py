@@ -1,4 +1,4 @@
-"""The knowledge database: opened for reading or writing, and its rows as SQLite takes them."""
+"""Opening the knowledge database for reading or writing, and converting rows for SQLite."""
 
 import json
 import sqlite3
@@ -13,19 +13,19 @@ from coreloop.errors import WorkspaceError
 from coreloop.knowledge.schema import KNOWLEDGE
 from coreloop.records import encodable
 
-_ABSENT: Final = "does not exist; `backfill-blog --confirm` makes it"
+_ABSENT: Final = "does not exist; `backfill-blog --confirm` creates it"
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database to read it; the file stays as it is.
+    """Open a database for reading, without changing the file.
 
-    A database of an older version is read through a copy in memory that is migrated.
+    A database of an older version is read through a migrated copy in memory.
 
     Raises
     ------
     WorkspaceError
-        There is no such file, it is no knowledge database, or one of a newer version.
+        The file does not exist, is not a knowledge database, or has a newer version.
     """
     if not path.exists():
         raise WorkspaceError(_ABSENT, path=path)
@@ -35,22 +35,22 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database to write to it; it is made, or migrated, where that is needed.
+    """Open a database for writing; it is created or migrated if necessary.
 
-    Several processes may do so at once: each waits for the others' transactions.
+    Several processes may write at once: each waits for the transactions of the others.
 
     Raises
     ------
     WorkspaceError
-        It is no knowledge database, one of a newer version, cannot be written, or another process has been
-        writing for longer than `coreloop.sqlite.BUSY_TIMEOUT_S`.
+        The file is not a knowledge database, has a newer version or is not writable, or another process has
+        been writing for longer than `coreloop.sqlite.BUSY_TIMEOUT_S`.
     """
     with sqlite.writer(path, KNOWLEDGE, now=datetime.now(UTC)) as connection:
         yield connection
 
 
 def storable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as SQLite takes it: lists and mappings as JSON, half characters replaced."""
+    """Convert a row for SQLite: lists and mappings to JSON, lone surrogates replaced."""
     return {name: _storable(value) for name, value in row.items()}
 
 

@@ -1,4 +1,4 @@
-"""Private data in texts, records and folders of records: found, masked, made pseudonyms or removed."""
+"""Detection, masking, pseudonymization and removal of private data in texts, records and folders."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ __all__ = ["Finding", "Names", "find", "read_names", "sanitize_text"]
 
 
 def __getattr__(name: str) -> Any:
-    # the automaton and the masks are loaded by who needs them: promotion only asks `find`
+    # loaded on demand: promotion only uses `find`
     if name in {"Names", "read_names"}:
         from coreloop.sanitize import names
 

@@ -1,4 +1,4 @@
-"""The worker's part of an export: one stretch of one file, sanitized into a file of its own."""
+"""The worker's part of an export: a section of a file, sanitized into a separate file."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import orjson
 
 from coreloop.leftovers import end_with_parent
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import MAX_LINE_BYTES, KeptLine, Rejected, sanitize_lines
+from coreloop.sanitize.lines import MAX_LINE_BYTES, Rejected, SanitizedLine, sanitize_lines
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, read_names
 from coreloop.sanitize.places import Place, places_of
@@ -18,7 +18,7 @@ from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.vocabulary import KnownWords
 
-# Of each chunk, too: 4 MiB can be two million bad lines, whose list makes a worker of 32 MiB one of 240.
+# Per chunk, too: 4 MiB can be two million bad lines, whose list grows a worker from 32 to 240 MiB.
 MAX_LISTED: Final = 1_000
 CHUNK_BYTES: Final = 4 << 20
 GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -26,12 +26,12 @@ GZIP_MAGIC: Final = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class SanitizeTask:
-    """Everything that a worker must know; ``mode`` None only looks.
+    """The settings of a worker; with ``mode`` None it only checks.
 
     Attributes
     ----------
     tag : str
-        Letters that mark this export's labels until they are numbered; no text can hold them by chance.
+        Random letters that mark this export's labels until they are numbered.
     """
 
     mode: Mode | None
@@ -44,7 +44,7 @@ class SanitizeTask:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a file: the lines that begin in it."""
+    """A section of a file: the lines that begin in it."""
 
     file: Path
     start: int
@@ -53,22 +53,22 @@ class Chunk:
 
 @dataclass(slots=True)
 class ChunkOutcome:
-    """What became of a chunk's lines; line numbers count from the chunk's first.
+    """The result of a chunk; line numbers count from the chunk's first line.
 
     Attributes
     ----------
-    found : Counter
+    findings : Counter
         Findings by kind.
     rejected : list of (int, str, int)
         Line, reason, bytes; the first `MAX_LISTED`.
     places : list of Place
-        Where the findings are, when nothing is written; the first `MAX_LISTED`, and all of a line.
+        Locations of the findings of a check; the first `MAX_LISTED`, rounded up to whole lines.
     """
 
     n_lines: int = 0
     n_in: int = 0
     n_out: int = 0
-    found: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rejected: list[tuple[int, str, int]] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
@@ -83,14 +83,14 @@ _worker: list[Finder] = []
 
 
 def start_worker(task: SanitizeTask) -> None:
-    """Build once what every chunk needs; in a process of its own, end with the one that started it."""
+    """Build the objects that all chunks share; a separate process ends together with its parent."""
     end_with_parent()
     names = read_names(task.names_file) if task.names_file is not None else None
     _worker[:] = [_visitor(task, names)]
 
 
 def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
-    """Sanitize a chunk into ``out``, or only look when there is none.
+    """Sanitize a chunk into ``out``, or only check it if ``out`` is None.
 
     Raises
     ------
@@ -98,16 +98,16 @@ def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
         The file cannot be read or ``out`` cannot be written.
     """
     visitor = _worker[0]
-    visitor.found = Counter()
+    visitor.counts = Counter()
     outcome = ChunkOutcome()
     with chunk.file.open("rb", buffering=1 << 20) as source:
         lines = _lines(source, chunk)
         if out is None:
-            _look(lines, visitor, outcome)
+            _check(lines, visitor, outcome)
         else:
             with out.open("wb") as target:
                 _write(lines, visitor, outcome, target)
-    outcome.found = visitor.found
+    outcome.findings = visitor.counts
     return outcome
 
 
@@ -130,14 +130,14 @@ def _write(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome, targe
         if result is None:
             continue
         outcome.n_in += 1
-        if isinstance(result, KeptLine):
+        if isinstance(result, SanitizedLine):
             outcome.n_out += 1
             target.write(result.line)
         else:
             outcome.reject(number, result)
 
 
-def _look(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
+def _check(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> None:
     before = 0
     for number, (raw, result) in enumerate(_with_results(lines, visitor), 1):
         outcome.n_lines = number
@@ -148,23 +148,23 @@ def _look(lines: Iterator[bytes], visitor: Finder, outcome: ChunkOutcome) -> Non
             outcome.reject(number, result)
             continue
         outcome.n_out += 1
-        found = visitor.found.total()
-        if found > before and len(outcome.places) < MAX_LISTED:
+        total = visitor.counts.total()
+        if total > before and len(outcome.places) < MAX_LISTED:
             record: dict[str, Any] = orjson.loads(raw)
             outcome.places += places_of(record, number, visitor)
-        before = found
+        before = total
 
 
 def _with_results(
     lines: Iterator[bytes], visitor: Finder
-) -> Iterator[tuple[bytes, KeptLine | Rejected | None]]:
+) -> Iterator[tuple[bytes, SanitizedLine | Rejected | None]]:
     for raw in lines:
         for result in sanitize_lines((raw,), visitor):
             yield raw, result
 
 
 def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
-    """The lines that begin in the chunk; of one that is too long, only the beginning."""
+    """Yield the lines that begin in the chunk; lines that are too long are cut."""
     if chunk.start:
         source.seek(chunk.start - 1)
         _skip_line(source)

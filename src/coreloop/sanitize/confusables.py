@@ -1,4 +1,4 @@
-"""Letters that look like others, and characters that nobody sees."""
+"""Look-alike letters and their plain equivalents."""
 
 import unicodedata
 from functools import lru_cache
@@ -68,18 +68,18 @@ _LOOK_ALIKES: Final = {
     '"': "“”″",
     " ": "\u1680",
 }
-_FOLDED: Final = {alike: plain for plain, others in _LOOK_ALIKES.items() for alike in others}
+_FOLDED: Final = {alike: plain for plain, alikes in _LOOK_ALIKES.items() for alike in alikes}
 
 
 @lru_cache(maxsize=4096)
 def fold(cluster: str) -> str:
-    """A character with its marks, or the letters of one syllable, as the plain text that it is read as."""
+    """Fold a character with its marks, or the letters of a syllable, into the plain text it reads as."""
     plain = "".join(_FOLDED.get(char, char) for char in cluster)
     plain = unicodedata.normalize("NFKC", plain)
-    return "".join(map(_fold_one, plain))
+    return "".join(map(_fold_char, plain))
 
 
-def _fold_one(char: str) -> str:
+def _fold_char(char: str) -> str:
     digit = unicodedata.decimal(char, None)
     if digit is not None:
         return str(digit)

@@ -1,4 +1,4 @@
-"""Where private data stands in a text: every rule on every view, mapped back to the original."""
+"""Locate private data in a text: apply every rule to every view and map the matches back."""
 
 import re
 from bisect import bisect_left
@@ -12,7 +12,7 @@ from coreloop.sanitize.spread import NUMBERS, spread
 from coreloop.sanitize.torn import is_prose, is_row_of_decimals, is_torn, torn, with_rest
 from coreloop.sanitize.views import (
     Closed,
-    Kind,
+    Closing,
     View,
     closings,
     letters_as_digits,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CACHED_CHARS: Final = 240
 _CACHE_SIZE: Final = 20_000
-# Hashes with a letter in them, moments, and single words: nothing of these can be private.
+# Hashes with a letter in them, times, and single words are never private.
 _HARMLESS: Final = re.compile(
     r"(?:[a-z0-9]{2,8}[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-zA-Z]{0,12}|[가-힣]{0,2}|"
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
@@ -40,9 +40,9 @@ class Finding:
     Attributes
     ----------
     kind : str
-        ``EMAIL``, ``PHONE``, ``SECRET`` and so on: what the label that takes its place says.
+        ``EMAIL``, ``PHONE``, ``SECRET`` and so on, as in its label.
     start, end : int
-        Characters of the original text.
+        Character offsets in the original text.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A finding with its value as it reads without disguise, so that one value has one number."""
+    """A finding with its undisguised value, so that equal values get equal labels."""
 
     kind: str
     start: int
@@ -61,19 +61,19 @@ class Hit:
 
 
 def find(text: str, *, names: "Names | None" = None) -> list[Finding]:
-    """Find private data in a text, through the disguises that people and systems put on it.
+    """Find private data in a text, even if disguised or encoded.
 
     Parameters
     ----------
     text : str
         Any text.
     names : Names, optional
-        Companies to find too.
+        Companies to find as well.
 
     Returns
     -------
     list of Finding
-        By place; no two overlap.
+        Sorted by position, without overlaps.
     """
     return [Finding(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
 
@@ -82,26 +82,26 @@ _cache: dict[str, tuple[Hit, ...]] = {}
 
 
 def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
-    """`find`, with the values."""
+    """`find`, with the undisguised values."""
     short = with_short_labels(text)
     if short is not None:
         return tuple(_hit(short, *astuple(hit)) for hit in find_hits(short.text, names=names))
     hits = _cache.get(text)
     if hits is None:
-        hits = () if is_harmless(text) else _remembered(text, tuple(_merged(_scan(text))))
+        hits = () if is_harmless(text) else _cached(text, tuple(_merged(_scan(text))))
     if names is None:
         return hits
-    companies = [Hit(one.kind, one.start, one.end, one.code) for one in names.find(text)]
+    companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
     return tuple(_merged([*hits, *companies])) if companies else hits
 
 
 def is_harmless(text: str) -> bool:
-    """Whether a text has a form that holds nothing private, and comes but once: a hash, a moment, a word."""
+    """Whether a text has a form that is never private: a hash, a time or a single word."""
     return _HARMLESS.fullmatch(text) is not None
 
 
-def _remembered(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """Short texts come again: names, axes, answers of a template."""
+def _cached(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Cache short texts, which repeat: names, axes, templated answers."""
     if len(text) <= _CACHED_CHARS:
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
@@ -120,34 +120,34 @@ def _scan(text: str) -> list[Hit]:
 
 
 def _in_reading(text: str, view: View | None, before: list[Hit]) -> list[Hit]:
-    """What a reading shows, as it is and with gaps closed; nothing when no way of closing shows a sign."""
+    """Find hits in a reading, both unchanged and with gaps closed; none if no variant shows a sign."""
     shown = text if view is None else view.text
     compact = "".join(shown.split())
     signs, coded = closed_signs(shown, compact), may_be_encoded(compact)
     if not signs and not coded:
         return []
-    found = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
-    hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in found]
+    spans = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
+    hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans]
     joining = signs & JOINING
     if joining:
-        apart = [*torn(shown, _known(view, [*before, *hits]))] if is_torn(shown) else []
-        for kind, start, end in (*apart, *spread(shown)):
+        torn_spans = [*torn(shown, _known(view, [*before, *hits]))] if is_torn(shown) else []
+        for kind, start, end in (*torn_spans, *spread(shown)):
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
-    for closed, how in closings(view, shown, pieces=bool(joining) or coded):
-        new = _in_rewritten(closed, how, among=signs, coded=coded)
-        hits += [hit for hit in new if how != "pieces" or not _is_row(hit, text)]
+    for closed, closing in closings(view, shown, pieces=bool(joining) or coded):
+        new = _in_rewritten(closed, closing, among=signs, coded=coded)
+        hits += [hit for hit in new if closing != "pieces" or not _is_row(hit, text)]
     return hits
 
 
 def _is_row(hit: Hit, text: str) -> bool:
-    """A row of numbers is in pieces too; `spread` tells it from one number."""
+    """Whether a hit may be a row of numbers, which `spread` distinguishes from a single number."""
     return hit.kind in NUMBERS or is_row_of_decimals(text[hit.start : hit.end])
 
 
-def _in_rewritten(view: View | Closed, how: Kind, *, among: int = ~0, coded: bool = True) -> list[Hit]:
+def _in_rewritten(view: View | Closed, closing: Closing, *, among: int = ~0, coded: bool = True) -> list[Hit]:
     shown = view.text
-    found = [*matches(shown, joins=how == "pieces", among=among), *(encoded(shown) if coded else ())]
-    hits = (_hit(view, kind, start, end, shown[start:end]) for kind, start, end in found)
+    spans = [*matches(shown, joins=closing == "pieces", among=among), *(encoded(shown) if coded else ())]
+    hits = (_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans)
     return [hit for hit in hits if not is_prose(hit.kind, hit.value)]
 
 
@@ -164,7 +164,7 @@ def _known(view: View | None, hits: list[Hit]) -> list[Span]:
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:
-    """No two overlap: what does is cut as one, and named after the longest."""
+    """Merge overlapping hits; the result has the kind and value of the longest hit."""
     merged: list[Hit] = []
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if not merged or hit.start >= merged[-1].end:

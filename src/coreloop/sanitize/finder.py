@@ -1,4 +1,4 @@
-"""Who looks for what is private in a record's parts, counts it and remembers what is clean."""
+"""The `Finder`: finds and counts private data in the parts of a record, and caches clean values."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ from coreloop.sanitize.values import find_in_number, find_in_value, is_telling
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
 
-_MANY_KEYS: Final = 10_000
-_MANY_VALUES: Final = 20_000
+_MAX_CLEAN_KEYS: Final = 10_000
+_MAX_CLEAN_VALUES: Final = 20_000
 _SHORT_CHARS: Final = 64
 
 
 class Finder:
-    """Counts what is found and changes nothing; what the checks and the masks share."""
+    """Counts private data without changing anything; shared by checks and masks."""
 
     def __init__(self, *, names: "Names | None" = None) -> None:
         self.names = names
-        self.found: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.n_keys = 0
         self._clean_keys: set[str] = set()
         self._clean_values: set[tuple[str, str]] = set()
@@ -31,7 +31,7 @@ class Finder:
         return value
 
     def hits(self, value: str, key: str) -> tuple[Hit, ...]:
-        """What is private in a value; that nothing is, is remembered of short ones, which come again."""
+        """Find private data in a value; clean short values are cached, since they repeat."""
         place = (key, value)
         if place in self._clean_values:
             return ()
@@ -40,7 +40,7 @@ class Finder:
             return ()
         hits = find_in_value(value, key, names=self.names)
         if not hits and len(value) <= _SHORT_CHARS and not harmless:
-            if len(self._clean_values) >= _MANY_VALUES:
+            if len(self._clean_values) >= _MAX_CLEAN_VALUES:
                 self._clean_values.clear()
             self._clean_values.add(place)
         return hits
@@ -60,14 +60,14 @@ class Finder:
         return key
 
     def hits_of_key(self, key: str) -> tuple[Hit, ...]:
-        """What is private in a key; that nothing is, is remembered."""
+        """Find private data in a key; clean keys are cached."""
         if key in self._clean_keys:
             return ()
         hits = find_hits(key, names=self.names)
-        if not hits and len(self._clean_keys) < _MANY_KEYS:
+        if not hits and len(self._clean_keys) < _MAX_CLEAN_KEYS:
             self._clean_keys.add(key)
         return hits
 
     def count(self, hits: tuple[Hit, ...]) -> None:
         for hit in hits:
-            self.found[hit.kind] += 1
+            self.counts[hit.kind] += 1

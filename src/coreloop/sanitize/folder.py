@@ -1,4 +1,4 @@
-"""A folder of records -> a folder that may be shared, or a list of what may not be."""
+"""Sanitize a folder of records into a shareable folder, or list the private data in it."""
 
 import contextlib
 import os
@@ -38,30 +38,30 @@ _SMALL_BYTES: Final = 2 * CHUNK_BYTES
 Progress = Callable[[int, int], None]
 
 
-def unwatched(_done_bytes: int, _total_bytes: int) -> None:
-    """The progress of work that nobody watches."""
+def no_progress(_done_bytes: int, _total_bytes: int) -> None:
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """How an export is made.
+    """The options of an export.
 
     Attributes
     ----------
     mode : str
         ``hash``, ``drop`` or ``mask``.
     key : bytes, optional
-        Of the pseudonyms; without one a fresh key is made and forgotten.
+        Key of the pseudonyms; by default a random key that is not stored.
     names_file : Path, optional
         Companies to mask.
     vocabulary : KnownWords
-        What stays readable where no text does.
+        Words that stay readable in modes without text.
     keep_times : bool
-        Leave times and the names of day files as they are.
+        Keep times and the names of day files unchanged.
     jobs : int
-        Processes.
+        Number of processes.
     progress : callable
-        Called with the bytes that are done and the bytes of all files.
+        Called with the processed bytes and the bytes of all files.
     """
 
     mode: Mode
@@ -70,7 +70,7 @@ class Choices:
     vocabulary: KnownWords = field(default_factory=KnownWords)
     keep_times: bool = False
     jobs: int = 1
-    progress: Progress = unwatched
+    progress: Progress = no_progress
 
 
 def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
@@ -79,9 +79,9 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     Parameters
     ----------
     source : Path
-        A folder of ``*.jsonl``, folders in it included, or one file. It is only read.
+        A folder of ``*.jsonl`` (searched recursively), or a file. It is only read.
     out : Path
-        Is there when everything is done, or not at all.
+        The new folder; it appears only when the export is complete.
     choices : Choices
         Mode, key, names, processes.
 
@@ -93,7 +93,7 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     Raises
     ------
     UsageError
-        ``out`` is ``source``, lies in it, or holds something.
+        ``out`` is ``source``, lies in it, or is not empty.
     WorkspaceError
         A file cannot be read or written; nothing is left behind.
     """
@@ -116,21 +116,21 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         for file, name, results in _run(
             plan, task, jobs=choices.jobs, parts=folder, progress=choices.progress
         ):
-            with _private(folder / name) as target:
+            with _create_private(folder / name) as target:
                 for part, outcome in results:
                     renumbering.copy(part, target)
                     part.unlink()
-                    report.add(_shown(file, source), outcome)
+                    report.add(_display_path(file, source), outcome)
             if not (folder / name).stat().st_size:
-                (folder / name).unlink()  # nothing of it could be kept, and an empty file is no log
-            _reject_whole(file, source, report)
+                (folder / name).unlink()  # all lines were rejected, and an empty file is not a log
+            _reject_file(file, source, report)
     return report
 
 
 def check_dir(
-    source: Path, *, names_file: Path | None = None, jobs: int = 1, progress: Progress = unwatched
+    source: Path, *, names_file: Path | None = None, jobs: int = 1, progress: Progress = no_progress
 ) -> Report:
-    """Look for what is private in a folder's records, or in one file; write nothing.
+    """Find private data in the records of a folder or file, without writing anything.
 
     Raises
     ------
@@ -144,46 +144,46 @@ def check_dir(
         plan = _plan(files, [""] * len(files))
         for file, _, results in _run(plan, task, jobs=jobs, parts=None, progress=progress):
             for _, outcome in results:
-                report.add(_shown(file, source), outcome)
-            _reject_whole(file, source, report)
+                report.add(_display_path(file, source), outcome)
+            _reject_file(file, source, report)
     return report
 
 
 def find_files(source: Path) -> list[Path]:
-    """The files of records: every ``*.jsonl``, and packed ones, which are rejected by name.
+    """List the files of records: every ``*.jsonl``, and ``*.jsonl.gz``, which are rejected later.
 
     Raises
     ------
     WorkspaceError
-        There is no such folder, it cannot be read, or something in it is not a regular file.
+        The folder does not exist or is unreadable, or a file in it is not a regular file.
     """
     with _io_errors(source):
         if not source.exists():
             raise WorkspaceError(
-                "no such folder or file; record requests first, or name another", path=source
+                "does not exist; record requests first, or name another folder or file", path=source
             )
-        found = list(_below(source)) if source.is_dir() else [source]
-    for path in found:
+        files = list(_walk_files(source)) if source.is_dir() else [source]
+    for path in files:
         with _io_errors(path):
             open_regular(path).close()
-    return found
+    return files
 
 
-def _below(source: Path) -> Iterator[Path]:
+def _walk_files(source: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(source, onerror=_refuse_unreadable):
         folders.sort()
         yield from (Path(folder, name) for name in sorted(files) if name.endswith((".jsonl", ".jsonl.gz")))
 
 
 def refuse_out(source: Path, out: Path) -> None:
-    """Raise `UsageError` when the result would land on or in what it is made from, or on something else."""
+    """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
     within = source if source.is_dir() else None
     resolved = out.resolve()
     for folder in (resolved, *resolved.parents):
         if within is not None and folder.exists() and folder.samefile(within):
             raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UsageError(f"--out {out} is there and not an empty folder; name a new one")
+        raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
 
 
 def _refuse_unreadable(error: OSError) -> None:
@@ -192,7 +192,7 @@ def _refuse_unreadable(error: OSError) -> None:
 
 @contextlib.contextmanager
 def _staging(out: Path) -> Iterator[Path]:
-    """A hidden folder beside ``out`` that takes its name when all is done, and is removed when not."""
+    """A hidden folder next to ``out``, renamed to ``out`` on success and removed on failure."""
     target = out.resolve()
     with _io_errors(out):
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -205,18 +205,20 @@ def _staging(out: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _io_errors(path: Path) -> Iterator[None]:
-    """Errors of files and of the processes that read them, as one that names the file."""
+    """Translate errors of files and worker processes into a `WorkspaceError` that names the file."""
     try:
         yield
     except BrokenProcessPool as error:
-        raise WorkspaceError("a process that read it ended; is there enough memory?", path=path) from error
+        raise WorkspaceError(
+            "a worker process ended unexpectedly; check the free memory", path=path
+        ) from error
     except OSError as error:
         where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
         raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error
 
 
 def _out_names(files: Sequence[Path], *, keep: bool) -> list[str]:
-    """New names by place; a day file's own where it may keep it and no other has it."""
+    """Number the output files; with ``keep``, day files keep their name if it is unique."""
     names: list[str] = []
     for number, file in enumerate(files, 1):
         own = file.name if keep and _DAY_FILE.fullmatch(file.name) and file.name not in names else ""
@@ -225,28 +227,28 @@ def _out_names(files: Sequence[Path], *, keep: bool) -> list[str]:
 
 
 Results = Iterable[tuple[Path, ChunkOutcome]]
-
-
 Plan = Sequence[tuple[Path, str, Sequence[Chunk]]]
 
 
 def _plan(files: Sequence[Path], names: Sequence[str]) -> Plan:
-    """Each file, its new name and its chunks."""
+    """List each file with its new name and its chunks."""
     return [(file, name, _chunks(file)) for file, name in zip(files, names, strict=True)]
 
 
 def _run(
     plan: Plan, task: SanitizeTask, *, jobs: int, parts: Path | None, progress: Progress
 ) -> Iterator[tuple[Path, str, Results]]:
-    """Each file with the outcomes of its chunks in their order, made by this process or by others."""
+    """Yield each file with the outcomes of its chunks in order, computed here or in worker processes."""
     total = sum(chunk.end - chunk.start for _, _, chunks in plan for chunk in chunks)
     done = 0
     for (file, name, chunks), results in zip(plan, _results(plan, task, total, jobs, parts), strict=True):
-        yield file, name, _watched(chunks, results, done, total, progress)
+        yield file, name, _report_progress(chunks, results, done, total, progress)
         done += sum(chunk.end - chunk.start for chunk in chunks)
 
 
-def _watched(chunks: Sequence[Chunk], results: Results, done: int, total: int, progress: Progress) -> Results:
+def _report_progress(
+    chunks: Sequence[Chunk], results: Results, done: int, total: int, progress: Progress
+) -> Results:
     for chunk, result in zip(chunks, results, strict=True):
         done += chunk.end - chunk.start
         progress(done, total)
@@ -256,24 +258,24 @@ def _watched(chunks: Sequence[Chunk], results: Results, done: int, total: int, p
 def _results(plan: Plan, task: SanitizeTask, total: int, jobs: int, parts: Path | None) -> Iterator[Results]:
     if jobs < 2 or total < _SMALL_BYTES:
         start_worker(task)
-        yield from (_alone(chunks, parts) for _, _, chunks in plan)
+        yield from (_run_here(chunks, parts) for _, _, chunks in plan)
         return
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start_worker, initargs=(task,)
     ) as pool:
-        ahead = _Ahead(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
+        prefetch = _Prefetch(pool, (chunk for _, _, chunks in plan for chunk in chunks), parts, jobs * 2)
         for _, _, chunks in plan:
-            yield (ahead.next() for _ in chunks)
+            yield (prefetch.next() for _ in chunks)
 
 
-def _alone(chunks: Sequence[Chunk], parts: Path | None) -> Results:
+def _run_here(chunks: Sequence[Chunk], parts: Path | None) -> Results:
     for chunk in chunks:
         part = _part(parts)
         yield part or chunk.file, run_chunk(chunk, part)
 
 
-class _Ahead:
-    """Keeps a few chunks in work, so that neither results nor parts pile up."""
+class _Prefetch:
+    """Keeps a few chunks in progress, so that neither results nor part files pile up."""
 
     def __init__(
         self, pool: ProcessPoolExecutor, chunks: Iterator[Chunk], parts: Path | None, width: int
@@ -303,34 +305,34 @@ def _part(parts: Path | None) -> Path | None:
 
 
 def _chunks(file: Path) -> list[Chunk]:
-    """The file as it is now, in stretches; nothing of one that is empty or packed."""
+    """Split a file of its current size into chunks; an empty or gzip file has none."""
     size = file.stat().st_size
-    if not size or _is_packed(file):
+    if not size or _is_gzip(file):
         return []
     return [Chunk(file, start, min(start + CHUNK_BYTES, size)) for start in range(0, size, CHUNK_BYTES)]
 
 
-def _is_packed(file: Path) -> bool:
+def _is_gzip(file: Path) -> bool:
     with file.open("rb") as source:
         return source.read(2) == GZIP_MAGIC
 
 
-def _reject_whole(file: Path, source: Path, report: Report) -> None:
-    """Count a file without lines as one that was rejected."""
+def _reject_file(file: Path, source: Path, report: Report) -> None:
+    """Count a file without chunks as a rejected line."""
     size = file.stat().st_size
-    if size and not _is_packed(file):
+    if size and not _is_gzip(file):
         return
     outcome = ChunkOutcome(n_in=1)
     outcome.reject(1, Rejected("a gzip file; unpack it first" if size else "an empty file", size))
-    report.add(_shown(file, source), outcome)
+    report.add(_display_path(file, source), outcome)
 
 
-def _shown(file: Path, source: Path) -> str:
+def _display_path(file: Path, source: Path) -> str:
     return file.name if file == source else file.relative_to(source).as_posix()
 
 
 @contextlib.contextmanager
-def _private(path: Path) -> Iterator[BinaryIO]:
+def _create_private(path: Path) -> Iterator[BinaryIO]:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         yield file

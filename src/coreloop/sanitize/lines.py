@@ -1,4 +1,4 @@
-"""Lines of JSON, each sanitized or rejected for a reason; nothing of a rejected line is passed on."""
+"""Sanitize lines of JSON, or reject them with a reason; no content of a rejected line is passed on."""
 
 import json
 import math
@@ -15,45 +15,45 @@ from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.walk import NotFiniteError
 
 MAX_LINE_BYTES: Final = 16 << 20
-# A pattern for 19 digits would take longer than the parser.
+# Searching for 19 digits with a regular expression takes longer than parsing.
 _AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER: Final = b"0" * 19
 _SPACED_COLON: Final = re.compile(rb'"[ \t\r\n]+:')
 
 
 @dataclass(frozen=True, slots=True)
-class KeptLine:
-    """A line as the mode leaves it, newline included."""
+class SanitizedLine:
+    """A sanitized line, including its newline."""
 
     line: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A line that cannot be sanitized: why, and how many bytes it has."""
+    """A line that cannot be sanitized: the reason and its size."""
 
     reason: str
     size_bytes: int
 
 
 class _UnreadableError(ValueError):
-    """Its text is the reason."""
+    """An unreadable line; the message is the reason for its rejection."""
 
 
-def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[KeptLine | Rejected | None]:
-    """Sanitize lines one by one.
+def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[SanitizedLine | Rejected | None]:
+    """Sanitize the lines of a file.
 
     Parameters
     ----------
     lines : iterable of bytes
-        Of a JSONL file. A line longer than `MAX_LINE_BYTES` may be given cut.
+        Of a JSONL file. Lines longer than `MAX_LINE_BYTES` may be cut.
     visitor : Finder
         The mode.
 
     Yields
     ------
-    Kept, Rejected or None
-        One for each line, None for a blank one.
+    SanitizedLine, Rejected or None
+        The result of each line; None for blank lines.
     """
     for raw in lines:
         content = raw.strip()
@@ -61,7 +61,7 @@ def sanitize_lines(lines: Iterable[bytes], visitor: Finder) -> Iterator[KeptLine
             yield None
             continue
         try:
-            yield KeptLine(_sanitized(content, visitor))
+            yield SanitizedLine(_sanitized(content, visitor))
         except _UnreadableError as error:
             yield Rejected(str(error), len(raw))
         except RecursionError:
@@ -74,7 +74,7 @@ def _sanitized(raw: bytes, visitor: Finder) -> bytes:
     record = _decode(raw)
     before = visitor.n_keys
     result = sanitize_record(record, visitor)
-    # Every key stands before a colon, so as many of both means that the parser dropped no double.
+    # Every key precedes a colon; equal counts mean that the parser dropped no duplicate key.
     if visitor.n_keys - before != raw.count(b'":') or _SPACED_COLON.search(raw):
         _parse_strictly(raw)
     if result is record:
@@ -103,11 +103,11 @@ def _decode(raw: bytes) -> dict[str, Any]:
 
 
 def _parse_strictly(raw: bytes) -> None:
-    """Raise the reason why a line may not be passed on, if the standard library's parser finds one."""
+    """Raise `_UnreadableError` if the strict settings of the standard parser reject a line."""
     try:
         json.loads(
             raw.decode(),
-            object_pairs_hook=_refuse_doubles,
+            object_pairs_hook=_refuse_duplicates,
             parse_constant=_refuse_constant,
             parse_int=_read_integer,
             parse_float=_read_float,
@@ -122,11 +122,11 @@ def _parse_strictly(raw: bytes) -> None:
         raise _UnreadableError("torn or not JSON") from error
 
 
-def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise _UnreadableError("a key stands twice")
-    return found
+    return values
 
 
 def _refuse_constant(name: str) -> None:

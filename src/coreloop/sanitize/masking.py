@@ -1,4 +1,4 @@
-"""A text with labels in the place of private data; the same value has the same number."""
+"""Replace private data in a text with labels; equal values get equal numbers."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _EXACT: Final = frozenset({"SECRET", "URL", "PATH"})
 
 
 class Numbering:
-    """Labels such as ``[EMAIL-3]``: numbered in the order in which values of a kind are first seen."""
+    """Labels such as ``[EMAIL-3]``, numbered per kind in order of first appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[str, int]] = {}
@@ -34,12 +34,12 @@ def sanitize_text(text: str, *, names: "Names | None" = None) -> str:
     text : str
         Any text.
     names : Names, optional
-        Companies to mask too, with their stock codes.
+        Companies to mask as well, with their stock codes.
 
     Returns
     -------
     str
-        With labels such as ``[EMAIL-1]``, numbered within this text.
+        The text with labels such as ``[EMAIL-1]``, numbered within this text.
     """
     return mask_text(text, Numbering(), names=names)
 
@@ -47,26 +47,27 @@ def sanitize_text(text: str, *, names: "Names | None" = None) -> str:
 def mask_text(
     text: str, label: Label, *, names: "Names | None" = None, hits: tuple[Hit, ...] | None = None
 ) -> str:
-    """Mask with labels of the caller's.
+    """Mask a text with the labels of the caller.
 
     Parameters
     ----------
     text : str
         Any text.
     label : callable
-        From the kind and the value to what takes its place.
+        Maps a kind and a value to the label.
     names : Names, optional
-        Companies.
+        Companies to mask as well.
     hits : tuple of Hit, optional
-        What was found already.
+        Known findings; by default they are searched.
     """
-    found = find_hits(text, names=names) if hits is None else hits
+    if hits is None:
+        hits = find_hits(text, names=names)
     for _ in range(_ROUNDS):
-        if not found:
+        if not hits:
             return text
-        text = _replaced(text, found, label)
-        found = find_hits(text, names=names)  # what is left may read otherwise without its neighbour
-    return label("TEXT", text) if found else text
+        text = _replaced(text, hits, label)
+        hits = find_hits(text, names=names)  # the rest may match other rules without its neighbours
+    return label("TEXT", text) if hits else text
 
 
 def _replaced(text: str, hits: tuple[Hit, ...], label: Label) -> str:
@@ -78,5 +79,5 @@ def _replaced(text: str, hits: tuple[Hit, ...], label: Label) -> str:
 
 
 def canonical(hit: Hit) -> str:
-    """What two ways of writing one value have in common."""
+    """Normalize a value so that its different spellings are equal."""
     return hit.value if hit.kind in _EXACT else _NOISE.sub("", hit.value).casefold()

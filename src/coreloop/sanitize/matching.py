@@ -1,4 +1,4 @@
-"""The rules run on one text, as it is given: spans by kind, without any view."""
+"""Apply the rules to a plain text, without views: spans by kind."""
 
 import base64
 import binascii
@@ -18,16 +18,16 @@ _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
 def matches(text: str, *, joins: bool = False, among: int = ~0) -> Iterator[Span]:
-    """Kind, start and end of what the rules find.
+    """Yield the kind, start and end of each match.
 
     Parameters
     ----------
     text : str
         Any text.
     joins : bool
-        Run only the rules that hold across white space.
+        Apply only the rules that hold across white space.
     among : int
-        The bits of `Sign` that the text may show.
+        Bits of `Sign` to consider.
     """
     signs = signs_of(text, among=among)
     if not signs:
@@ -46,26 +46,26 @@ def matches(text: str, *, joins: bool = False, among: int = ~0) -> Iterator[Span
 
 
 def may_be_encoded(compact: str) -> bool:
-    """Whether a text that lost its white space, all or some, can hold base64: a run that is no identifier."""
+    """Whether a text without white space can contain base64: a long run that is not an identifier."""
     return any(_IDENTIFIER.fullmatch(run) is None for run in _RUN.findall(compact))
 
 
 def encoded(text: str) -> Iterator[Span]:
-    """Base64, once or twice, of what the rules find."""
+    """Yield base64 text, encoded once or twice, whose content matches a rule."""
     for match in _ENCODED.finditer(text):
         inner = _decoded(match[0])
         for _ in range(2):
             if inner is None:
                 break
-            found = next(matches(inner), None)
-            if found is not None:
-                yield found[0], match.start(), match.end()
+            span = next(matches(inner), None)
+            if span is not None:
+                yield span[0], match.start(), match.end()
                 break
             inner = _decoded(inner.strip()) if _ENCODED.fullmatch(inner.strip()) else None
 
 
 def _cut(match: re.Match[str]) -> tuple[int, int]:
-    """What is cut, without the punctuation of the sentence around it; all of what stands in quotes."""
+    """Return the span to cut: without trailing punctuation, but a quoted value as is."""
     if "quoted" in match.re.groupindex and match.start("quoted") >= 0:
         return match.span("quoted")
     start, end = value_span(match)

@@ -1,4 +1,4 @@
-"""What a mode makes of a record, and the one that leaves it readable: ``mask``."""
+"""Sanitizing a record in any mode, and the `Masker` of the mode ``mask``."""
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -8,18 +8,18 @@ from coreloop.sanitize.masking import Label, canonical, mask_text
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number, find_in_value
-from coreloop.sanitize.walk import look, rewrite
+from coreloop.sanitize.walk import rewrite, scan
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
 
 Mode = Literal["hash", "drop", "mask"]
 MODES: Final[tuple[Mode, ...]] = ("hash", "drop", "mask")
-_LOOKS: Final = 3
+_MAX_PASSES: Final = 3
 
 
 class Masker(Finder):
-    """Mask mode: labels for what is private, pseudonyms for ids, hours for times; all else stays."""
+    """Mask mode: labels for private data, pseudonyms for ids, times cut to the hour; the rest stays."""
 
     def __init__(
         self, pseudonyms: Pseudonyms, label: Label, *, names: "Names | None" = None, keep_times: bool = False
@@ -30,17 +30,17 @@ class Masker(Finder):
         self._keep_times = keep_times
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record masked, until nothing is found in it: a masked name calls its value something else."""
-        before = self.found.total()
+        """Mask a record until it is clean: a masked key changes the context of its value."""
+        before = self.counts.total()
         masked: dict[str, Any] = rewrite(record, self)
-        if self.found.total() == before:
+        if self.counts.total() == before:
             return masked
-        for _ in range(_LOOKS):
-            left = Finder(names=self.names)
-            look(masked, left)
-            if not left.found:
+        for _ in range(_MAX_PASSES):
+            remaining = Finder(names=self.names)
+            scan(masked, remaining)
+            if not remaining.counts:
                 return masked
-            masked = rewrite(masked, _Rest(self))
+            masked = rewrite(masked, _NextPass(self))
         return masked
 
     def text(self, value: str, key: str) -> Any:
@@ -54,14 +54,14 @@ class Masker(Finder):
         return self.masked(value, key)
 
     def masked(self, value: str, key: str) -> str:
-        """A text that is neither an id nor a time."""
+        """Mask a text that is neither an id nor a time."""
         hits = self.hits(value, key)
         if not hits:
             return value
         self.count(hits)
         masked = mask_text(value, self._label, names=self.names, hits=hits)
-        left = find_in_value(masked, key, names=self.names)
-        return self._label("TEXT", value) if left else masked
+        remaining = find_in_value(masked, key, names=self.names)
+        return self._label("TEXT", value) if remaining else masked
 
     def number(self, value: int | float, key: str) -> Any:
         field = id_field(key)
@@ -72,7 +72,7 @@ class Masker(Finder):
         return self.masked_number(value, key)
 
     def masked_number(self, value: int | float, key: str) -> Any:
-        """A number that is neither an id nor a time."""
+        """Mask a number that is neither an id nor a time."""
         hits = find_in_number(value, key, names=self.names)
         if not hits:
             return value
@@ -80,15 +80,15 @@ class Masker(Finder):
         return self._label(hits[0].kind, canonical(hits[0]))
 
     def key(self, key: str) -> str:
-        if key in self._clean_keys:  # as nearly every one is
+        if key in self._clean_keys:  # true for almost all keys
             return key
         hits = self.hits_of_key(key)
         self.count(hits)
         return mask_text(key, self._label, names=self.names, hits=hits) if hits else key
 
 
-class _Rest:
-    """A second look at a masked record, whose ids and times are no longer the original's."""
+class _NextPass:
+    """A further pass over a masked record; its ids and times are already replaced."""
 
     def __init__(self, masker: Masker) -> None:
         self.n_keys = 0
@@ -98,21 +98,21 @@ class _Rest:
 
 
 def sanitize_record(record: dict[str, Any], visitor: "Finder") -> dict[str, Any]:
-    """A record as a mode leaves it.
+    """Sanitize a record.
 
     Parameters
     ----------
     record : dict
-        As read from its line.
+        The decoded line.
     visitor : Finder
-        `Masker`, `Pseudonymizer`, or a `Finder`, which leaves it as it is.
+        `Masker`, `Pseudonymizer`, or a plain `Finder`, which only counts.
 
     Returns
     -------
     dict
-        A new record; the record itself where the visitor only looks.
+        A new record, or the same record for a plain `Finder`.
     """
     if isinstance(visitor, Pseudonymizer | Masker):
         return visitor.record(record)
-    look(record, visitor)
+    scan(record, visitor)
     return record

@@ -1,4 +1,4 @@
-"""Company names and aliases from a TSV, found with particles glued on, and the stock codes tied to them."""
+"""Company names and aliases from a TSV, found even with attached particles, and their stock codes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from coreloop.files import read_file
 from coreloop.records import encodable
 from coreloop.sanitize.views import plain_text, readings
 
-# Names of two letters that are words of every day: a company only beside ㈜, (주), 주식회사 or a code.
+# Short names that are also everyday words: a company only next to ㈜, (주), 주식회사 or a code.
 _ORDINARY_TEXT: Final = """
 대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
 덕성 도부 동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일
@@ -49,7 +49,7 @@ _UNIT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Where a company or its code stands; ``code`` is the same for all of its names."""
+    """The position of a company or its code; all names of a company have the same ``code``."""
 
     kind: str
     start: int
@@ -58,7 +58,7 @@ class Name:
 
 
 class Names:
-    """The companies of a file, ready to be found.
+    """A search index of company names.
 
     Parameters
     ----------
@@ -72,27 +72,27 @@ class Names:
         for code, name, aliases in rows:
             if code:
                 self._codes[code] = name
-            for one in (name, *aliases):
-                folded = re.sub(r"\s", "", plain_text(one))
+            for spelling in (name, *aliases):
+                folded = re.sub(r"\s", "", plain_text(spelling))
                 if len(folded) > 1:
                     by_text.setdefault(folded.lower(), (folded, code or name))
         self._texts = list(by_text)
-        self._found = list(by_text.values())
+        self._entries = list(by_text.values())
         self._automaton = AhoCorasick(self._texts) if self._texts else None
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def find(self, text: str) -> list[Name]:
-        """Names and codes in a text, leftmost first, the longest where several begin."""
-        found = []
+        """Find names and codes in a text; overlapping names are resolved to the leftmost, then longest."""
+        names: list[Name] = []
         for view in readings(text):
             shown = text if view is None else view.text
             taken = _leftmost_longest(self._companies(shown))
-            for one in (*taken, *self._stock_codes(shown, taken)):
-                start, end = (one.start, one.end) if view is None else view.span(one.start, one.end)
-                found.append(Name(one.kind, start, end, one.code))
-        return _leftmost_longest(found)
+            for name in (*taken, *self._stock_codes(shown, taken)):
+                start, end = (name.start, name.end) if view is None else view.span(name.start, name.end)
+                names.append(Name(name.kind, start, end, name.code))
+        return _leftmost_longest(names)
 
     def _companies(self, text: str) -> Iterator[Name]:
         places = [at for at, char in enumerate(text) if not char.isspace()]
@@ -100,17 +100,17 @@ class Names:
         if self._automaton is None or len(lowered) != len(places):
             return
         for index, start, end in self._automaton.find_matches_as_indexes(lowered, overlapping=True):
-            written, code = self._found[index]
+            written, code = self._entries[index]
             first, last = places[start], places[end - 1] + 1
             if self._is_company(text, first, last, written):
                 yield Name("COMPANY", first, last, code)
 
     def _is_company(self, text: str, start: int, end: int, written: str) -> bool:
-        before, behind, found = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
+        before, behind, match = text[max(0, start - 16) : start], text[end : end + 16], text[start:end]
         is_ordinary = written.lower() in _ORDINARY
         if _MARK_AHEAD.search(before) or (is_ordinary and _MARK_BEHIND.match(behind)):
             return True
-        if is_ordinary or _is_other_word(found, written, before):
+        if is_ordinary or _is_other_word(match, written, before):
             return False
         starts_word = not _is_letter(before[-1:], written[0])
         ends_word = not _is_letter(behind[:1], written[-1])
@@ -123,14 +123,14 @@ class Names:
         return len(written) > 2 or ends_word or _AFTER.match(behind) is not None
 
     def _stock_codes(self, text: str, taken: list[Name]) -> Iterator[Name]:
-        for one in taken:
-            torn = _TORN_CODE.match(text, one.end)
+        for name in taken:
+            torn = _TORN_CODE.match(text, name.end)
             if torn is not None and "".join(torn[1].split()) in self._codes:
                 yield Name("STOCK", torn.start(1), torn.end(1), "".join(torn[1].split()))
         for match in _CODE.finditer(text):
             code = match[0]
             if code not in self._codes or any(
-                one.start < match.end() and match.start() < one.end for one in taken
+                name.start < match.end() and match.start() < name.end for name in taken
             ):
                 continue
             if self._is_tied(text, match, taken):
@@ -138,7 +138,7 @@ class Names:
 
     def _is_tied(self, text: str, match: re.Match[str], taken: list[Name]) -> bool:
         start, end = match.span()
-        if any(0 <= start - one.end <= 6 or 0 <= one.start - end <= 6 for one in taken):
+        if any(0 <= start - name.end <= 6 or 0 <= name.start - end <= 6 for name in taken):
             return True
         if _CODE_WORD.search(text[max(0, start - 24) : start]):
             return True
@@ -147,7 +147,7 @@ class Names:
         return match[0].startswith("0") or text.strip() == match[0] or not match[0].isdigit()
 
     def has_code(self, text: str) -> bool:
-        """Whether a text is the code of one of the companies, and nothing else."""
+        """Whether a text is exactly the code of a company."""
         return text.strip() in self._codes
 
 
@@ -157,7 +157,7 @@ def read_names(path: Path) -> Names:
     Raises
     ------
     WorkspaceError
-        The file cannot be read, or a line has no name; the line is named.
+        The file cannot be read, or a line has no name; the message has its number.
     """
     try:
         lines = read_file(path).decode("utf-8-sig").splitlines()
@@ -175,26 +175,26 @@ def read_names(path: Path) -> Names:
     return Names(rows)
 
 
-def _leftmost_longest(found: Iterable[Name]) -> list[Name]:
-    kept: list[Name] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-    return kept
+def _leftmost_longest(names: Iterable[Name]) -> list[Name]:
+    selected: list[Name] = []
+    for name in sorted(names, key=lambda name: (name.start, -name.end)):
+        if not selected or name.start >= selected[-1].end:
+            selected.append(name)
+    return selected
 
 
-def _is_other_word(found: str, written: str, before: str) -> bool:
-    """Whether a name is none by how it is written: "lg" within prose, or too short for the space inside."""
-    bare = "".join(found.split())
+def _is_other_word(match: str, written: str, before: str) -> bool:
+    """Whether the spelling rules out a name: "lg" in prose, or white space inside a short name."""
+    bare = "".join(match.split())
     if written.isascii() and written.isalnum() and len(written) <= 4 and written != bare:
         return True
-    if bare == found:
+    if bare == match:
         return False
-    return len(written) < 3 if "\n" in found else len(written) < 4 or before[-1:].isalnum()
+    return len(written) < 3 if "\n" in match else len(written) < 4 or before[-1:].isalnum()
 
 
 def _is_letter(char: str, neighbour: str) -> bool:
-    """Whether a character goes on with the word of its neighbour: Hangul and Latin letters do not."""
+    """Whether a character continues the word of its neighbour: same script, Hangul or Latin."""
     if not char:
         return False
     if neighbour.isascii():

@@ -1,4 +1,4 @@
-"""Labels of one export: what several processes marked by a keyed digest gets its small number here."""
+"""Labels of an export: replaces the keyed digests that the workers wrote with small numbers."""
 
 import re
 from pathlib import Path
@@ -9,14 +9,14 @@ _BLOCK_BYTES: Final = 1 << 20
 
 
 class Renumbering:
-    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in the order in which they come.
+    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance.
 
-    Beyond `MAX_NUMBERED` values of a kind the number is taken from the digest, so that memory stays flat.
+    Beyond `MAX_NUMBERED` values of a kind, the number is derived from the digest to bound memory.
 
     Parameters
     ----------
     tag : str
-        The export's own letters.
+        The tag of the export.
     """
 
     def __init__(self, tag: str) -> None:
@@ -24,7 +24,7 @@ class Renumbering:
         self._numbers: dict[bytes, dict[bytes, int]] = {}
 
     def copy(self, part: Path, target: BinaryIO) -> None:
-        """Append a part to a file, its marks numbered."""
+        """Append a part to a file, with numbered labels."""
         with part.open("rb") as source:
             while lines := source.readlines(_BLOCK_BYTES):
                 target.write(self._mark.sub(self._label, b"".join(lines)))

@@ -1,4 +1,4 @@
-"""Where in a record something was found: the path of keys to it, never the thing itself."""
+"""The location of a finding in a record: the path of keys, never the value."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,19 +7,19 @@ from coreloop.sanitize.find import Hit
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.masking import Numbering, mask_text
 from coreloop.sanitize.values import find_in_number
-from coreloop.sanitize.walk import look
+from coreloop.sanitize.walk import scan
 from coreloop.text import printable
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
 
-# Keys and numbers of items; None at the end where the last key itself is meant.
+# Keys and list indexes; None at the end if the finding is the last key itself.
 Path = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A finding's line, the path to it within the record (``tool_calls[0].args.memo``), and its kind."""
+    """A finding's line, its path in the record (``tool_calls[0].args.memo``), and its kind."""
 
     line: int
     path: str
@@ -27,44 +27,44 @@ class Place:
 
 
 def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
-    """Every place of a record where the finder finds something."""
+    """List the places of all findings in a record."""
     try:
-        found = _found(record, "", finder)
-    except RecursionError:  # the path would be longer than anybody reads
-        found = []
-    if found:
-        return [Place(line, _shown(path, finder.names), kind) for path, kind in found]
-    again = Finder(names=finder.names)
-    look(record, again)
-    return [Place(line, "(deep within)", kind) for kind in again.found]
+        findings = _findings(record, "", finder)
+    except RecursionError:  # the path would be too long to read
+        findings = []
+    if findings:
+        return [Place(line, _format_path(path, finder.names), kind) for path, kind in findings]
+    counter = Finder(names=finder.names)
+    scan(record, counter)
+    return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
-def _found(node: Any, key: str, finder: Finder) -> list[tuple[Path, str]]:
-    """What is found in a node, each with the path to it from there."""
+def _findings(node: Any, key: str, finder: Finder) -> list[tuple[Path, str]]:
+    """List the kinds of findings in a node, each with its path relative to the node."""
     if isinstance(node, dict):
         return [
             ((inner, *path), kind)
             for inner, value in node.items()
-            for path, kind in (*_here(finder.hits_of_key(inner), None), *_found(value, inner, finder))
+            for path, kind in (*_kinds(finder.hits_of_key(inner), None), *_findings(value, inner, finder))
         ]
     if isinstance(node, list):
         return [
             ((number, *path), kind)
             for number, item in enumerate(node)
-            for path, kind in _found(item, key, finder)
+            for path, kind in _findings(item, key, finder)
         ]
     if isinstance(node, str):
-        return _here(finder.hits(node, key))
+        return _kinds(finder.hits(node, key))
     if node is None or isinstance(node, bool):
         return []
-    return _here(find_in_number(node, key, names=finder.names))
+    return _kinds(find_in_number(node, key, names=finder.names))
 
 
-def _here(hits: tuple[Hit, ...], *path: None) -> list[tuple[Path, str]]:
+def _kinds(hits: tuple[Hit, ...], *path: None) -> list[tuple[Path, str]]:
     return [(path, kind) for kind in dict.fromkeys(hit.kind for hit in hits)] if hits else []
 
 
-def _shown(path: Path, names: "Names | None") -> str:
+def _format_path(path: Path, names: "Names | None") -> str:
     shown = ""
     for part in path:
         if part is None:

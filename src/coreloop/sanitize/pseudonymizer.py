@@ -1,4 +1,4 @@
-"""What the modes ``hash`` and ``drop`` make of a record: nothing of its free text is left."""
+"""The `Pseudonymizer` of the modes ``hash`` and ``drop``, which keep no free text."""
 
 import math
 import re
@@ -16,7 +16,7 @@ from coreloop.sanitize.values import find_in_number
 from coreloop.sanitize.vocabulary import KnownWords, is_argument, is_label, is_model, is_version
 from coreloop.sanitize.walk import NotFiniteError, rewrite
 
-# Each names its class in words from which `error_class` reads that class again.
+# Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {
     "rate_limit": "rate_limit",
     "transient_network": "transient_network (connection error)",
@@ -26,26 +26,26 @@ ERRORS: Final[Mapping[str, str]] = {
     "not_found": "not_found (not found)",
     "other": "other",
 }
-_PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # of a.b[].c: the marks "." and "[]."
+_PATH_PART: Final = re.compile(r"((?:\[\])*\.|(?:\[\])+$)")  # in a.b[].c: the marks "." and "[]."
 _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
 class Pseudonymizer(Finder):
-    """Hash and drop mode: only the closed vocabulary, numbers and pseudonyms are left.
+    """Hash and drop mode: keeps only the closed vocabulary, numbers and pseudonyms.
 
-    The tables at the end say what becomes of a field that is known; what they do not name goes through
+    The tables at the end of the module define the treatment of known fields; all other fields go through
     `text`, `number` and `key`.
 
     Parameters
     ----------
     pseudonyms : Pseudonyms
-        Keyed.
+        Keyed pseudonyms.
     vocabulary : KnownWords
-        The names that may stay.
+        The names to keep.
     drop : bool
         Remove the question and its hash.
     keep_times : bool
-        Leave times as they are.
+        Keep times unchanged.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Pseudonymizer(Finder):
         return key if key in _TRUNCATED else self.pseudonym("key", key)
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record without free text."""
+        """Rewrite a record without its free text."""
         result = self._fields(record, _RECORD)
         if "tool_calls" in record:
             self._categorize(record, result)
@@ -95,7 +95,7 @@ class Pseudonymizer(Finder):
         return result
 
     def _fields(self, node: dict[str, Any], table: "_Table", tool: str = "") -> dict[str, Any]:
-        """An object whose fields have a table; one of a call or an override is about a tool."""
+        """Rewrite an object by the table of its fields; ``tool`` is given in calls and overrides."""
         result: dict[str, Any] = {}
         self.n_keys += len(node)
         for key, value in node.items():
@@ -105,7 +105,7 @@ class Pseudonymizer(Finder):
         return result
 
     def _categorize(self, record: dict[str, Any], result: dict[str, Any]) -> None:
-        """Keep the category that mining would have read from the question."""
+        """Keep the category that mining would derive from the question."""
         label = record.get("category_hash")
         question = record.get("question")
         if (not isinstance(label, str) or label == UNSPECIFIED) and isinstance(question, str):
@@ -122,12 +122,12 @@ class Pseudonymizer(Finder):
         return None if find_in_number(value, key) else value
 
     def _error(self, value: Any, key: str, tool: str) -> str:
-        """A pseudonym of what the text has in common with others of its cause, and its class.
+        """Replace an error by the pseudonym of its template and its class.
 
-        In quotes, since mining takes a quoted word for a value: two classes of one cause stay one group.
+        The class is quoted, since mining treats quoted words as values: errors of one cause stay one group.
         """
         if not isinstance(value, str):
-            rewrite(value, self, key)  # its keys are counted like all others
+            rewrite(value, self, key)  # counts its keys
         text = str(value)
         return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'" if text else text
 
@@ -173,7 +173,7 @@ class Pseudonymizer(Finder):
         return result
 
     def _sources(self, sources: dict[str, Any], key: str, tool: str) -> Any:
-        """Where arguments came from: tools and fields by the words that may stay."""
+        """Rewrite the sources of arguments, keeping known tools and fields."""
         self.n_keys += len(sources)
         return {
             self._argument(tool, name): [
@@ -185,10 +185,10 @@ class Pseudonymizer(Finder):
         }
 
     def _path(self, path: str) -> str:
-        """A path whose tool is known or a pseudonym, and so is each field; ``[]`` and ``*`` stay."""
+        """Rewrite a path, keeping a known tool and known fields, ``[]`` and ``*``."""
         if path == QUESTION:
             return path
-        parts = _PATH_PART.split(path)  # the tool, then marks and fields in turns
+        parts = _PATH_PART.split(path)  # the tool, then alternating marks and fields
         known = (n for n in range(len(parts), 0, -2) if self._words.knows_tool("".join(parts[:n])))
         n_tool = next(known, 1)
         tool = "".join(parts[:n_tool])
@@ -202,14 +202,14 @@ class Pseudonymizer(Finder):
         return name if self._words.knows_argument(tool, name) else self.pseudonym("key", name)
 
     def _selector(self, tool: str, value: str) -> str:
-        """One spelling of an axis has one pseudonym; a text that is no name stays none."""
+        """Keep a declared axis; other texts get the pseudonym of their normalized spelling."""
         text = selector_value(value)
         if text == OTHER or self._words.declares(tool, text):
             return text
         return self.pseudonym("value", text)
 
 
-# What becomes of a value, by its field and type; told the value, its key and the tool that it is about.
+# Called with the visitor, the value, its key and the tool concerned.
 _Treatment = Callable[[Pseudonymizer, Any, str, str], Any]
 _Table = Mapping[tuple[str, type], _Treatment]
 
@@ -220,9 +220,9 @@ def _table(*rows: tuple[str, tuple[type, ...], _Treatment]) -> _Table:
     }
 
 
-def _word(stays: Callable[[str], bool], tag: str) -> _Treatment:
-    """A word stays where it is one of a closed vocabulary."""
-    return lambda visitor, value, key, tool: value if stays(value) else visitor.pseudonym(tag, value)
+def _word(is_known: Callable[[str], bool], tag: str) -> _Treatment:
+    """Keep a word of a closed vocabulary, and replace any other."""
+    return lambda visitor, value, key, tool: value if is_known(value) else visitor.pseudonym(tag, value)
 
 
 _TEXT: Final = (str,)

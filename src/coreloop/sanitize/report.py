@@ -1,4 +1,4 @@
-"""What an export or a check did, in numbers and places: nothing of the content."""
+"""The report of an export or a check: counts and places, without any content."""
 
 from collections import Counter
 from typing import Any
@@ -13,10 +13,10 @@ class Report:
     Attributes
     ----------
     mode : str or None
-        None: only looked.
+        None for a check.
     n_in, n_out : int
-        Lines that are not blank, and those that were written or read; a file that is empty or
-        packed counts as one.
+        Lines that are not blank, and lines that were written (checked, without a mode). An empty or gzip file
+        counts as one line.
     found : Counter
         Findings by kind.
     reasons : Counter
@@ -38,7 +38,7 @@ class Report:
         return self.reasons.total()
 
     def add(self, file: str, outcome: ChunkOutcome) -> None:
-        """Count a stretch of a file; stretches come in their order."""
+        """Add the outcome of a chunk; the chunks of a file must come in order."""
         counts = self.files.setdefault(file, {"file": file, "lines": 0, "in": 0, "out": 0, "rejected": 0})
         offset = counts["lines"]
         counts["lines"] += outcome.n_lines
@@ -47,7 +47,7 @@ class Report:
         counts["rejected"] += outcome.reasons.total()
         self.n_in += outcome.n_in
         self.n_out += outcome.n_out
-        self.found.update(outcome.found)
+        self.found.update(outcome.findings)
         self.reasons.update(outcome.reasons)
         for line, reason, size_bytes in outcome.rejected[: MAX_LISTED - len(self.rejected)]:
             self.rejected.append({"file": file, "line": offset + line, "reason": reason, "bytes": size_bytes})
@@ -57,7 +57,7 @@ class Report:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """The report's JSON: at most `MAX_LISTED` rejected lines and places are listed, all are counted."""
+        """Return the report as JSON values; it lists at most `MAX_LISTED` rejected lines and places."""
         return {
             "mode": self.mode or "check",
             "in": self.n_in,

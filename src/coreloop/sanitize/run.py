@@ -1,4 +1,4 @@
-"""What ``sanitize`` does, below any shell: an export of a project's records, or a look at them."""
+"""The use cases of ``sanitize``: export a project's records, or check them for private data."""
 
 import os
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from coreloop.sanitize.folder import (
     Progress,
     check_dir,
     find_files,
+    no_progress,
     refuse_out,
     sanitize_dir,
-    unwatched,
 )
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.pseudonyms import read_key
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportRequest:
-    """A copy of records that is wanted.
+    """The options of an export.
 
     Attributes
     ----------
     mode : str
         ``hash``, ``drop`` or ``mask``.
     now : datetime
-        UTC; names the copy's folder where ``out`` does not.
+        UTC; names the new folder if ``out`` is None.
     source, out : Path, optional
-        Folder of records and new folder; by default the project's.
+        Folder of records and new folder; in the project by default.
     names : Path, optional
-        Companies to mask; by default those of coreloop.yaml.
+        Companies to mask; the file of coreloop.yaml by default.
     key_file : Path, optional
-        Key of the pseudonyms, made if absent; without it the key is thrown away.
+        Key of the pseudonyms, created if absent; by default a random key that is not stored.
     report : Path, optional
-        Where the caller will write the report: not among the records.
+        Where the caller writes the report; must not lie among the records.
     keep_times : bool
-        Leave minutes, and the names of day files.
+        Keep times and the names of day files unchanged.
     jobs : int
-        Processes.
+        Number of processes.
     progress : callable
-        Called with the bytes that are done and the bytes of all files.
+        Called with the processed bytes and the bytes of all files.
     """
 
     mode: Mode
@@ -63,12 +63,12 @@ class ExportRequest:
     report: Path | None = None
     keep_times: bool = False
     jobs: int = 1
-    progress: Progress = unwatched
+    progress: Progress = no_progress
 
 
 @dataclass(frozen=True, slots=True)
 class SanitizeResult:
-    """A report for each source; ``out`` is the new folder of an export."""
+    """The reports of all sources, and the new folder of an export."""
 
     sources: Sequence[Path]
     reports: Sequence[Report]
@@ -76,11 +76,11 @@ class SanitizeResult:
 
     @property
     def is_clean(self) -> bool:
-        """Whether no line was rejected, and a check found nothing."""
+        """Whether no line was rejected and a check had no findings."""
         return not any(report.n_rejected or (report.mode is None and report.found) for report in self.reports)
 
     def to_json(self) -> bytes:
-        """The report; a list of them where there were more sources than one."""
+        """Return the report as JSON, or a list of reports for several sources."""
         facts = [
             {"source": os.fsencode(source).decode("utf-8", "replace"), **report.to_dict()}
             for source, report in zip(self.sources, self.reports, strict=True)
@@ -96,9 +96,9 @@ def check_records(
     *,
     names: Path | None = None,
     jobs: int = 1,
-    progress: Progress = unwatched,
+    progress: Progress = no_progress,
 ) -> SanitizeResult:
-    """Look for what is private in folders or files, by default in the project's records; write nothing.
+    """Find private data in folders or files (by default the project's records), without writing anything.
 
     Raises
     ------
@@ -119,13 +119,13 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
     Raises
     ------
     UsageError
-        The copy, the report or the key would lie among the records, or names are given without ``mask``.
+        The copy, the report or the key would lie among the records, or ``names`` is given without ``mask``.
     WorkspaceError
-        A file cannot be read or written; nothing is left behind but a key file.
+        A file cannot be read or written; only a new key file may remain.
     """
     mode = request.mode
     if request.names is not None and mode != "mask":
-        raise UsageError("--names is for --mode mask; the other modes keep no names at all")
+        raise UsageError("--names is for --mode mask; the other modes keep no names")
     source = request.source or workspace.records_dir
     out = request.out or workspace.audit_dir / "sanitized" / f"{mode}-{request.now:%Y%m%dT%H%M%SZ}"
     refuse_out(source, out)
@@ -146,7 +146,7 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
 
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
     if file is not None and source.resolve() in (file.resolve(), *file.resolve().parents):
-        raise UsageError(f"{option} {file} lies in {source}, which is only read; name another place")
+        raise UsageError(f"{option} {file} lies in {source}, which is only read; name a file elsewhere")
 
 
 def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:

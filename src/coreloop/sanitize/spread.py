@@ -1,4 +1,4 @@
-"""Numbers with blanks strewn among their digits and signs, as in a scan: ``01  9)  2  56  1-  93  56``."""
+"""Numbers with stray blanks among digits and signs, as in scans: ``01  9)  2  56  1-  93  56``."""
 
 import re
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ _RUN: Final = re.compile(
     r"(?<![0-9A-Za-z.,])(?:[A-Z] {0,5}){0,2}(?:[(+] {0,5}){0,2}[0-9](?:[ \-()./]{0,8}[0-9A-Z]){7,}"
     r"(?![0-9A-Za-z]|[.,][0-9])"
 )
-_MOST_CHARS: Final = 48
-_BESIDE: Final = 4
+_MAX_CHARS: Final = 48
+_MAX_NEIGHBOURS: Final = 4
 _WINDOW: Final = 56
 NUMBERS: Final = frozenset({"PHONE", "RRN", "BRN", "CARD", "ACCOUNT", "IBAN", "PASSPORT", "LICENCE"})
 _SIGNS: Final = re.compile(r"[-()+A-Z]")
@@ -39,37 +39,34 @@ _PIECE_BEHIND: Final = re.compile(r" +([0-9]+)(?![0-9년])")
 
 
 def spread(text: str) -> Iterator[Span]:
-    """What is found when all blanks of a run of digits are closed; up to three numbers beside it stay out."""
+    """Find numbers after closing all blanks of a run of digits, ignoring up to three neighbouring numbers."""
     for run in _RUN.finditer(text):
-        if " " not in run[0] or len(run[0].replace(" ", "")) > _MOST_CHARS:
+        if " " not in run[0] or len(run[0].replace(" ", "")) > _MAX_CHARS:
             continue
         gaps = [(run.start() + gap.start(), run.start() + gap.end()) for gap in re.finditer(" +", run[0])]
-        for head, tail in product(range(_BESIDE), range(_BESIDE)):
+        for head, tail in product(range(_MAX_NEIGHBOURS), range(_MAX_NEIGHBOURS)):
             closed = gaps[head : len(gaps) - tail]
-            found = (
-                [one for one in across(text, closed, window=_WINDOW) if _is_number(text, *one)]
-                if closed
-                else []
-            )
-            if found:
-                yield from found
+            candidates = across(text, closed, window=_WINDOW) if closed else ()
+            numbers = [span for span in candidates if _is_number(text, *span)]
+            if numbers:
+                yield from numbers
                 break
 
 
 def _is_number(text: str, kind: str, start: int, end: int) -> bool:
-    """Whether it is one number and no row of them: it has signs, even pieces or a word that calls it one."""
+    """Whether a span is a single number, not a row: it has signs, even pieces or a telling word nearby."""
     if kind not in NUMBERS or _DAY.search(text, start, end) or _ROW_OF_SIGNED.fullmatch(text, start, end):
         return False
     words = _WORDS.get(kind)
     return (
         _SIGNS.search(text, start, end) is not None
-        or (_is_even(text[start:end]) and not _goes_on(text, start, end))
+        or (_is_even(text[start:end]) and not _continues_row(text, start, end))
         or (words is not None and words.search(text, max(0, start - _NEAR), start) is not None)
     )
 
 
-def _goes_on(text: str, start: int, end: int) -> bool:
-    """Whether a number beside it is as long as its own pieces: then they are a row."""
+def _continues_row(text: str, start: int, end: int) -> bool:
+    """Whether a neighbouring number is as long as the pieces of this number, which makes them a row."""
     before = _PIECE_AHEAD.search(text, max(0, start - _NEAR), start)
     behind = _PIECE_BEHIND.match(text, end)
     pieces = text[start:end].split()
@@ -79,7 +76,7 @@ def _goes_on(text: str, start: int, end: int) -> bool:
 
 
 def _is_even(run: str) -> bool:
-    """Whether blanks come after every so many characters, which may be blanks themselves."""
+    """Whether blanks of equal width separate pieces of equal size."""
     return any(
         len(run) > 2 * (size + width)
         and all(run[at : at + width].isspace() for at in range(size, len(run), size + width))

@@ -1,4 +1,4 @@
-"""Numbers, tokens, paths and addresses with white space inside: gaps that may lie within one are closed."""
+"""Find numbers, tokens, paths and addresses torn by white space, by closing the gaps in them."""
 
 import re
 from bisect import bisect_right
@@ -22,7 +22,7 @@ _TOKEN_PARTS: Final = re.compile(
 )
 _DAY_CHARS: Final = 10
 _DAY: Final = re.compile(r"(?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9](?![0-9-])")
-_WHOLE_AHEAD: Final = re.compile(r"(?<!\S)[+-]?[0-9]{1,6}\Z")
+_INTEGER_AHEAD: Final = re.compile(r"(?<!\S)[+-]?[0-9]{1,6}\Z")
 _SIGNED: Final = re.compile(r"[+-][0-9]{1,6}(?![^\s,.])")
 _YEAR_AHEAD: Final = re.compile(r"(?<!\S)(?:19|20)[0-9]{2}\Z")
 _YEAR_BEHIND: Final = re.compile(r"(?:19|20)[0-9]{2}(?!\S)")
@@ -35,7 +35,7 @@ _LOCAL_PART: Final = re.compile(r"(?<![^\s(\[<'\",:])[A-Za-z0-9]+(?:[._+-][A-Za-
 _TABLE_NUMBERS: Final = 6
 _ROW: Final = re.compile(r"[0-9](?:[ \t\-()./]{0,8}[0-9]){60,}")
 _HUMP: Final = re.compile(r"[a-z][A-Z]")
-# A piece that is no word: letters and digits mixed, or capitals within.
+# A piece that is not a word: mixed letters and digits, or capitals inside.
 _REST: Final = re.compile(
     r"[ \t\n]{1,2}(?=[A-Za-z0-9_+/=.-]*(?:[a-zA-Z][0-9]|[0-9][a-zA-Z]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Z]{6}))"
     r"[A-Za-z0-9_+/=.-]{4,}"
@@ -43,7 +43,7 @@ _REST: Final = re.compile(
 
 
 def is_torn(text: str) -> bool:
-    """Whether there is a long number or the beginning of a token once all white space is taken out."""
+    """Whether a text without its white space contains a long number or the beginning of a token."""
     if not _PART.search(text) or not _ANY_GAP.search(text):
         return False
     compact = "".join(text.split())
@@ -51,9 +51,9 @@ def is_torn(text: str) -> bool:
 
 
 def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
-    """What reaches over a gap, or two, when they are closed; not where something known is whole already."""
+    """Find spans across one or two closed gaps; gaps at complete known spans are skipped."""
     gaps = [match.span() for match in _GAP.finditer(text)]
-    skipped = _whole(text, gaps, known) | _in_rows(text, gaps)
+    skipped = _complete_gaps(text, gaps, known) | _in_rows(text, gaps)
     for first, gap in enumerate(gaps):
         if first in skipped or not _may_be_torn(text, gap) or _is_table(text, gap):
             continue
@@ -62,22 +62,22 @@ def torn(text: str, known: Sequence[Span]) -> Iterator[Span]:
         yield from across(text, gaps[first : first + 2], window=window)
 
 
-def _whole(text: str, gaps: Sequence[tuple[int, int]], known: Sequence[Span]) -> set[int]:
-    """The gaps at which something found needs no more: it ends there, or begins there with a word before."""
-    whole: set[int] = set()
+def _complete_gaps(text: str, gaps: Sequence[tuple[int, int]], known: Sequence[Span]) -> set[int]:
+    """List the gaps inside or next to known spans that need no extension."""
+    complete: set[int] = set()
     begins = [gap[0] for gap in gaps]
     for kind, start, end in known:
         behind = bisect_right(begins, start)
-        whole.update(range(behind, bisect_right(begins, end)))
+        complete.update(range(behind, bisect_right(begins, end)))
         if kind in {"EMAIL", "URL", "PATH"} and behind and gaps[behind - 1][1] == start:
             before = begins[behind - 1]
             if kind != "EMAIL" or _LOCAL_PART.search(text, max(0, before - _WINDOW), before) is None:
-                whole.add(behind - 1)
-    return whole
+                complete.add(behind - 1)
+    return complete
 
 
 def _in_rows(text: str, gaps: Sequence[tuple[int, int]]) -> set[int]:
-    """The gaps within rows of digits that are longer than any number."""
+    """List the gaps in rows of digits that are longer than any number."""
     begins = [gap[0] for gap in gaps]
     return {
         place
@@ -87,7 +87,7 @@ def _in_rows(text: str, gaps: Sequence[tuple[int, int]]) -> set[int]:
 
 
 def with_rest(text: str, kind: str, end: int) -> int:
-    """Where a token or link ends whose tail white space tore off."""
+    """Extend the end of a token or link over a tail that white space tore off."""
     rest = _REST.match(text, end) if kind in {"SECRET", "URL"} else None
     return end if rest is None else rest.end()
 
@@ -105,11 +105,11 @@ def _may_be_torn(text: str, gap: tuple[int, int]) -> bool:
 
 
 def _is_between_numbers(text: str, gap: tuple[int, int]) -> bool:
-    """Whether a day ends or begins at a gap, a number with a sign begins, or years or fractions do both."""
+    """Whether a gap separates values: dates, signed numbers, years or decimal fractions."""
     before = text[max(0, gap[0] - _DAY_CHARS) : gap[0]]
     if _DAY.fullmatch(before) or _DAY.match(text, gap[1]):
         return True
-    if _WHOLE_AHEAD.search(before) and _SIGNED.match(text, gap[1]):
+    if _INTEGER_AHEAD.search(before) and _SIGNED.match(text, gap[1]):
         return True
     if _YEAR_AHEAD.search(before) and _YEAR_BEHIND.match(text, gap[1]):
         return True
@@ -117,14 +117,14 @@ def _is_between_numbers(text: str, gap: tuple[int, int]) -> bool:
 
 
 def _is_number(text: str, gap: tuple[int, int]) -> bool:
-    """Whether nothing but a number can reach over a gap: no letter touches it."""
+    """Whether only a number can span a gap: no letters on either side."""
     before = text[max(0, gap[0] - _WINDOW) : gap[0]].rsplit(None, 1)[-1]
     behind = text[gap[1] : gap[1] + _WINDOW].split(None, 1)[0]
     return _NUMERIC.issuperset(before) and _NUMERIC.issuperset(behind)
 
 
 def _is_table(text: str, gap: tuple[int, int]) -> bool:
-    """Whether a gap stands in a row of many numbers."""
+    """Whether a gap lies in a row of many numbers."""
     before = _NUMBERS_AHEAD.search(text, max(0, gap[0] - _WINDOW), gap[0])
     behind = _NUMBERS_BEHIND.match(text, gap[1], gap[1] + _WINDOW)
     if before is None or behind is None:
@@ -133,12 +133,12 @@ def _is_table(text: str, gap: tuple[int, int]) -> bool:
 
 
 def is_row_of_decimals(text: str) -> bool:
-    """Whether a text is decimal fractions with blanks between them."""
-    return all(_DECIMAL.fullmatch(one) for one in text.split())
+    """Whether a text is a row of decimal fractions."""
+    return all(_DECIMAL.fullmatch(word) for word in text.split())
 
 
 def across(text: str, gaps: Sequence[tuple[int, int]], *, window: int = _WINDOW) -> Iterator[Span]:
-    """What reaches over all of some gaps once they are closed, looking at so many characters around."""
+    """Find spans across all of the given gaps once they are closed, within ``window`` characters."""
     start, end = max(0, gaps[0][0] - window), min(gaps[-1][1] + window, len(text))
     inside = {at for a, b in gaps for at in range(a, b)}
     places = [at for at in range(start, end) if at not in inside]
@@ -150,7 +150,7 @@ def across(text: str, gaps: Sequence[tuple[int, int]], *, window: int = _WINDOW)
 
 
 def is_prose(kind: str, value: str) -> bool:
-    """Words that only look like a token because the space between them was taken out."""
+    """Whether a supposed token is prose that lost its white space."""
     if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
         return False
     digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2

@@ -1,4 +1,4 @@
-"""A value of a record with the key that it stands under: what the key tells is part of the context."""
+"""Private data in a value of a record; its key is part of the context."""
 
 import re
 from functools import lru_cache
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
 from coreloop.sanitize.find import Hit, find_hits
-from coreloop.sanitize.pseudonyms import is_own
+from coreloop.sanitize.pseudonyms import is_placeholder
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
@@ -19,20 +19,18 @@ _TELLING: Final = re.compile(
 )
 _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
-
-
 _OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
 
 
 def _is_opaque(word: str) -> bool:
-    """Whether a word among others under a sensitive key is none: long, of three sorts of characters."""
-    sorts = (re.search(chars, word) is not None for chars in ("[0-9]", "[a-z]", "[A-Z]", "[!@#$%^&*?~]"))
-    return len(word) >= 8 and re.search("[0-9]", word) is not None and sum(sorts) >= 3
+    """Whether a word under a sensitive key looks like a secret: long, with three kinds of characters."""
+    kinds = (re.search(chars, word) is not None for chars in ("[0-9]", "[a-z]", "[A-Z]", "[!@#$%^&*?~]"))
+    return len(word) >= 8 and re.search("[0-9]", word) is not None and sum(kinds) >= 3
 
 
 @lru_cache(maxsize=4096)
 def _context(key: str) -> tuple[str, str]:
-    """What a key calls its value (``password``, ``credential``, nothing), and the words to read before it."""
+    """Classify a key (``password``, ``credential`` or "") and return the context to prepend to its value."""
     bare = key.strip().lstrip("-")
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", bare)[-64:]
     sensitive = SENSITIVE_KEY.search(spaced)
@@ -41,35 +39,35 @@ def _context(key: str) -> tuple[str, str]:
 
 
 def is_sensitive(key: str) -> bool:
-    """Whether a key, a field's name or an option calls its value a secret."""
+    """Whether a key, field name or option marks its value as secret."""
     return len(key) <= 64 and bool(_context(key)[0])
 
 
 @lru_cache(maxsize=4096)
 def is_telling(key: str) -> bool:
-    """Whether a key is read before its value."""
+    """Whether a key gives context to its value."""
     return bool(_context(key)[1])
 
 
 def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
-    """What is private in a string that stands under a key.
+    """Find private data in a string value.
 
     Parameters
     ----------
     text : str
         The value.
     key : str
-        Of the object that holds it; "" for none.
+        Its key, or "" if it has none.
     names : Names, optional
-        Companies.
+        Companies to find as well.
     """
     kind, prefix = _context(key) if key else ("", "")
     if not prefix:
         return find_hits(text, names=names)
     bare = text.strip()
-    if kind and bare and not is_own(bare):
-        judge = looks_like_password if kind == "password" else looks_like_credential
-        if judge(bare) or any(map(_is_opaque, _OWN_LABEL.sub(" ", bare).split())):
+    if kind and bare and not is_placeholder(bare):
+        is_secret = looks_like_password if kind == "password" else looks_like_credential
+        if is_secret(bare) or any(map(_is_opaque, _OWN_LABEL.sub(" ", bare).split())):
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
     hits = find_hits(prefix + text, names=names)
@@ -81,10 +79,7 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
 
 
 def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
-    """What is private in a number that stands under a key: it is looked at as it would be written.
-
-    A leading zero that a number cannot keep is tried too.
-    """
+    """Find private data in a number, in its decimal notation and with restored leading zeros."""
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
     if is_short and not is_telling(key):
         return ()
@@ -95,14 +90,14 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     if not text:
         return ()
     for written in (text, *_with_zeros(text, key)):
-        found = find_in_value(written, key, names=names) if prefix else find_hits(f"{key}: {written}")
-        if found and (written == text or found[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
-            return (Hit(found[0].kind, 0, len(text), found[0].value),)
+        hits = find_in_value(written, key, names=names) if prefix else find_hits(f"{key}: {written}")
+        if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
+            return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     return _stock_code(text, key, names) if prefix and names is not None else ()
 
 
 def _digits(value: int | float) -> str:
-    """A whole number as it would be written; "" for any other."""
+    """Format a non-negative integer; "" for any other number."""
     if value < 0 or (isinstance(value, float) and (not value.is_integer() or value >= 1e19)):
         return ""
     return str(int(value))
@@ -115,7 +110,7 @@ def _stock_code(text: str, key: str, names: "Names") -> tuple[Hit, ...]:
 
 
 def _with_zeros(text: str, key: str) -> list[str]:
-    """Registration numbers of those born since 2000, and telephone numbers, as integers lost their zeros."""
+    """Restore leading zeros of phone numbers, and of resident numbers since 2000, lost in integers."""
     if _PHONE_KEY.search(key):
         return [f"0{text}"]
     return [text.zfill(13)] if 10 <= len(text) <= 12 else []

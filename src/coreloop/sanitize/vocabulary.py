@@ -1,4 +1,4 @@
-"""The closed vocabulary of an export without free text: the only words that stay words."""
+"""The closed vocabulary of an export without free text: the only words that remain readable."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,21 +27,21 @@ _MANY_DIGITS: Final = re.compile(r"[0-9]{9}|[0-9]{3,4}[-_.][0-9]{3,4}[-_.][0-9]{
 
 @dataclass(frozen=True, slots=True)
 class KnownWords:
-    """Names that the project declares, and names that the log itself proves.
+    """Names that the project declares, and names of tools that answered in the log.
 
     Attributes
     ----------
     tools : dict of str to tuple of str, or None
-        Tool -> the arguments of its signature; None where the source does not say.
+        Tool -> the arguments of its signature, or None if unknown.
     values : dict of str to frozenset of str
-        Tool -> the selector values that its source holds.
+        Tool -> the selector values in its source.
     declared : frozenset of str
         Selector values of coreloop.yaml.
     selectors : dict of str to tuple of str
         Tools whose selectors differ from the default.
     seen : dict of str to frozenset of str
-        Tools that answered at least once, with the arguments that they took: what answers exists, and is no
-        name that a model made up from somebody's words.
+        Tools that answered at least once, with their arguments: a tool that answers exists, so its name was
+        not invented by a model from a user's words.
     rules : tuple of (str, tuple of str)
         Category labels with their keywords.
     """
@@ -57,7 +57,7 @@ class KnownWords:
         return name in self.tools or name in self.seen
 
     def knows_argument(self, tool: str, name: str) -> bool:
-        """Whether a tool's signature, coreloop.yaml or, where neither speaks, an answered call names it."""
+        """Whether the tool's signature or coreloop.yaml, or else an answered call, has the argument."""
         if name in self.selectors.get(tool, DEFAULT_SELECTORS):
             return True
         signature = self.tools.get(tool)
@@ -88,22 +88,22 @@ _decode = msgspec.json.Decoder(_Calls).decode
 
 
 def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords:
-    """Read what coreloop.yaml, the source and the answered calls of a log name.
+    """Collect the names in coreloop.yaml, in the source and in the answered calls of a log.
 
     Parameters
     ----------
     files : iterable of Path
-        JSONL; lines that cannot be read say nothing.
+        JSONL; unreadable lines are skipped.
     settings : Settings
         Declared tools, selectors, axes and categories.
     root : Path
         The project's folder.
     """
-    from coreloop.project.tools import Tool, resolve_tools  # a worker needs only the words
+    from coreloop.project.tools import Tool, resolve_tools  # workers do not need it
 
     seen = _answered(files)
-    found = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)
-    known = {name: tool for name, tool in found.items() if isinstance(tool, Tool)}
+    resolved = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)
+    known = {name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}
     return KnownWords(
         tools={
             **dict.fromkeys(settings.tools),
@@ -126,11 +126,11 @@ def _answered(files: Iterable[Path]) -> dict[str, frozenset[str]]:
                     calls = _decode(line.removeprefix(BYTE_ORDER_MARK)).tool_calls or ()
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     continue
-                _note(seen, [call for call in calls if isinstance(call, _Call)])
+                _add_calls(seen, [call for call in calls if isinstance(call, _Call)])
     return {name: frozenset(args) for name, args in seen.items()}
 
 
-def _note(seen: dict[str, set[str]], calls: Sequence[_Call]) -> None:
+def _add_calls(seen: dict[str, set[str]], calls: Sequence[_Call]) -> None:
     for call in calls:
         answered = call.error is None if call.ok is None else call.ok
         if not answered or (call.name not in seen and (len(seen) >= MAX_NAMES or not is_tool(call.name))):
@@ -142,30 +142,28 @@ def _note(seen: dict[str, set[str]], calls: Sequence[_Call]) -> None:
 
 
 def is_tool(name: str) -> bool:
-    """Whether a name is an identifier, with dots, dashes or slashes, that holds nothing private."""
+    """Whether a name is an identifier, with dots, dashes or slashes, without private data."""
     return _TOOL.fullmatch(name) is not None and _is_clean(name)
 
 
-@lru_cache(
-    maxsize=4096
-)  # the keys of a log are few: `--mode hash` takes a quarter less (benchmarks/sanitize.py)
+@lru_cache(maxsize=4096)  # makes `--mode hash` a quarter faster (benchmarks/sanitize.py)
 def is_argument(name: str) -> bool:
-    """Whether a name is an identifier that holds nothing private."""
+    """Whether a name is an identifier without private data."""
     return _ARGUMENT.fullmatch(name) is not None and _is_clean(name)
 
 
 def is_model(name: str) -> bool:
-    """Whether a text is a provider or a model: no spaces, no long number, not fine-tuned for somebody."""
+    """Whether a text is a provider or model: no spaces, no long number, not a fine-tuned model."""
     return _PROVIDER.fullmatch(name) is not None and not name.startswith("ft:") and _is_clean(name)
 
 
 def is_version(name: str) -> bool:
-    """Whether a text is a commit, or a version's name as a model's may be."""
+    """Whether a text is a commit, a version number or a name like a model's."""
     return _COMMIT.fullmatch(name) is not None or is_model(name)
 
 
 def is_label(name: str) -> bool:
-    """Whether a text is a category's label that holds nothing private."""
+    """Whether a text is a category label without private data."""
     return name == UNSPECIFIED or (is_category(name) and _is_clean(name))
 
 

@@ -1,4 +1,4 @@
-"""A record's tree: every string, key and number goes through a visitor, with the key that it stands under."""
+"""Traversal of a record: a visitor receives every string, number and key, with the key above a value."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*|[^\W\d_][\w -]{0,40}")
 
 
 class Visitor(Protocol):
-    """What becomes of the parts of a tree; ``key`` is that of the object around a value."""
+    """Rewrites the parts of a tree; ``key`` is the key of a value."""
 
     n_keys: int
 
@@ -28,8 +28,8 @@ class Visitor(Protocol):
     def key(self, key: str) -> str: ...
 
 
-class Looker(Protocol):
-    """Who only looks at the parts of a tree; ``keys`` has all of one object."""
+class Scanner(Protocol):
+    """Reads the parts of a tree; ``keys`` receives all keys of an object."""
 
     n_keys: int
 
@@ -41,14 +41,14 @@ class Looker(Protocol):
 
 
 class NotFiniteError(ValueError):
-    """A number beyond all bounds."""
+    """A number is infinite or NaN."""
 
 
 def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
-    """The tree with every part as the visitor gives it; ``n_keys`` grows by the keys of it.
+    """Rebuild a tree from the visitor's results, and add its number of keys to ``n_keys``.
 
-    A value beside a name, ``{"name": "api_key", "value": …}``, and an item behind an option, ``["--token",
-    …]``, stand under that name.
+    The key of a value next to a name, ``{"name": "api_key", "value": …}``, or of an item after an option,
+    ``["--token", …]``, is that name or option.
 
     Raises
     ------
@@ -71,8 +71,8 @@ def rewrite(node: Any, visitor: Visitor, key: str = "") -> Any:
     return visitor.number(node, key)
 
 
-def look(node: Any, visitor: Looker, key: str = "") -> None:
-    """`rewrite` for one who only looks: nothing is built."""
+def scan(node: Any, visitor: Scanner, key: str = "") -> None:
+    """Visit a tree like `rewrite`, without building a result."""
     kind = type(node)
     if kind is str:
         visitor.text(node, key)
@@ -81,16 +81,16 @@ def look(node: Any, visitor: Looker, key: str = "") -> None:
         visitor.keys(node)
         for inner, value in _items(node, key):
             kind = type(value)
-            if kind is str:  # as are most, and a call for each takes longer than all else
+            if kind is str:  # most values are strings; a recursive call for each would dominate the run time
                 visitor.text(value, inner)
             elif kind is int:
                 visitor.number(value, inner)
             elif kind in _NESTED:
-                look(value, visitor, inner)
+                scan(value, visitor, inner)
     elif kind is list:
         option = ""
         for item in node:
-            look(item, visitor, option or key)
+            scan(item, visitor, option or key)
             option = item if not option and isinstance(item, str) and _is_option(item) else ""
     elif kind is int or kind is float:
         if not math.isfinite(node):
@@ -99,7 +99,7 @@ def look(node: Any, visitor: Looker, key: str = "") -> None:
 
 
 def _items(node: dict[str, Any], above: str) -> Iterable[tuple[str, Any]]:
-    """The values of an object, each with the key or the name that it stands under."""
+    """Return the values of an object, each with its key or the name next to it."""
     if _VALUE_KEYS.isdisjoint(map(str.lower, node)):
         return node.items()
     name = _name_beside(node) or above
@@ -133,7 +133,7 @@ def _name_beside(node: dict[str, Any]) -> str:
 
 
 def _length(text: str) -> int:
-    """How many characters a text has, its labels being as short as they will be written."""
+    """Return the length of a text with its labels in their final, short form."""
     short = with_short_labels(text) if len(text) > _NAME_CHARS else None
     return len(text if short is None else short.text)
 
@@ -144,7 +144,7 @@ def _is_option(item: str) -> bool:
 
 
 def _unused(key: str, result: dict[str, Any], node: dict[str, Any]) -> str:
-    """A key that the object does not have: two keys may have become one."""
+    """Return a key that is not taken, since two keys can be masked alike."""
     new, number = key, 2
     while new in result or new in node:
         new, number = f"{key}~{number}", number + 1

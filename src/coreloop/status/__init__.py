@@ -1,1 +1,1 @@
-"""Where the loop stands, and alarms where nothing comes out."""
+"""The state of the loop, with warnings when a stage produces no output."""

@@ -1,4 +1,4 @@
-"""What in a status needs a human, and what to do about it; docs/operations.md has a row for each."""
+"""The alarms of a status: what needs a human and what to do; docs/operations.md has a row for each."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -13,19 +13,21 @@ SILENT_DAYS: Final = 7
 PENDING_DAYS: Final = 30
 UNMERGED_DAYS: Final = 14
 ENOUGH_CHECKED: Final = 2
-"""Candidates whose reach was checked, before all of them refused means anything."""
+"""Fewest reach checks for an alarm when all of them refuse."""
 
 
 def find_alarms(status: Status) -> tuple[Alarm, ...]:
-    """List what is wrong; the status' own alarms are not looked at."""
-    found = (find(status) for find in _ALARMS)
-    return tuple(alarm for alarm in found if alarm is not None)
+    """List the alarms that a status raises; ``status.alarms`` is ignored."""
+    alarms = (find(status) for find in _ALARMS)
+    return tuple(alarm for alarm in alarms if alarm is not None)
 
 
 def n_stale(status: Status) -> int:
-    """How many open promotions have waited for too long."""
+    """Count the open promotions older than `UNMERGED_DAYS`."""
     limit = status.generated_at - timedelta(days=UNMERGED_DAYS)
-    return sum(one.since < limit for one in status.promotions.open) if status.promotions is not None else 0
+    if status.promotions is None:
+        return 0
+    return sum(promotion.since < limit for promotion in status.promotions.open)
 
 
 def _silent(status: Status) -> Alarm | None:
@@ -36,7 +38,7 @@ def _silent(status: Status) -> Alarm | None:
     return Alarm(
         "no_record",
         f"no record for {counted(days, 'day')}: the newest is of {newest}",
-        "is the server up, is CORELOOP_AUDIT_DISABLE set, does data_dir lead to where it records?",
+        "check that the server runs, CORELOOP_AUDIT_DISABLE is unset and data_dir is where it records",
     )
 
 
@@ -47,7 +49,7 @@ def _future(status: Status) -> Alarm | None:
     return Alarm(
         "future",
         f"records are dated in the future: {log.n_future:,}, up to {log.last}",
-        "set the clock of the machine that records; these are mined when their days come",
+        "set the clock of the recording machine; these records are mined when their dates arrive",
     )
 
 
@@ -58,7 +60,7 @@ def _outside(status: Status) -> Alarm | None:
     return Alarm(
         "outside_window",
         f"no record in the window: {log.n_records - log.n_future:,} in the log, {log.first} to {log.newest}",
-        f"they can still be mined: dartlab-coreloop pattern --since {log.first}",
+        f"mine them with dartlab-coreloop pattern --since {log.first}",
     )
 
 
@@ -71,7 +73,7 @@ def _torn(status: Status) -> Alarm | None:
     return Alarm(
         "torn_lines",
         f"torn lines: {sum(log.skipped.values()):,} ({', '.join(counts)})",
-        "one after a crash is normal; many mean that something else writes to the files",
+        "one torn line after a crash is normal; many mean that another program writes to the files",
     )
 
 
@@ -81,7 +83,7 @@ def _dropped(status: Status) -> Alarm | None:
     return Alarm(
         "dropped",
         f"records were dropped: {_totalled(status.dropped)}",
-        "has the disk room, may the server write to data_dir? its log says more, under coreloop",
+        "check disk space and write permission for data_dir; the server's log has details under coreloop",
     )
 
 
@@ -91,36 +93,40 @@ def _no_candidate(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "no_candidate",
-        "no candidate ever, although there are enough records: "
+        "no candidates so far despite enough records: "
         f"{log.n_in_window:,} in the window, {counted(log.n_patterns, 'pattern')}",
-        _why_none(log, sieved),
+        _explain_no_candidate(log, sieved),
     )
 
 
-def _why_none(log: Log, sieved: Sieved) -> str:
+def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
     if sieved.n_candidates:
         return f"{sieved.n_candidates:,} would be proposed: dartlab-coreloop pattern writes them to a file"
     if not log.n_patterns:
-        return "none of them has a tool call that was ok: are the tools observed?"
-    fell = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return f"they fell at {fell}; docs/operations.md says what helps"
+        return "no record has a successful tool call: check that the tools are observed"
+    counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
+    return f"refused by the gates {counts}; see docs/operations.md"
 
 
 def _pending(status: Status) -> Alarm | None:
     limit = status.generated_at.date() - timedelta(days=PENDING_DAYS)
     waiting = {"candidates": status.candidates, "counterexamples": status.counterexamples}
-    late = {what: one for what, one in waiting.items() if one.oldest is not None and one.oldest < limit}
+    late = {
+        name: standing
+        for name, standing in waiting.items()
+        if standing.oldest is not None and standing.oldest < limit
+    }
     if not late:
         return None
     return Alarm(
         "pending",
         f"candidates pending for more than {PENDING_DAYS} days: {_oldest(late)}",
-        "promote them, or give them a verdict; dartlab-coreloop judge shows them",
+        "promote them or give them a verdict; dartlab-coreloop judge lists them",
     )
 
 
 def _oldest(late: Mapping[str, Standing]) -> str:
-    return ", ".join(f"{what} since {one.oldest}" for what, one in late.items())
+    return ", ".join(f"{name} since {standing.oldest}" for name, standing in late.items())
 
 
 def _unmerged(status: Status) -> Alarm | None:
@@ -128,10 +134,11 @@ def _unmerged(status: Status) -> Alarm | None:
     if status.promotions is None or not number:
         return None
     oldest = status.promotions.open[0]
+    name = oldest.url or f"branch {oldest.branch}"
     return Alarm(
         "unmerged",
-        f"promotions without a merge for more than {UNMERGED_DAYS} days: {number:,} of them",
-        f"merge or close them, first {oldest.url or f'branch {oldest.branch}'}: they block new ones",
+        f"promotions unmerged for more than {UNMERGED_DAYS} days: {number:,}",
+        f"merge or close them, starting with {name}: they block new promotions",
     )
 
 
@@ -141,8 +148,8 @@ def _unreached(status: Status) -> Alarm | None:
         return None
     return Alarm(
         "reach",
-        f"the reach check refuses everything: all of the {checked:,} candidates that were tried",
-        "a dry run of promote shows what reaches the model, and what to do where it is unmeasured",
+        f"the reach check refuses every candidate: all {checked:,} that were checked",
+        "a dry run of promote shows what reaches the model, and what to do if that is unknown",
     )
 
 
@@ -151,17 +158,17 @@ def _unstable(status: Status) -> Alarm | None:
         return None
     stability = status.promotions.stability
     since = status.generated_at - timedelta(days=QUIET_DAYS)
-    flawed = sum(one.merged_at >= since for one in stability.flaws)
-    figures = {f"merges in {QUIET_DAYS} days that were not clean": flawed}
-    # The first gate is not passed by any young project; that is no loss.
+    flawed = sum(flaw.merged_at >= since for flaw in stability.flaws)
+    figures = {f"unclean merges in {QUIET_DAYS} days": flawed}
+    # No young project passes the first gate; that is not a loss of stability.
     figures |= {gate.name: gate.figure for gate in stability.gates[1:]}
-    lost = ", ".join(f"{what} {n:,}" for what, n in figures.items() if n)
+    lost = ", ".join(f"{name} {n:,}" for name, n in figures.items() if n)
     if not lost:
         return None
     return Alarm(
         "stability",
         f"stability is lost: {lost}",
-        "see which in dartlab-coreloop status --stability, and go back a step until it holds again",
+        "go back a step until dartlab-coreloop status --stability passes; it lists the merges concerned",
     )
 
 

@@ -1,4 +1,4 @@
-"""The status as a whole, and what became of the proposals."""
+"""The `Status` of a project, and the state of its proposals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +12,18 @@ from coreloop.verdicts.judge import Proposed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What became of the candidates, or of the counterexamples, of all days.
+    """The state of all candidates, or of all counterexamples.
 
     Attributes
     ----------
     pending : int
-        Proposed, neither on a branch nor rejected.
+        Proposed, but neither on a branch nor rejected.
     oldest : date or None
-        When the pending one that waits longest was first proposed.
+        The day on which the oldest pending proposal was first made.
     promoted, rejected : int
-        Merged and in effect; kept from being proposed by a verdict.
+        Merged and in effect; blocked by a verdict.
     waiting : mapping of str to str
-        Key -> newest id of the pending ones.
+        Key -> newest id of each pending proposal.
     """
 
     pending: int
@@ -33,14 +33,14 @@ class Standing:
     waiting: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
-    def never(self) -> bool:
-        """Whether there was none, ever."""
+    def is_empty(self) -> bool:
+        """Whether nothing was ever proposed."""
         return not (self.pending or self.promoted or self.rejected)
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """Something that needs a human: its kind, what is the matter, and what to do."""
+    """A condition that needs a human: its kind, what happened, and what to do."""
 
     kind: str
     text: str
@@ -49,18 +49,18 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where everything stands.
+    """The state of the whole loop.
 
     Attributes
     ----------
     log : Log or None
-        None where nothing was ever recorded.
+        None if nothing was recorded.
     sieved : Sieved or None
-        Looked at only where no candidate ever came although there are enough records.
+        Only if enough records have produced no candidate so far, else None.
     promotions : Promotions or None
-        None where there is no history to read; ``notes`` say why.
+        None if there is no git history to read; ``notes`` say why.
     dropped : mapping of str to int
-        Records that could not be written in the window, by reason.
+        Reason -> records of the window that could not be written.
     reached : mapping of str to bool
         Candidate key -> whether its text reached the model when it was last checked in the window.
     """
@@ -80,31 +80,31 @@ class Status:
 def count_standing(
     proposed: Sequence[Proposed], judgments: Judgments, *, prefix: str, known: frozenset[str], promoted: int
 ) -> Standing:
-    """Count candidates (``prefix`` is ``cand-``) or counterexamples (``ce-``).
+    """Count candidates or counterexamples by state.
 
     Parameters
     ----------
     proposed : sequence of Proposed
-        Of all days, the oldest first.
+        Proposals of all days, oldest first.
     judgments : Judgments
-        The newest verdicts reject.
+        The newest verdict on a proposal counts.
     prefix : str
-        Of the ids.
+        Of the ids: ``cand-`` for candidates, ``ce-`` for counterexamples.
     known : frozenset of str
         Keys that are promoted or on a branch.
     promoted : int
-        Those in effect.
+        Promotions in effect.
     """
     settled = known | judgments.rejected()
     first: dict[str, date] = {}
     waiting: dict[str, str] = {}
-    for one in proposed:
-        if one.id.startswith(prefix) and one.key and one.key not in settled:
-            first.setdefault(one.key, one.day)
-            waiting[one.key] = one.id
-    newest = judgments.newest().values()
+    for proposal in proposed:
+        if proposal.id.startswith(prefix) and proposal.key and proposal.key not in settled:
+            first.setdefault(proposal.key, proposal.day)
+            waiting[proposal.key] = proposal.id
     rejected = sum(
-        one.key is not None and one.id.startswith(prefix) and not one.verdict.passes for one in newest
+        judgment.key is not None and judgment.id.startswith(prefix) and not judgment.verdict.passes
+        for judgment in judgments.newest().values()
     )
     oldest = min(first.values(), default=None)
     return Standing(pending=len(first), oldest=oldest, promoted=promoted, rejected=rejected, waiting=waiting)

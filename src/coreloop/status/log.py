@@ -1,4 +1,4 @@
-"""What the log says: how much there is of it, how old it is, and what mining makes of the last days."""
+"""The size and age of the log, and the result of mining its last days."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,26 +19,26 @@ WINDOW_DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
-    """What was recorded.
+    """Figures of the audit log.
 
     Attributes
     ----------
     n_records, n_days : int
-        Records of all days, and days that have some.
+        Records of all days, and days with records.
     first, newest : date or None
-        UTC days, those in the future aside.
+        UTC days, not counting days in the future.
     n_future, last : int and date or None
-        Records of days that are still to come, and the last of these days.
+        Records dated in the future, and the last of their days.
     days : Days
-        The window that ``pattern`` mines; what follows is of these days.
+        The window that ``pattern`` mines; the attributes below cover these days.
     n_in_window, n_patterns : int
-        Records, and the patterns that they make.
+        Records, and the patterns in them.
     skipped : mapping of str to int
-        Lines that cannot be read, by reason, in files that have a record of the window or none at all.
+        Reason -> unreadable lines in files that have a record of the window or no readable record.
     skipped_first : mapping of str to str
-        By reason: where the first is.
+        Reason -> place of the first such line.
     read_as_absent : mapping of str to Absent
-        Records of these files with a field that holds something unusable, by field.
+        Field -> records of these files whose value for it is unusable.
     """
 
     n_records: int = 0
@@ -57,32 +57,32 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Sieved:
-    """How many of the window's patterns would be proposed, and how many fell at which gate."""
+    """The number of the window's patterns that would be proposed, and the number each gate refused."""
 
     n_candidates: int
     fell: Mapping[str, int]
 
 
 def window(today: date) -> Days:
-    """The days that ``pattern`` mines without options."""
+    """Return the days that ``pattern`` mines by default."""
     return Days(today - timedelta(days=WINDOW_DAYS), today)
 
 
 def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
-    """Count the log.
+    """Compute the figures of the log.
 
     Parameters
     ----------
     rollups : sequence of Rollup
         Of all files.
     today : date
-        UTC.
+        In UTC.
     """
     days = window(today)
     counts = _count_days(rollups)
     past, future = [day for day in counts if day <= today], [day for day in counts if day > today]
-    of_window = [rollup for rollup in rollups if _may_be_in(rollup, days)]
-    odd = find_oddities((rollup.path, rollup.oddities) for rollup in of_window)
+    recent = [rollup for rollup in rollups if _may_be_in(rollup, days)]
+    oddities = find_oddities((rollup.path, rollup.oddities) for rollup in recent)
     return Log(
         n_records=sum(counts.values()),
         n_days=len(counts),
@@ -92,33 +92,35 @@ def read_log(rollups: Sequence[Rollup], *, today: date) -> Log:
         last=max(future, default=None),
         days=days,
         n_in_window=sum(counts[day] for day in past if day >= days.since),
-        n_patterns=count_patterns(merge(of_window, days)).height,
-        skipped={reason: n for reason, n in odd.skipped.items() if reason != "replay"},
-        skipped_first={reason: place for reason, place in odd.skipped_first.items() if reason != "replay"},
-        read_as_absent=odd.read_as_absent,
+        n_patterns=count_patterns(merge(recent, days)).height,
+        skipped={reason: n for reason, n in oddities.skipped.items() if reason != "replay"},
+        skipped_first={
+            reason: place for reason, place in oddities.skipped_first.items() if reason != "replay"
+        },
+        read_as_absent=oddities.read_as_absent,
     )
 
 
 def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], today: date) -> Sieved:
-    """Weigh the window's patterns as ``pattern`` does without options.
+    """Apply the gates to the window's patterns, as ``pattern`` does by default.
 
     Parameters
     ----------
     rollups : sequence of Rollup
-        Of all files; of patterns that pass, the questions are read.
+        Of all files; the questions of patterns that pass are read.
     gate : Gates
-        What a candidate needs.
+        Thresholds for a candidate.
     known : frozenset of str
         Keys that are not proposed again.
     today : date
-        UTC.
+        In UTC.
     """
-    found = find_candidates(merge(rollups, window(today)), gate, known=known)
-    return Sieved(len(found.candidates), found.fell)
+    result = find_candidates(merge(rollups, window(today)), gate, known=known)
+    return Sieved(len(result.candidates), result.fell)
 
 
 def _may_be_in(rollup: Rollup, days: Days) -> bool:
-    """Whether a file has records since the first of the days, or none at all that can be read."""
+    """Whether a file has records since the first of the days, or no readable record."""
     newest = newest_day([rollup])
     return newest is None or newest >= days.since
 

@@ -1,4 +1,4 @@
-"""What became of the promotions: merged, reverted, or waiting for a human; from git and the forge."""
+"""The state of the promotions (merged, reverted or open), read from git and the forge."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from coreloop.status.stability import Stability, read_stability
 
 @dataclass(frozen=True, slots=True)
 class OpenPromotion:
-    """A promotion that waits for a human; without ``url`` no pull request of it is known."""
+    """A promotion that is not merged yet; ``url`` is None if no pull request is known."""
 
     branch: str
     since: datetime
@@ -22,20 +22,20 @@ class OpenPromotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotions:
-    """What the base branch, the promotion branches and the forge say.
+    """Promotions of the base branch, of the promotion branches and of the forge.
 
     Attributes
     ----------
     merged : int
-        In effect.
+        Merged and still in effect.
     by_phase : mapping of str to int
-        The same by phase, R and F.
+        ``merged`` by phase, R and F.
     reverted : int
-        Not in effect any more.
+        Merged, but no longer in effect.
     newest : datetime or None
-        When the newest of those in effect was merged.
+        When the newest promotion in effect was merged.
     open : tuple of OpenPromotion
-        The oldest first.
+        Oldest first.
     """
 
     base: str
@@ -55,7 +55,7 @@ def read_promotions(
     project: Path,
     now: datetime,
 ) -> Promotions:
-    """Read the promotions of a base branch, and those that wait; fetches nothing.
+    """Read the merged and the open promotions of a base branch, without fetching.
 
     Parameters
     ----------
@@ -64,37 +64,37 @@ def read_promotions(
     base : str
         Name of the base branch.
     pulls : iterable of PullRequest
-        The open ones of coreloop, where there is a forge that was asked.
+        Open pull requests of coreloop, as far as the forge is known.
     project : Path
         The project's folder.
     now : datetime
-        Aware.
+        Timezone-aware.
 
     Raises
     ------
     GitError
-        There is no such branch.
+        The branch does not exist.
     """
     history = read_history(repository.log(repository.base(base)))
-    found = history.promotions()
-    standing = {one.sha: one for one in found if not one.reverted}
-    places = [merge.place for merge in history.merges if merge.promotion.sha in standing]
-    phases = [one.phase for one in standing.values()]
+    promotions = history.promotions()
+    in_effect = {promotion.sha: promotion for promotion in promotions if not promotion.reverted}
+    places = [merge.place for merge in history.merges if merge.promotion.sha in in_effect]
+    phases = [promotion.phase for promotion in in_effect.values()]
     folder = PurePosixPath(project.resolve().relative_to(repository.root.resolve()).as_posix())
     return Promotions(
         base=base,
-        merged=len(standing),
+        merged=len(in_effect),
         by_phase={phase: phases.count(phase) for phase in ("R", "F")},
-        reverted=len(found) - len(standing),
+        reverted=len(promotions) - len(in_effect),
         newest=history.moment(max(places), now=now) if places else None,
-        open=join_open(open_branches(repository, {one.key for one in found}), pulls),
+        open=join_open(open_branches(repository, {promotion.key for promotion in promotions}), pulls),
         stability=read_stability(repository, history, folder=folder, now=now),
     )
 
 
 def join_open(branches: Iterable[OpenBranch], pulls: Iterable[PullRequest]) -> tuple[OpenPromotion, ...]:
-    """Branches that this clone knows and pull requests that the forge knows, the oldest first."""
-    found = {one.name: OpenPromotion(one.name, one.committed_at) for one in branches}
+    """Merge the branches of this clone with the pull requests of the forge, oldest first."""
+    by_branch = {branch.name: OpenPromotion(branch.name, branch.committed_at) for branch in branches}
     for pull in pulls:
-        found[pull.branch] = OpenPromotion(pull.branch, pull.created_at, pull.url)
-    return tuple(sorted(found.values(), key=lambda one: (one.since, one.branch)))
+        by_branch[pull.branch] = OpenPromotion(pull.branch, pull.created_at, pull.url)
+    return tuple(sorted(by_branch.values(), key=lambda promotion: (promotion.since, promotion.branch)))

@@ -1,4 +1,4 @@
-"""A workspace -> its `Status`: reads the log, the proposals, the verdicts, git and the forge."""
+"""Read the `Status` of a workspace from the log, the proposals, the verdicts, git and the forge."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -27,7 +27,7 @@ from coreloop.text import counted, printable
 from coreloop.verdicts.judge import read_proposed
 
 ENOUGH_PER_REPEAT: Final = 10
-"""So many records of the window for each that a pattern needs, and something should have come out."""
+"""Candidates are expected when the window has this many times the records that a pattern needs."""
 
 
 def read_status(
@@ -38,32 +38,32 @@ def read_status(
     mining: MiningOptions,
     watch: Watch = UNWATCHED,
 ) -> Status:
-    """Find out where everything stands.
+    """Read the state of the whole loop.
 
     Parameters
     ----------
     workspace : Workspace
         The project.
     now : datetime
-        Aware.
+        Timezone-aware.
     environ : mapping
         May hold a token, see `coreloop.forge.connect.connect_forge`.
     mining : MiningOptions
         Which records, and how they are mined.
     watch : Watch, optional
-        Callbacks of the mining.
+        Callbacks that report the progress of mining.
 
     Raises
     ------
     WorkspaceError
-        A file cannot be read, or is not what it should be.
+        A file is unreadable or malformed.
     GitError
-        The clone is shallow, or git is missing. Where there is no repository, or no base branch yet, the
-        status has no promotions and says why.
+        The clone is shallow, or git is missing. Without a repository or a base branch, the status has no
+        promotions and its notes say why.
     """
     judgments = read_judgments(workspace.judgments_dir)
     unread = (
-        f"{counted(n, 'line')} of judgments not read: {reason}" for reason, n in judgments.skipped.items()
+        f"{counted(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
     promotions, known, notes = _read_history(workspace, now, environ)
     proposed = read_proposed(workspace)
@@ -76,7 +76,7 @@ def read_status(
     log, sieved = None, None
     if mining.in_dir is not None or workspace.records_dir.is_dir():
         with open_mining(workspace, mining, watch=watch) as mined:
-            log, sieved = _read_log(mined, known, now, never=candidates.never)
+            log, sieved = _read_log(mined, known, now, has_candidates=not candidates.is_empty)
     status = Status(
         generated_at=now,
         log=log,
@@ -92,12 +92,12 @@ def read_status(
 
 
 def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
-    """The stability gates alone: of the base branch as this clone knows it.
+    """Read only the stability gates, from this clone's base branch.
 
     Raises
     ------
     GitError
-        There is no repository, no base branch, or a shallow clone.
+        There is no repository or no base branch, or the clone is shallow.
     """
     with Repository(workspace.root) as repository:
         repository.require_history()
@@ -106,12 +106,12 @@ def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
 
 
 def _read_log(
-    mined: Mined, known: frozenset[str], now: datetime, *, never: bool
+    mined: Mined, known: frozenset[str], now: datetime, *, has_candidates: bool
 ) -> tuple[Log, Sieved | None]:
-    """The log and, where no candidate ever came although there are enough records, why none did."""
+    """Read the log and, if enough records have produced no candidate, the result of the gates."""
     gates = mined.workspace.settings.gates
     log = read_log(mined.rollups, today=now.date())
-    if not never or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
+    if has_candidates or log.n_in_window < ENOUGH_PER_REPEAT * gates.min_repeat:
         return log, None
     settled = known | mined.judgments.rejected()
     return log, sieve(mined.rollups, gates, known=settled, today=now.date())
@@ -120,7 +120,7 @@ def _read_log(
 def _read_history(
     workspace: Workspace, now: datetime, environ: Mapping[str, str]
 ) -> tuple[Promotions | None, frozenset[str], tuple[str, ...]]:
-    """The promotions, the keys that are on a branch, and what could not be found out."""
+    """Read the promotions and the keys on branches, with notes about what is unknown."""
     base = workspace.settings.forge.base
     with ExitStack() as stack:
         try:
@@ -141,11 +141,11 @@ def _read_history(
 def _ask_forge(
     repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
 ) -> tuple[tuple[PullRequest, ...], tuple[str, ...]]:
-    """The open pull requests; a forge that does not answer hides nothing that is known without it."""
+    """Read the open pull requests; a forge that does not answer adds a note instead of failing."""
     try:
         with connect_forge(repository, settings, environ, patiently=False) as forge:
             if forge is None:
                 return (), ()
             return forge.open_pull_requests(), ()
     except ForgeError as error:
-        return (), (printable(f"pull requests are not known, only branches: {error}"),)
+        return (), (printable(f"pull requests are unknown, only branches are listed: {error}"),)

@@ -1,4 +1,4 @@
-"""Whether the loop is steady enough to run by itself: clean merges in a row, reverts, docstrings harmed."""
+"""The gates for running the loop unattended: consecutive clean merges, reverts, lost docstring sections."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ QUIET_DAYS: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class StabilityGate:
-    """A threshold and the figure that it met; ``needed`` is the least of merges, the most of the others."""
+    """A figure and its threshold: ``needed`` is a minimum for clean merges, a maximum otherwise."""
 
     name: str
     figure: int
@@ -33,7 +33,7 @@ class StabilityGate:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A merge that is not clean, and why."""
+    """An unclean merge and the reason."""
 
     sha: str
     candidate_id: str
@@ -43,7 +43,7 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A merge that was looked at: what is wrong with it, and the sections that docstrings lost by it."""
+    """A checked merge: the reason why it is unclean, if any, and the docstring sections it removed."""
 
     merge: Merge
     reason: str | None
@@ -52,113 +52,112 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """The gates, and the flaws of the newest `CLEAN_MERGES` merges, the newest first."""
+    """The gates, and the flaws of the newest `CLEAN_MERGES` merges, newest first."""
 
     gates: tuple[StabilityGate, ...]
     flaws: tuple[Flaw, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether every gate is passed."""
+        """Whether every gate passes."""
         return all(gate.passed for gate in self.gates)
 
 
 def read_stability(
     repository: Repository, history: History, *, folder: PurePosixPath, now: datetime
 ) -> Stability:
-    """Weigh the newest merges of the base branch.
+    """Check the newest merges of the base branch.
 
     Parameters
     ----------
     repository : Repository
-        Holds what was merged.
+        Contains the merged commits.
     history : History
         Of the base branch.
     folder : PurePosixPath
-        The project's folder below the repository's; targets are below it.
+        The project's folder, relative to the repository; targets are relative to it.
     now : datetime
-        Aware.
+        Timezone-aware.
     """
-    landed = {merge.landing: merge for merge in history.merges}  # one that brought several candidates is one
+    # A commit with several candidates counts once.
+    landed = {merge.landing: merge for merge in history.merges}
     newest = list(landed.values())[: -CLEAN_MERGES - 1 : -1]
     return weigh_history(history, [_read(repository, merge, folder) for merge in newest], now=now)
 
 
 def _read(repository: Repository, merge: Merge, folder: PurePosixPath) -> Weighed:
     if not merge.parent:
-        return Weighed(merge, "nothing stands below it")
+        return Weighed(merge, "it has no parent commit")
     file = PurePosixPath(merge.promotion.target.partition("::")[0])
     if file.is_absolute() or ".." in file.parts or file.suffix != ".py":
-        return Weighed(merge, "it names no file of the project as its target")
-    alone = repository.replaced_file(merge.parent, merge.landing)
+        return Weighed(merge, "its target is not a Python file of the project")
+    replaced = repository.replaced_file(merge.parent, merge.landing)
     path = (folder / file).as_posix()
-    if alone is not None and alone.path == path:
-        return weigh_merge(merge, alone, alone=True)
+    if replaced is not None and replaced.path == path:
+        return weigh_merge(merge, replaced, is_only_change=True)
     before, after = (repository.read(sha, path) for sha in (merge.parent, merge.landing))
     if before is None or after is None:
-        return Weighed(merge, "its target was no file before or is none after it")
-    return weigh_merge(merge, Replaced(path, before, after), alone=False)
+        return Weighed(merge, "its target does not exist before or after it")
+    return weigh_merge(merge, Replaced(path, before, after), is_only_change=False)
 
 
-def weigh_merge(merge: Merge, target: Replaced, *, alone: bool) -> Weighed:
-    """Tell whether a merge is clean: all that it brought is in the docstring that it names.
+def weigh_merge(merge: Merge, target: Replaced, *, is_only_change: bool) -> Weighed:
+    """Check whether a merge is clean: it is in effect and changed nothing but the docstring that it names.
 
-    That is one insertion, or lines of coreloop's that gave way to others.
-
-    It must still be in effect too. What a reviewer added to the pull request counts as brought by it: where
-    that was needed, the proposal was not good enough to be merged as it was.
+    The change is one insertion, or the replacement of lines that coreloop wrote. A reviewer's additions to
+    the pull request count as part of the merge: the proposal was not good enough to be merged unchanged.
 
     Parameters
     ----------
     merge : Merge
-        What to look at.
+        The merge to check.
     target : Replaced
-        The file of its target, before and after.
-    alone : bool
-        Whether nothing else changed with it, not even its mode.
+        Its target file, before and after.
+    is_only_change : bool
+        Whether the merge changed nothing else, not even the file's mode.
     """
     if merge.promotion.reverted:
         return Weighed(merge, "it was reverted")
     lost = lost_sections(target.before, target.after)
     symbol = merge.promotion.target.partition("::")[2]
-    other = None if alone else "it changed more than the content of its target"
+    other = None if is_only_change else "it changed more than the content of its target"
     reason = other or refuse_change(target.before, target.after, symbol)
-    if reason is not None and other is None and _gave_way(target, symbol):
+    if reason is not None and other is None and _replaces_own_lines(target, symbol):
         reason = None
     return Weighed(merge, reason, () if isinstance(lost, Refused) else lost)
 
 
-def _gave_way(target: Replaced, symbol: str) -> bool:
-    """Whether only lines of coreloop's forms went, and others came in their place."""
+def _replaces_own_lines(target: Replaced, symbol: str) -> bool:
+    """Whether the change only replaces lines of coreloop's forms with other such lines."""
     qualname, _, line = symbol.partition(":")
     at = int(line) if line.isdecimal() else None
     for section in SECTIONS.values():
         try:
-            found = changed_lines(
+            changed = changed_lines(
                 target.before, target.after, qualname=qualname, line=at, sections=(section,)
             )
         except UnprovenError:
             continue
-        return all(map(is_form, (*found.removed, *found.added)))
+        return all(map(is_form, (*changed.removed, *changed.added)))
     return False
 
 
 def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime) -> Stability:
-    """Weigh the gates.
+    """Compute the gates.
 
     Parameters
     ----------
     history : History
-        Its reverts count by when they came to the branch.
+        Reverts are dated by when they reached the branch.
     newest : sequence of Weighed
-        The newest `CLEAN_MERGES` merges, the newest first.
+        The newest `CLEAN_MERGES` merges, newest first.
     now : datetime
-        Aware.
+        Timezone-aware.
     """
-    in_a_row = sum(1 for _ in takewhile(lambda one: one.reason is None, newest))
+    in_a_row = sum(1 for _ in takewhile(lambda weighed: weighed.reason is None, newest))
     since = now - timedelta(days=QUIET_DAYS)
     reverts = sum(history.moment(place, now=now) >= since for place in history.revert_places)
-    losses = sum(len(one.losses) for one in newest)
+    losses = sum(len(weighed.losses) for weighed in newest)
     gates = (
         StabilityGate("clean merges in a row", in_a_row, CLEAN_MERGES, in_a_row >= CLEAN_MERGES),
         StabilityGate(f"reverts in {QUIET_DAYS} days", reverts, 0, reverts == 0),
@@ -168,10 +167,10 @@ def weigh_history(history: History, newest: Sequence[Weighed], *, now: datetime)
 
 
 def _flaws(history: History, newest: Sequence[Weighed], now: datetime) -> Iterator[Flaw]:
-    for one in newest:
-        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in one.losses)
-        if one.reason or lost:
-            promotion = one.merge.promotion
-            merged_at = history.moment(one.merge.place, now=now)
-            reasons = "; ".join(filter(None, [one.reason, lost]))
+    for weighed in newest:
+        lost = ", ".join(f"{loss.qualname} lost {', '.join(loss.sections)}" for loss in weighed.losses)
+        if weighed.reason or lost:
+            promotion = weighed.merge.promotion
+            merged_at = history.moment(weighed.merge.place, now=now)
+            reasons = "; ".join(filter(None, [weighed.reason, lost]))
             yield Flaw(promotion.sha, promotion.candidate_id, merged_at, reasons)

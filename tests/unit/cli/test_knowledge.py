@@ -342,7 +342,7 @@ def test_a_project_without_knowledge_is_told_so_and_gets_none(command: list[str]
         (["knowledge", "show"], "give one of: a stock code"),
         (["knowledge", "show", "1", "--sector", "x"], "give one of: a stock code"),
         (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
-        (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is no folder"),
+        (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),
         (["knowledge", "show", "1", "--db", "README.md"], "README.md: is no sound SQLite database"),
         (
@@ -419,7 +419,7 @@ def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, pro
     old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
     done = run("pattern", "--include-audit-analysis")
     assert "43 bullets of 20 audit notes, in the draft" in done.stdout
-    assert "skipped README.md: its name is no stock code" in done.stderr
+    assert "skipped README.md: its name is not a stock code" in done.stderr
     assert "dry run: with audit notes nothing is removed, and no text is proposed from them" in done.stderr
     assert old.exists()
     (draft,) = (project / "data" / "audit" / "candidates").glob("*-draft.md")

@@ -80,7 +80,7 @@ REFUSED = {
         "keep the key elsewhere",
     ),
     "a report among the records": (["--mode", "hash", "--report", "data/audit/ai-ask/r"], "only read"),
-    "no such folder": (["--mode", "mask", "--in", "none"], "no such folder"),
+    "no such folder": (["--mode", "mask", "--in", "none"], "does not exist"),
     "no such names": (["--mode", "mask", "--names", "none.tsv"], "none.tsv"),
     "a line of names without a name": (["--mode", "mask", "--names", "bad.tsv"], "line 1 is not"),
 }

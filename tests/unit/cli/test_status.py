@@ -115,7 +115,7 @@ def test_a_project_with_history_has_everything_on_one_screen(run: Run, project: 
     )
     assert re.search(r"^ +open 2026-04-01, \d+ days ago: branch skill/docstring-bb, no pull re", out, re.M)
     assert re.search(r"^stability +clean merges in a row: 1 of 30, reverts in 90 days: 0, ", out, re.M)
-    assert re.search(r"^ALARM +promotions without a merge for more than 14 days: 1 of them$", out, re.M)
+    assert re.search(r"^ALARM +promotions unmerged for more than 14 days: 1$", out, re.M)
     assert len(out.splitlines()) < 24
 
 
@@ -221,13 +221,13 @@ def test_no_candidate_ever_says_at_which_gate_the_groups_fell(run: Run, tmp_path
     failed = repeated(20, ts=ts, category_hash="FIN-dividend-KR", error="KeyError: x")
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [*alike, *failed])
     assert kinds(run("--json")) == ["no_candidate"]
-    assert "they fell at min_success_rate 1, min_unique_questions 1;" in shown(run())
+    assert "refused by the gates min_success_rate 1, min_unique_questions 1;" in shown(run())
 
 
 def test_a_verdict_counts_in_the_status_as_in_pattern(run: Run, tmp_path: Path) -> None:
     bad = record(ts=today(), request_id="req-bad", error="KeyError: x", question="왜 안 돼요")
     log(tmp_path, bad, count=30)
-    assert "they fell at min_success_rate 1;" in shown(run())
+    assert "refused by the gates min_success_rate 1;" in shown(run())
     line = {"schema_version": 1, "id": "req-bad", "key": None, "verdict": "T", "cause": None}
     folder = tmp_path / "data" / "audit" / "judgments"
     folder.mkdir()
@@ -235,7 +235,7 @@ def test_a_verdict_counts_in_the_status_as_in_pattern(run: Run, tmp_path: Path) 
     (folder / "2026-04-25.jsonl").write_text(f"{given}\n{{torn\n")
     out = shown(run())
     assert "1 would be proposed: dartlab-coreloop pattern" in out
-    assert "1 line of judgments not read: torn or not JSON" in out
+    assert "1 line of judgments skipped: torn or not JSON" in out
 
 
 def test_too_few_records_are_no_reason_for_an_alarm(run: Run, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_reach_check_that_refuses_everything_sounds(
         done = CliRunner().invoke(main, [*asked, "--allow-unverified"])
         assert "reach: unmeasured" in str(done.exception)
     out = shown(run(at=project.root))
-    assert "the reach check refuses everything: all of the 2 candidates that were tried" in out
+    assert "the reach check refuses every candidate: all 2 that were checked" in out
     CliRunner().invoke(main, [*asked, "--allow-unverified", "--allow-unreached"])
     assert "reach" in kinds(run("--json", at=project.root))  # it was allowed, and still not reached
 
@@ -313,7 +313,7 @@ def test_a_forge_that_refuses_hides_nothing(
 ) -> None:
     open_promotion(project, "aa")
     out = shown(run(at=project.root, **{**forge, "GITHUB_TOKEN": "no such token"}))
-    assert re.search(r"^note +pull requests are not known, only branches: .*", out, re.MULTILINE)
+    assert re.search(r"^note +pull requests are unknown, only branches are listed: .*", out, re.MULTILINE)
     assert "branch skill/docstring-aa, no pull request known" in out
     assert "no such token" not in out
 

@@ -1,4 +1,4 @@
-"""Snapshots are proved before they count, and bring everything back."""
+"""Snapshots are verified, and restore everything."""
 
 import os
 import random
@@ -45,14 +45,14 @@ def _clean(database: Path) -> Path:
     return clean(database, Notes(frozenset(), "x"), database.parent / "a", now=NOW).archive
 
 
-def test_restoring_brings_everything_back_and_keeps_what_was_there(database: Path):
+def test_restoring_brings_everything_back_after_a_snapshot_of_the_present_state(database: Path):
     before = _state(database)
     taken = _clean(database)
     cleaned = rows_of(database, "executions")
-    kept = restore(taken, database, database.parent / "a", now=NOW)
+    present = restore(taken, database, database.parent / "a", now=NOW)
     assert _state(database) == before
-    assert kept == database.parent / "a" / "2026-04-25-pre-restore.sqlite"
-    assert rows_of(kept, "executions") == cleaned == []
+    assert present == database.parent / "a" / "2026-04-25-pre-restore.sqlite"
+    assert rows_of(present, "executions") == cleaned == []
 
 
 def test_a_restored_database_can_be_cleaned_again(database: Path):
@@ -74,7 +74,7 @@ restore(archive, database, database.parent / "a", now=datetime.now(UTC))
 
 
 def _restoring(taken: Path, database: Path) -> "subprocess.Popen[str]":
-    """A process that has imported what it needs, and has been told to go."""
+    """A process that has finished its imports and starts to restore."""
     command = [sys.executable, "-c", RESTORE, str(taken), str(database)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
     assert process.stdin is not None
@@ -87,14 +87,14 @@ def _restoring(taken: Path, database: Path) -> "subprocess.Popen[str]":
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_whenever_restoring_is_killed_the_database_is_before_or_after(tmp_path: Path):
+def test_killing_a_restore_at_any_time_leaves_the_old_or_the_new_state(tmp_path: Path):
     rows = 5_000
     source = make_old(tmp_path / "x.db", executions=[execution(n, at=1.0) for n in range(rows)])
     taken = _clean(source)
-    whole = shutil.copy(source, tmp_path / "whole.db")
-    begun = time.perf_counter()
-    assert _restoring(taken, whole).communicate(timeout=60) == ("", None)
-    needed = time.perf_counter() - begun
+    timed = shutil.copy(source, tmp_path / "timed.db")
+    started = time.perf_counter()
+    assert _restoring(taken, timed).communicate(timeout=60) == ("", None)
+    duration_s = time.perf_counter() - started
     states = []
     chance = random.Random(7)
     for n in range(12):
@@ -102,7 +102,7 @@ def test_whenever_restoring_is_killed_the_database_is_before_or_after(tmp_path: 
         database.parent.mkdir()
         shutil.copy(source, database)
         process = _restoring(taken, database)
-        time.sleep(chance.uniform(0, 1.2 * needed))  # a random moment is what is tested
+        time.sleep(chance.uniform(0, 1.2 * duration_s))  # kills at a random moment
         process.kill()
         process.communicate(timeout=60)
         with closing(sqlite3.connect(database)) as connection:
@@ -113,7 +113,7 @@ def test_whenever_restoring_is_killed_the_database_is_before_or_after(tmp_path: 
     assert set(states) <= {0, rows}, states
 
 
-def test_a_database_that_is_gone_is_made_again(database: Path):
+def test_a_deleted_database_is_restored(database: Path):
     before = _state(database)
     taken = _clean(database)
     database.unlink()
@@ -122,7 +122,7 @@ def test_a_database_that_is_gone_is_made_again(database: Path):
     assert os.name != "posix" or database.stat().st_mode & 0o777 == 0o600
 
 
-def test_processes_that_have_it_open_see_the_restored_rows_and_can_write(database: Path):
+def test_processes_with_open_connections_see_the_restored_rows_and_can_write(database: Path):
     taken = _clean(database)
     with writing(database) as connection:
         assert connection.execute("SELECT count(*) FROM insights").fetchone()[0] == 0
@@ -133,7 +133,7 @@ def test_processes_that_have_it_open_see_the_restored_rows_and_can_write(databas
     assert rows_of(database, "insights") == []
 
 
-def test_restoring_waits_no_longer_than_it_should(database: Path, monkeypatch: pytest.MonkeyPatch):
+def test_restoring_waits_only_for_the_busy_timeout(database: Path, monkeypatch: pytest.MonkeyPatch):
     taken = _clean(database)
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     with (
@@ -165,7 +165,7 @@ def _damaged(path: Path) -> None:
         ),
     ],
 )
-def test_an_archive_that_cannot_be_trusted_is_refused_and_changes_nothing(damage, reason, database: Path):
+def test_a_broken_archive_is_refused_and_changes_nothing(damage, reason, database: Path):
     taken = _clean(database)
     before = database.read_bytes()
     damage(taken)
@@ -175,48 +175,48 @@ def test_an_archive_that_cannot_be_trusted_is_refused_and_changes_nothing(damage
     assert not list((database.parent / "a").glob("*pre-restore*"))
 
 
-def test_another_s_database_is_no_archive(database: Path, tmp_path: Path):
+def test_a_foreign_database_is_refused_as_archive(database: Path, tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE urls (x)")
     with pytest.raises(WorkspaceError, match="none of knowledge"):
         restore(tmp_path / "other.db", database, tmp_path / "a", now=NOW)
 
 
-def test_the_database_itself_is_no_archive(database: Path):
+def test_the_database_itself_is_refused_as_archive(database: Path):
     before = _state(database)
     with pytest.raises(UsageError, match="the archive is the database itself"):
         restore(database, database, database.parent / "a", now=NOW)
     assert _state(database) == before
 
 
-def test_a_database_that_is_damaged_is_not_archived_as_if_it_were_sound(database: Path):
+def test_a_damaged_database_is_not_archived(database: Path):
     _damaged(database)
     with pytest.raises(WorkspaceError, match=r"x\.db: .*(damaged|no sound|malformed)"):
         _clean(database)
-    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+    assert [path.name for path in (database.parent / "a").iterdir()] == [".lock"]
 
 
-def test_a_copy_with_other_rows_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_copy_with_different_row_counts_is_refused(database: Path, monkeypatch: pytest.MonkeyPatch):
     counts = iter([{"insights": 1}, {"insights": 2}])
     monkeypatch.setattr(archive, "_counts", lambda _: next(counts))
-    with pytest.raises(WorkspaceError, match="the copy has other rows; nothing was changed"):
+    with pytest.raises(WorkspaceError, match="the copy differs in its row counts; nothing was changed"):
         snapshot(database, database.parent / "a", "pre-cleanup", now=NOW)
-    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+    assert [path.name for path in (database.parent / "a").iterdir()] == [".lock"]
 
 
-def test_what_a_killed_run_left_is_taken_away(database: Path):
+def test_leftovers_of_a_killed_run_are_removed(database: Path):
     folder = database.parent / "a"
     folder.mkdir()
     for name in (".2026-04-24-pre-cleanup.abc.partial", ".2026-04-24-pre-cleanup.abc.partial-journal"):
         (folder / name).write_text("QUESTION1")
     _clean(database)
-    assert sorted(one.name for one in folder.iterdir()) == [".lock", "2026-04-25-pre-cleanup.sqlite"]
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "2026-04-25-pre-cleanup.sqlite"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
-def test_a_full_disk_under_the_archive_is_one_line_and_changes_nothing(database: Path):
+def test_a_full_disk_gives_a_one_line_error_and_changes_nothing(database: Path):
     with closing(sqlite3.connect(database)) as connection:
-        connection.execute("PRAGMA journal_mode = DELETE")  # no WAL that the limit would meet first
+        connection.execute("PRAGMA journal_mode = DELETE")  # else the limit would hit the WAL first
     before = database.read_bytes()
     code = f"""
 from datetime import UTC, datetime
@@ -234,10 +234,10 @@ except WorkspaceError as error:
     done = subprocess.run(limited, capture_output=True, encoding="utf-8", check=False)
     assert f"{database.parent / 'a'}: cannot be used (" in done.stdout, done
     assert database.read_bytes() == before
-    assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
+    assert [path.name for path in (database.parent / "a").iterdir()] == [".lock"]
 
 
-def test_two_snapshots_at_once_get_names_of_their_own(database: Path):
+def test_simultaneous_snapshots_get_different_names(database: Path):
     folder = database.parent / "a"
     code = f"""
 import sys
@@ -247,7 +247,7 @@ from coreloop.knowledge.archive import snapshot
 snapshot(Path({str(database)!r}), Path({str(folder)!r}), "x", now=datetime(2026, 4, 25, tzinfo=UTC))
 """
     processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
-    assert [one.wait(timeout=60) for one in processes] == [0] * 4
+    assert [process.wait(timeout=60) for process in processes] == [0] * 4
     names = ["2026-04-25-x.sqlite", *(f"2026-04-25-x-{n}.sqlite" for n in (2, 3, 4))]
-    assert {one.name for one in folder.iterdir()} == {".lock", *names}
+    assert {path.name for path in folder.iterdir()} == {".lock", *names}
     assert all(len(rows_of(folder / name, "executions")) == 50 for name in names)

@@ -1,4 +1,4 @@
-"""Bullets of audit notes, found by a Markdown parser."""
+"""Bullets of audit notes, extracted with a Markdown parser."""
 
 import importlib.util
 from pathlib import Path
@@ -49,14 +49,14 @@ NOTES = ROOT / "examples" / "knowledge" / "data" / "dart" / "auditAnalysis"
         "## [엔진 개선]",
     ],
 )
-def test_every_heading_that_people_write_opens_the_section(heading: str):
+def test_every_usual_heading_opens_the_section(heading: str):
     assert improvement_bullets(f"# x\n- no\n\n{heading}\n\n- a\n- b\n") == ["a", "b"]
 
 
 @pytest.mark.parametrize(
     "heading", ["# 엔진 개선", "#### 엔진 개선", "## 엔진 개선 내역", "## 개선", "엔진 개선", "**엔진 개선**"]
 )
-def test_other_headings_do_not(heading: str):
+def test_other_headings_do_not_open_the_section(heading: str):
     assert improvement_bullets(f"{heading}\n\n- a\n") == []
 
 
@@ -74,24 +74,24 @@ def test_other_headings_do_not(heading: str):
         "3. 개선점",
     ],
 )
-def test_a_heading_that_is_only_like_it_is_named(heading: str, tmp_path: Path):
+def test_a_similar_heading_is_reported(heading: str, tmp_path: Path):
     (tmp_path / "005930.md").write_text(f"## 요약\n\n{heading}\n\n- a\n", encoding="utf-8")
     notes = read_notes(tmp_path)
     assert notes.bullets == {}
     named = heading.strip("#* ").removeprefix("3. ")
-    assert notes.skipped["005930.md"].endswith("is not read as a heading; write ## 엔진 개선")
+    assert notes.skipped["005930.md"].endswith("is not recognized as the heading; write ## 엔진 개선")
     assert named in notes.skipped["005930.md"]
 
 
-def test_a_note_on_other_things_is_no_near_miss(tmp_path: Path):
+def test_a_note_on_other_subjects_is_not_reported(tmp_path: Path):
     (tmp_path / "005930.md").write_text("## 요약\n\n수익성이 개선되었다.\n\n- 마진 개선\n", encoding="utf-8")
     assert read_notes(tmp_path).skipped == {}
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "expected"),
     [
-        pytest.param("- a\n* b\n+ c\n1. d\n2) e\n", ["a", "b", "c", "d", "e"], id="every sign"),
+        pytest.param("- a\n* b\n+ c\n1. d\n2) e\n", ["a", "b", "c", "d", "e"], id="every bullet sign"),
         pytest.param("- a\n  b\nc\n", ["a b c"], id="wrapped lines"),
         pytest.param("- a\n  - b\n    1. c\n- d\n", ["a", "b", "c", "d"], id="nested"),
         pytest.param("- a\n\n  second paragraph\n\n- b\n", ["a second paragraph", "b"], id="loose"),
@@ -104,9 +104,9 @@ def test_a_note_on_other_things_is_no_near_miss(tmp_path: Path):
         pytest.param("-\n- \n- a\n", ["a"], id="empty items"),
         pytest.param("- `x` **b** [l](http://e.example) <b>t</b> &amp;\n", ["x b l t &"], id="markup"),
         pytest.param("- ![picture](x.png) a\n", ["picture a"], id="a picture"),
-        pytest.param("- a\n\n## 다음\n\n- b\n", ["a"], id="the next heading ends it"),
-        pytest.param("- a\n\n### 참고\n\n- b\n", ["a", "b"], id="a lower heading does not"),
-        pytest.param("- a\n\n# 위\n\n- b\n", ["a"], id="a higher heading does"),
+        pytest.param("- a\n\n## 다음\n\n- b\n", ["a"], id="the next heading ends the section"),
+        pytest.param("- a\n\n### 참고\n\n- b\n", ["a", "b"], id="a lower heading does not end the section"),
+        pytest.param("- a\n\n# 위\n\n- b\n", ["a"], id="a higher heading ends the section"),
         pytest.param(
             "- a\n\n## 다음\n- no\n\n### 개선 제안\n- b\n\n### x\n- no\n", ["a", "b"], id="two sections"
         ),
@@ -114,18 +114,18 @@ def test_a_note_on_other_things_is_no_near_miss(tmp_path: Path):
         pytest.param("- a\r\n- b\r\n", ["a", "b"], id="Windows line ends"),
     ],
 )
-def test_the_items_of_lists_are_bullets(body: str, found: list[str]):
-    assert improvement_bullets(f"# x\n\n## 엔진 개선\n\n{body}") == found
+def test_the_items_of_lists_are_bullets(body: str, expected: list[str]):
+    assert improvement_bullets(f"# x\n\n## 엔진 개선\n\n{body}") == expected
 
 
 @given(st.text(), st.text())
 def test_any_text_is_read(before: str, body: str):
-    for one in improvement_bullets(f"{before}\n\n## 엔진 개선\n\n{body}\n\n- 끝"):
-        assert one == " ".join(one.split()) != ""
+    for bullet in improvement_bullets(f"{before}\n\n## 엔진 개선\n\n{body}\n\n- 끝"):
+        assert bullet == " ".join(bullet.split()) != ""
 
 
 @given(st.lists(st.from_regex(r"[가-힣a-z][가-힣a-z0-9 ]{0,20}[가-힣a-z]", fullmatch=True), max_size=6))
-def test_plain_bullets_come_back_as_they_are(texts: list[str]):
+def test_plain_bullets_are_unchanged(texts: list[str]):
     body = "\n".join(f"- {text}" for text in texts)
     assert improvement_bullets(f"## 엔진 개선\n\n{body}\n") == [" ".join(text.split()) for text in texts]
 
@@ -141,27 +141,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_notes_are_read_by_stock_code_and_others_are_named(folder: Path):
-    found = read_notes(folder)
-    assert found.bullets == {"990168": ("가",)}
-    assert found.skipped == {"README.md": "its name is no stock code", "990030.md": "it is not UTF-8"}
+def test_notes_are_read_by_stock_code_and_other_files_are_reported(folder: Path):
+    notes = read_notes(folder)
+    assert notes.bullets == {"990168": ("가",)}
+    assert notes.skipped == {"README.md": "its name is not a stock code", "990030.md": "it is not UTF-8"}
 
 
-def test_a_note_that_says_nothing_is_there_all_the_same(folder: Path):
+def test_a_note_without_bullets_still_counts_as_a_note(folder: Path):
     assert note_codes(folder) == {"990168", "990021", "990030", "README"}
 
 
-def test_a_folder_that_is_not_there_has_no_notes(tmp_path: Path):
+def test_an_absent_folder_has_no_notes(tmp_path: Path):
     assert read_notes(tmp_path / "x").bullets == {}
     assert note_codes(tmp_path / "x") == frozenset()
 
 
-def test_a_file_in_its_place_is_refused(folder: Path):
+def test_a_file_instead_of_the_folder_is_refused(folder: Path):
     with pytest.raises(WorkspaceError, match="cannot be read"):
         read_notes(folder / "990168.md")
 
 
-def test_the_functions_that_maintainers_know(folder: Path):
+def test_the_maintainers_script_reexports_the_functions(folder: Path):
     path = ROOT / "scripts" / "audit" / "_parse_audit_analysis.py"
     spec = importlib.util.spec_from_file_location("_parse_audit_analysis", path)
     assert spec is not None
@@ -178,7 +178,7 @@ def test_the_functions_that_maintainers_know(folder: Path):
 
 
 def test_the_example_s_notes_are_read():
-    found = read_notes(NOTES)
-    assert (len(note_codes(NOTES)), len(found.bullets)) == (23, 20)
-    assert found.skipped == {"README.md": "its name is no stock code"}
-    assert "이 줄은 예시 출력이고 제안이 아니다" not in found.bullets["990047"]
+    notes = read_notes(NOTES)
+    assert (len(note_codes(NOTES)), len(notes.bullets)) == (23, 20)
+    assert notes.skipped == {"README.md": "its name is not a stock code"}
+    assert "이 줄은 예시 출력이고 제안이 아니다" not in notes.bullets["990047"]

@@ -1,4 +1,4 @@
-"""Posts become insights: what is read, what is skipped and why, what a second run does."""
+"""Posts become insights: what is read, what is skipped and why, and the effect of a second run."""
 
 import os
 from datetime import UTC, datetime
@@ -68,16 +68,16 @@ def test_every_key_is_read():
     )
 
 
-def test_windows_line_ends_change_nothing():
+def test_windows_line_endings_make_no_difference():
     assert _read(FULL.replace("\n", "\r\n")) == _read(FULL)
 
 
-def test_a_narrative_stands_in_for_a_verdict_and_names_may_be_in_snake_case():
-    found = _read(
+def test_a_narrative_replaces_an_absent_verdict_and_keys_may_be_in_snake_case():
+    insight = _read(
         _post("stock_code: AAPL", "ai:", "  narrative: ok", "  key_metrics: {a: 1}", "  data_as_of: 2026Q1")
     )
-    assert isinstance(found, Insight)
-    assert (found.stock_code, found.narrative, found.key_metrics, found.data_as_of) == (
+    assert isinstance(insight, Insight)
+    assert (insight.stock_code, insight.narrative, insight.key_metrics, insight.data_as_of) == (
         "AAPL",
         "ok",
         {"a": 1},
@@ -105,10 +105,10 @@ def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reas
     ("text", "line", "reason"),
     [
         (_post("title: a: b"), 2, "mapping values are not allowed here"),
-        (_post("ai: text"), 2, "ai must be keys with values"),
-        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is no code"),
-        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be one text"),
-        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be one text"),
+        (_post("ai: text"), 2, "ai must be a mapping"),
+        (_post("ai: {verdict: x}", "stockCode: 삼성전자"), 3, "stockCode '삼성전자' is not a stock code"),
+        (_post("ai: {verdict: x}", "stockCode: [1]"), 3, "stockCode must be a single value"),
+        (_post("stockCode: '005930'", "ai:", "  verdict: {a: 1}"), 4, "verdict must be a single value"),
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  strengths: [[1]]"),
             5,
@@ -117,19 +117,19 @@ def test_a_post_without_an_insight_is_skipped_with_what_it_lacks(text: str, reas
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics: [1]"),
             5,
-            "keyMetrics must be keys",
+            "keyMetrics must be a mapping",
         ),
         (
             _post("stockCode: '005930'", "ai:", "  verdict: x", "  keyMetrics:", "    a: {b: 1}"),
             6,
-            "keyMetrics 'a' must be one text",
+            "keyMetrics 'a' must be a single value",
         ),
     ],
 )
-def test_a_post_that_cannot_be_read_names_the_line(text: str, line: int, reason: str):
-    found = _read(text)
-    assert isinstance(found, Malformed)
-    assert (found.line, reason in found.reason) == (line, True), found
+def test_an_unreadable_post_is_reported_with_its_line(text: str, line: int, reason: str):
+    malformed = _read(text)
+    assert isinstance(malformed, Malformed)
+    assert (malformed.line, reason in malformed.reason) == (line, True), malformed
 
 
 # --- a folder of posts -----------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_a_second_run_changes_nothing(project: Workspace):
     before = _known(project)
     assert _sizes(_backfill(project)) == {"same": 3}
     assert _known(project) == before
-    assert [one.evidence_ref for one in before] == [f"blog:blog/{name}/index.md" for name in "abc"]
+    assert [insight.evidence_ref for insight in before] == [f"blog:blog/{name}/index.md" for name in "abc"]
 
 
 def test_an_edited_post_updates_its_row(project: Workspace):
@@ -184,14 +184,14 @@ def test_an_edited_post_updates_its_row(project: Workspace):
     _backfill(project)
     _write(project, "a", verdict="나쁘다", code="990021")
     assert _sizes(_backfill(project)) == {"edited": 1, "same": 1}
-    assert [(one.stock_code, one.narrative) for one in _known(project)] == [
+    assert [(insight.stock_code, insight.narrative) for insight in _known(project)] == [
         ("990021", "나쁘다"),
         ("990168", "좋다"),
     ]
 
 
 @pytest.mark.parametrize("how", ["deleted", "renamed", "emptied"])
-def test_the_row_of_a_post_that_says_nothing_any_more_is_reported_and_stays(how: str, project: Workspace):
+def test_the_row_of_a_post_without_an_insight_is_reported_and_kept(how: str, project: Workspace):
     path = _write(project, "a")
     _backfill(project)
     if how == "deleted":
@@ -199,20 +199,20 @@ def test_the_row_of_a_post_that_says_nothing_any_more_is_reported_and_stays(how:
     elif how == "renamed":
         path.parent.rename(path.parent.with_name("b"))
     else:
-        path.write_text("# no front matter any more")
+        path.write_text("# no front matter now")
     backfill = _backfill(project)
-    assert [one.evidence_ref for one in backfill.gone] == ["blog:blog/a/index.md"]
+    assert [insight.evidence_ref for insight in backfill.gone] == ["blog:blog/a/index.md"]
     assert len(backfill.new) == (how == "renamed")
-    assert "blog:blog/a/index.md" in {one.evidence_ref for one in _known(project)}
+    assert "blog:blog/a/index.md" in {insight.evidence_ref for insight in _known(project)}
 
 
-def test_posts_of_another_blog_or_outside_of_the_pattern_are_not_gone(project: Workspace):
+def test_posts_of_another_blog_or_outside_the_pattern_are_not_reported_as_gone(project: Workspace):
     _write(project, "a")
     _write(project, "b")
     elsewhere = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:news/a/index.md")
-    beside = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:blog2/a/index.md")
+    neighbour = Insight(stock_code="1", narrative="x", source="blog", evidence_ref="blog:blog2/a/index.md")
     with writing(project.knowledge_file) as connection:
-        save(connection, [Post(Path("x"), one) for one in (elsewhere, beside)], now=NOW)
+        save(connection, [Post(Path("x"), insight) for insight in (elsewhere, neighbour)], now=NOW)
     _backfill(project)
     assert _sizes(_backfill(project, glob="a/*.md")) == {"same": 1}
 
@@ -226,7 +226,7 @@ def test_a_malformed_post_does_not_stop_the_others(project: Workspace):
     assert backfill.malformed[0].path == broken
 
 
-def test_a_malformed_post_s_row_stays_and_is_not_called_gone(project: Workspace):
+def test_the_row_of_a_malformed_post_is_kept_and_not_reported_as_gone(project: Workspace):
     path = _write(project, "a")
     _backfill(project)
     path.write_text("---\ntitle: a: b\n---\n")
@@ -234,15 +234,15 @@ def test_a_malformed_post_s_row_stays_and_is_not_called_gone(project: Workspace)
     assert len(_known(project)) == 1
 
 
-def test_a_file_that_is_not_utf_8_names_its_line(project: Workspace):
+def test_a_file_that_is_not_utf_8_is_reported_with_its_line(project: Workspace):
     path = _write(project, "a")
     path.write_bytes("---\ntitle: x\nsector: 식품\n---\n".encode("euc-kr"))
     (post,) = _backfill(project).malformed
     assert post.content == Malformed(3, "is not UTF-8")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_malformed(project: Workspace):
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can read everything")
+def test_a_file_without_read_permission_is_malformed(project: Workspace):
     _write(project, "a").chmod(0)
     assert "cannot be read" in str(_backfill(project).malformed[0].content)
 
@@ -255,7 +255,7 @@ def test_a_path_that_is_not_utf_8_is_malformed(project: Workspace):
     assert post.content == Malformed(1, "its path is not UTF-8; rename it")
 
 
-def test_half_a_character_in_a_post_does_not_stop_the_others(project: Workspace):
+def test_a_lone_surrogate_in_a_post_does_not_stop_the_others(project: Workspace):
     _write(project, "a", verdict='"\\ud83d", keyMetrics: {"\\ud83d": 1}')
     _write(project, "b")
     assert _sizes(_backfill(project)) == {"new": 2}
@@ -263,7 +263,7 @@ def test_half_a_character_in_a_post_does_not_stop_the_others(project: Workspace)
     assert _known(project)[0].narrative == "?"
 
 
-def test_only_files_are_posts_and_their_order_is_that_of_their_paths(project: Workspace):
+def test_only_files_are_posts_in_order_of_their_paths(project: Workspace):
     for name in "ba":
         _write(project, name)
     (project.root / "blog" / "c" / "index.md").mkdir(parents=True)
@@ -272,24 +272,24 @@ def test_only_files_are_posts_and_their_order_is_that_of_their_paths(project: Wo
 
 
 @pytest.mark.parametrize("pattern", ["", "/abs/*.md"])
-def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str, project: Workspace):
+def test_an_invalid_pattern_is_refused(pattern: str, project: Workspace):
     _write(project, "a")
-    with pytest.raises(UsageError, match=r"--glob .* cannot be used; write for example"):
+    with pytest.raises(UsageError, match=r"--glob .* is not a valid pattern; write for example"):
         find_posts(project.root / "blog", pattern, project=project.root)
 
 
-def test_a_blog_that_is_not_there_is_refused(project: Workspace):
-    with pytest.raises(WorkspaceError, match="is no folder; name the blog's with --blog-root"):
+def test_an_absent_blog_is_refused(project: Workspace):
+    with pytest.raises(WorkspaceError, match="is not a folder; pass the blog's folder with --blog-root"):
         find_posts(project.root / "nowhere", "*", project=project.root)
 
 
-def test_a_reference_is_the_path_below_the_project_or_whole(tmp_path: Path):
+def test_a_reference_is_relative_to_the_project_or_absolute(tmp_path: Path):
     assert reference(InsightSource.BLOG, tmp_path / "블로그" / "a b.md", tmp_path) == "blog:블로그/a b.md"
     outside = tmp_path / "other" / "a.md"
     assert reference(InsightSource.BLOG, outside, tmp_path / "project") == f"blog:{outside.as_posix()}"
 
 
-def test_posts_outside_of_the_project_are_found_again(
+def test_posts_outside_the_project_are_recognized_again(
     project: Workspace, tmp_path_factory: pytest.TempPathFactory
 ):
     blog = tmp_path_factory.mktemp("elsewhere")
@@ -315,7 +315,7 @@ def test_the_hook_and_the_backfill_write_the_same_row(project: Workspace, monkey
     assert _sizes(_backfill(project)) == {"same": 1}
     _write(project, "a", verdict="나쁘다")
     upsert_ai_frontmatter_to_insights(path, project=project.root)
-    assert [one.narrative for one in _known(project)] == ["나쁘다"]
+    assert [insight.narrative for insight in _known(project)] == ["나쁘다"]
 
 
 @pytest.mark.parametrize(
@@ -332,20 +332,20 @@ def test_the_hook_says_why_nothing_was_written(text: str, outcome, project: Work
     assert not project.knowledge_file.exists()
 
 
-def test_the_hook_names_a_post_that_is_not_there(project: Workspace):
-    found = upsert_ai_frontmatter_to_insights(project.root / "x.md", project=project.root)
-    assert found == Malformed(1, "cannot be read (No such file or directory)")
+def test_the_hook_reports_an_absent_post(project: Workspace):
+    outcome = upsert_ai_frontmatter_to_insights(project.root / "x.md", project=project.root)
+    assert outcome == Malformed(1, "cannot be read (No such file or directory)")
 
 
 # --- the example -----------------------------------------------------------------------------------
 
 
-def test_the_example_s_posts_are_read_whole():
+def test_all_posts_of_the_example_are_read():
     posts = find_posts(EXAMPLES / "blog", "**/index.md", project=EXAMPLES)
     backfill = compare(posts, [], root=EXAMPLES / "blog", project=EXAMPLES)
     assert _sizes(backfill) == {"new": 31, "skipped": 4}
     reasons = {post.content.reason for post in backfill.skipped if isinstance(post.content, SkippedPost)}
     assert reasons == {"no front matter", "no ai block", "no stockCode", "no verdict and no narrative"}
     insights = [post.content for post in backfill.new if isinstance(post.content, Insight)]
-    assert all(one.sector and one.data_as_of for one in insights)
-    assert len({one.stock_code for one in insights}) == 30
+    assert all(insight.sector and insight.data_as_of for insight in insights)
+    assert len({insight.stock_code for insight in insights}) == 30

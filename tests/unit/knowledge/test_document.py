@@ -1,4 +1,4 @@
-"""What docs/knowledge.md shows works as it stands there."""
+"""The examples and figures in docs/knowledge.md are valid."""
 
 import re
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coreloop.knowledge.audit_analysis import improvement_bullets
 from coreloop.knowledge.blog import read_post
-from coreloop.knowledge.cleanup import KEPT_DAYS
+from coreloop.knowledge.cleanup import RETENTION_DAYS
 from coreloop.knowledge.insights import MIN_ANSWER_CHARS, Insight
 from coreloop.knowledge.playbook import GOOD_QUALITY, GOOD_SUCCESSES, MAX_BULLET_CHARS, PRUNED_BELOW
 from coreloop.knowledge.store import reading
@@ -32,14 +32,14 @@ def test_the_program_of_the_page_runs(tmp_path: Path):
     }
     exec(_block("python"), names)
     assert names["refused"] is None
-    assert [one.narrative for one in names["known"]] == ["좋다"]
+    assert [insight.narrative for insight in names["known"]] == ["좋다"]
     with reading(tmp_path / "x.db") as connection:
         for table in ("executions", "playbook"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 1
             assert columns(connection, table)
 
 
-def test_the_post_of_the_page_is_one():
+def test_the_post_of_the_page_is_valid():
     post = read_post(_block("markdown"), evidence_ref="blog:x")
     assert isinstance(post, Insight)
     assert (post.stock_code, post.data_as_of) == ("990168", "2026-03-31")
@@ -52,13 +52,13 @@ def test_the_headings_of_the_page_open_the_section():
         assert improvement_bullets(f"{heading}\n- a") == ["a"]
 
 
-def test_the_figures_of_the_page_are_those_of_the_rules():
-    for said in (
+def test_the_figures_of_the_page_match_the_constants():
+    for phrase in (
         f"has {MIN_ANSWER_CHARS} characters or more",
         f"quality {GOOD_QUALITY} or more, {GOOD_SUCCESSES} successes or more",
         f"at most {MAX_BULLET_CHARS} characters",
         f"removes those below {PRUNED_BELOW}",
-        f"executions older than {KEPT_DAYS} days",
+        f"executions older than {RETENTION_DAYS} days",
         f"waits up to {BUSY_TIMEOUT_S:.0f} seconds",
     ):
-        assert said in " ".join(PAGE.split()), said
+        assert phrase in " ".join(PAGE.split()), phrase

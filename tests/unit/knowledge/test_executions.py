@@ -1,4 +1,4 @@
-"""An execution is kept whole, but for its question."""
+"""An execution is stored without its question."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from old_knowledge import bytes_of, rows_of
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 
 
-def test_every_value_is_kept_and_the_question_is_not(tmp_path: Path):
+def test_every_value_except_the_question_is_stored(tmp_path: Path):
     values = {
         "stock_code": "990168",
         "question_type": "compare",
@@ -30,9 +30,9 @@ def test_every_value_is_kept_and_the_question_is_not(tmp_path: Path):
     execution = Execution(question="SECRET 질문", key_metrics={"roe": 3.1}, **values)
     with writing(tmp_path / "x.db") as connection:
         record_execution(connection, execution, now=NOW)
-    kept = {"id": 1, "created_at": "2026-04-25T09:30:00+00:00", "key_metrics": '{"roe": 3.1}', **values}
+    stored = {"id": 1, "created_at": "2026-04-25T09:30:00+00:00", "key_metrics": '{"roe": 3.1}', **values}
     assert rows_of(tmp_path / "x.db", "executions") == [
-        {**kept, "question_hash": hash_question("SECRET 질문"), "has_error": 1}
+        {**stored, "question_hash": hash_question("SECRET 질문"), "has_error": 1}
     ]
     assert b"SECRET" not in bytes_of(tmp_path / "x.db")
     assert "SECRET" not in repr(execution)

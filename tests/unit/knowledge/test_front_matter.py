@@ -1,4 +1,4 @@
-"""Front matter is found, read as written, and refused with its line."""
+"""Front matter is parsed as written, and errors have line numbers."""
 
 import pytest
 import yaml
@@ -17,16 +17,16 @@ from coreloop.knowledge.front_matter import (
 
 
 def _read(text: str) -> dict[str, yaml.Node]:
-    found = read_front_matter(text)
-    assert isinstance(found, dict), found
-    return found
+    nodes = read_front_matter(text)
+    assert isinstance(nodes, dict), nodes
+    return nodes
 
 
 @pytest.mark.parametrize(
     "text",
     ["", "# Title\n", "\n---\na: 1\n---\n", "--- a\n---\n", "----\na: 1\n----\n", "text\n---\na: 1\n---\n"],
 )
-def test_a_text_that_does_not_begin_with_it_has_none(text: str):
+def test_a_text_without_front_matter(text: str):
     assert read_front_matter(text) is None
 
 
@@ -43,12 +43,12 @@ def test_a_text_that_does_not_begin_with_it_has_none(text: str):
         "---\na: 1\u2028\n---\n",
     ],
 )
-def test_it_ends_at_the_next_fence(text: str):
+def test_front_matter_ends_at_the_next_fence(text: str):
     assert {key: scalar(node, key) for key, node in _read(text).items()} == {"a": "1"}
 
 
 @pytest.mark.parametrize("text", ["---\n---\n", "---\n\n---\n", "---\n# nothing\n---\n", "---\n~\n---\n"])
-def test_an_empty_one_has_no_keys(text: str):
+def test_empty_front_matter_has_no_keys(text: str):
     assert _read(text) == {}
 
 
@@ -77,10 +77,10 @@ def test_an_empty_one_has_no_keys(text: str):
         ("{a: 1}", None),
     ],
 )
-def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
+def test_a_value_is_read_as_written(written: str, read: str | None):
     node = _read(f"---\nkey: {written}\n---\n")["key"]
     if read is None:
-        with pytest.raises(FrontMatterError, match="key must be one text"):
+        with pytest.raises(FrontMatterError, match="key must be a single value"):
             scalar(node, "key")
     else:
         assert scalar(node, "key") == read
@@ -93,20 +93,20 @@ def test_a_value_is_taken_as_it_is_written(written: str, read: str | None):
         ("---\ntitle: a: b\n---\n", 2, "mapping values are not allowed here"),
         ("---\na: 1\n\nb: [1, 2\n---\n", 4, "expected ',' or ']'"),
         ("---\na: 1\n\tb: 2\n---\n", 3, "found character '\\t'"),
-        ("---\na: 1\na: 2\n---\n", 3, "stands twice or is no text"),
-        ("---\n[a]: 1\n---\n", 2, "stands twice or is no text"),
-        ("---\n- a\n---\n", 2, "the front matter must be keys with values"),
-        ("---\njust text\n---\n", 2, "the front matter must be keys with values"),
+        ("---\na: 1\na: 2\n---\n", 3, "is duplicate or not text"),
+        ("---\n[a]: 1\n---\n", 2, "is duplicate or not text"),
+        ("---\n- a\n---\n", 2, "the front matter must be a mapping"),
+        ("---\njust text\n---\n", 2, "the front matter must be a mapping"),
         ("---\na: *nowhere\n---\n", 2, "undefined alias"),
         ("---\na: 1\nb: \x07\n---\n", 3, "a character that YAML does not allow"),
         (f"---\na: {'[' * 5000}\n---\n", 1, "nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_names_its_line(text: str, line: int, reason: str):
-    found = read_front_matter(text)
-    assert isinstance(found, Malformed)
-    assert reason in found.reason
-    assert found.line == line
+def test_errors_have_the_line_of_the_file(text: str, line: int, reason: str):
+    malformed = read_front_matter(text)
+    assert isinstance(malformed, Malformed)
+    assert reason in malformed.reason
+    assert malformed.line == line
 
 
 def test_lists_are_read_in_any_style():
@@ -117,14 +117,14 @@ def test_lists_are_read_in_any_style():
 
 
 @pytest.mark.parametrize("written", ["{a: 1}", "[[1]]", "[{a: 1}]"])
-def test_a_list_holds_texts_alone(written: str):
+def test_a_list_contains_only_scalars(written: str):
     node = _read(f"---\n\na: {written}\n---\n")["a"]
-    with pytest.raises(FrontMatterError, match="must be one text") as raised:
+    with pytest.raises(FrontMatterError, match="must be a single value") as raised:
         scalars(node, "a")
     assert raised.value.malformed.line == 3
 
 
-def test_an_alias_that_would_grow_without_end_is_refused():
+def test_exponentially_growing_aliases_are_refused():
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
     node = _read("\n".join(["---", *lines, "---"]))["a39"]
     with pytest.raises(FrontMatterError):
@@ -132,13 +132,13 @@ def test_an_alias_that_would_grow_without_end_is_refused():
 
 
 def test_lines_are_those_of_the_file():
-    found = _read("---\n# one\na: 1\nb:\n  c: 2\n---\n")
-    assert line_of(found["a"]) == 3
-    assert line_of(entries(found["b"], "b")["c"]) == 5
+    nodes = _read("---\n# comment\na: 1\nb:\n  c: 2\n---\n")
+    assert line_of(nodes["a"]) == 3
+    assert line_of(entries(nodes["b"], "b")["c"]) == 5
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str):
-    for whole in (text, f"---\n{text}\n---\n", f"---\nai:\n  verdict: {text}\n---\n"):
-        found = read_front_matter(whole)
-        assert found is None or isinstance(found, Malformed | dict)
+    for document in (text, f"---\n{text}\n---\n", f"---\nai:\n  verdict: {text}\n---\n"):
+        front = read_front_matter(document)
+        assert front is None or isinstance(front, Malformed | dict)

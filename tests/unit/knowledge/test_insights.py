@@ -1,4 +1,4 @@
-"""Who may write an insight, and what is recalled first."""
+"""The gate for live insights, and the order of recall."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,10 +39,10 @@ def knowledge(tmp_path: Path):
         ("990168", 500, "C", "its grade is C, not P or T"),
         ("990168", 500, "V", "its grade is V, not P or T"),
         ("990168", 500, "p", "its grade is p, not P or T"),
-        ("990168", 500, None, "its grade is not known, not P or T"),
-        ("990168", 500, "", "its grade is not known, not P or T"),
-        ("", 500, "P", "it is about no company: there is no stock code"),
-        (None, 500, "P", "it is about no company: there is no stock code"),
+        ("990168", 500, None, "its grade is unknown, not P or T"),
+        ("990168", 500, "", "its grade is unknown, not P or T"),
+        ("", 500, "P", "it has no stock code"),
+        (None, 500, "P", "it has no stock code"),
     ],
 )
 def test_the_write_gate_refuses_with_its_reason(stock_code, answer_chars, grade, reason):
@@ -55,39 +55,39 @@ def test_a_refused_insight_is_not_written(knowledge):
     assert all_insights(knowledge) == []
 
 
-def test_a_live_insight_takes_the_place_of_the_last_one(knowledge):
+def test_a_live_insight_replaces_the_previous_live_insight(knowledge):
     for narrative in ("나쁘다", "좋다"):
         insight = Insight(
             stock_code="990168",
             narrative=narrative,
-            source="blog",  # whatever the caller says
+            source="blog",  # overridden by save_live
             strengths=("a", "b"),
             key_metrics={"roe": 3.1, "매출": "1.2조"},
             evidence_ref="live:req-1",
         )
         assert save_live(knowledge, insight, answer_chars=900, grade="T", now=NOW) is None
-    (one,) = all_insights(knowledge)
-    assert (one.narrative, one.source, one.quality_gate) == ("좋다", "live", "auto-extracted")
-    assert (one.strengths, one.key_metrics) == (("a", "b"), {"roe": 3.1, "매출": "1.2조"})
-    assert (one.evidence_ref, one.created_at) == ("live:req-1", utc_text(NOW))
+    (stored,) = all_insights(knowledge)
+    assert (stored.narrative, stored.source, stored.quality_gate) == ("좋다", "live", "auto-extracted")
+    assert (stored.strengths, stored.key_metrics) == (("a", "b"), {"roe": 3.1, "매출": "1.2조"})
+    assert (stored.evidence_ref, stored.created_at) == ("live:req-1", utc_text(NOW))
 
 
-def test_half_a_character_of_an_answer_is_replaced(knowledge):
+def test_a_lone_surrogate_of_an_answer_is_replaced(knowledge):
     insight = Insight(stock_code="990168", narrative="\ud83d", strengths=("\ud83d",), source="live")
     assert save_live(knowledge, insight, answer_chars=900, grade="P", now=NOW) is None
-    (one,) = all_insights(knowledge)
-    assert (one.narrative, one.strengths) == ("?", ("?",))
+    (stored,) = all_insights(knowledge)
+    assert (stored.narrative, stored.strengths) == ("?", ("?",))
 
 
 def test_blog_comes_before_audit_before_live_and_the_newest_first(knowledge):
     for hours, source in enumerate(["live", "blog", "audit", "blog", "other"]):
         insight = Insight(stock_code="990168", narrative=str(hours), source=source, evidence_ref=str(hours))
         save_by_evidence(knowledge, insight, now=NOW + timedelta(hours=hours))
-    assert [one.narrative for one in recall(knowledge, stock_code="990168", now=NOW)] == list("31204")
+    assert [insight.narrative for insight in recall(knowledge, stock_code="990168", now=NOW)] == list("31204")
 
 
-def test_what_has_expired_is_never_recalled(knowledge):
-    for seconds, narrative in ((-1, "gone"), (0, "just gone"), (1, "still there")):
+def test_expired_insights_are_not_recalled(knowledge):
+    for seconds, narrative in ((-1, "expired"), (0, "just expired"), (1, "valid")):
         expires = utc_text(NOW + timedelta(seconds=seconds))
         insight = Insight(
             stock_code="990168",
@@ -97,21 +97,21 @@ def test_what_has_expired_is_never_recalled(knowledge):
             expires_at=expires,
         )
         save_by_evidence(knowledge, insight, now=NOW)
-    assert [one.narrative for one in recall(knowledge, stock_code="990168", now=NOW)] == ["still there"]
+    assert [insight.narrative for insight in recall(knowledge, stock_code="990168", now=NOW)] == ["valid"]
     assert len(all_insights(knowledge)) == 3
 
 
 @pytest.mark.parametrize(
-    ("sector", "found"), [("식품", "12"), ("food", "3"), ("FOOD", "3"), ("%", ""), ("x", "")]
+    ("sector", "expected"), [("식품", "12"), ("food", "3"), ("FOOD", "3"), ("%", ""), ("x", "")]
 )
-def test_a_part_of_a_sector_s_name_finds_it(sector, found, knowledge):
+def test_a_sector_is_matched_by_a_part_of_its_name(sector, expected, knowledge):
     for number, name in enumerate(["식품", "식품·음료", "Food"], 1):
         insight = Insight(
             stock_code=f"99000{number}", narrative=str(number), sector=name, source="blog", evidence_ref=name
         )
         save_by_evidence(knowledge, insight, now=NOW)
-    narratives = {one.narrative for one in recall(knowledge, sector=sector, now=NOW)}
-    assert narratives == set(found)
+    narratives = {insight.narrative for insight in recall(knowledge, sector=sector, now=NOW)}
+    assert narratives == set(expected)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_part_of_a_sector_s_name_finds_it(sector, found, knowledge):
         ("key_metrics", "", {}),
     ],
 )
-def test_what_another_writer_left_in_a_column_is_read_all_the_same(column, value, read, knowledge):
+def test_columns_written_by_other_programs_are_readable(column, value, read, knowledge):
     save_by_evidence(knowledge, KNOWN, now=NOW)
     knowledge.execute(f"UPDATE insights SET {column} = ?", (value,))
     assert getattr(all_insights(knowledge)[0], column) == read
@@ -150,28 +150,29 @@ known = st.builds(
 
 @settings(max_examples=40)  # each opens a database
 @given(st.lists(known, max_size=8))
-def test_of_each_source_and_evidence_the_last_insight_stays(tmp_path_factory, insights):
+def test_the_last_insight_of_each_source_and_evidence_is_kept(tmp_path_factory, insights):
     with writing(tmp_path_factory.mktemp("x") / "x.db") as connection:
-        for one in insights:
-            save_by_evidence(connection, one, now=NOW)
-        kept = {(one.source, one.evidence_ref): one for one in all_insights(connection)}
-        assert len(kept) == len(all_insights(connection))
-    last = {(one.source, one.evidence_ref): one for one in insights}
-    stamped = {key: one for key, one in kept.items() if one.created_at == utc_text(NOW)}
+        for insight in insights:
+            save_by_evidence(connection, insight, now=NOW)
+        rows = all_insights(connection)
+    stored = {(row.source, row.evidence_ref): row for row in rows}
+    assert len(stored) == len(rows)
+    last = {(insight.source, insight.evidence_ref): insight for insight in insights}
+    stamped = {key: row for key, row in stored.items() if row.created_at == utc_text(NOW)}
     assert stamped.keys() == last.keys()
-    for key, one in last.items():
+    for key, insight in last.items():
         for name in Insight.__slots__:
             if name != "created_at":
-                assert getattr(kept[key], name) == getattr(one, name)
+                assert getattr(stored[key], name) == getattr(insight, name)
 
 
 @pytest.mark.parametrize("code", ["005930", "0001A0", "KR7005930003", "AAPL", "BRK.B", "F"])
-def test_a_company_s_code_is_one(code):
+def test_stock_codes(code):
     assert is_stock_code(code)
 
 
 @pytest.mark.parametrize(
     "text", ["", "README", "삼성전자", "005930 ", "../5930", "5930", "a" * 20, "005930\n", "aapl"]
 )
-def test_what_is_no_company_s_code(text):
+def test_other_texts_are_not_stock_codes(text):
     assert is_stock_code(text) == (text == "5930")

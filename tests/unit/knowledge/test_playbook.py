@@ -59,18 +59,18 @@ def test_quality_is_the_mean_of_the_posterior(successes, failures):
         (50, 17, False, False),
     ],
 )
-def test_what_is_good_and_what_is_pruned(successes, failures, is_good, is_weak, knowledge):
+def test_thresholds_of_good_and_weak_bullets(successes, failures, is_good, is_weak, knowledge):
     _merge(knowledge, good=successes, bad=failures)
     assert bool(good_bullets(knowledge)) == is_good
     assert bool(weak_bullets(knowledge)) == is_weak
 
 
-def test_a_new_bullet_is_inserted_and_a_known_one_counted(knowledge):
+def test_a_new_bullet_is_inserted_and_an_existing_bullet_counted(knowledge):
     _merge(knowledge, source="reflection")
     assert bullets(knowledge)[0].quality == 0.5
     _merge(knowledge, good=3, bad=1, now=NOW + timedelta(days=1))
-    (one,) = bullets(knowledge)
-    assert one == Bullet(
+    (stored,) = bullets(knowledge)
+    assert stored == Bullet(
         intent="profitability",
         sector="",
         bullet="마진을 본다",
@@ -83,14 +83,14 @@ def test_a_new_bullet_is_inserted_and_a_known_one_counted(knowledge):
     )
 
 
-def test_a_clock_that_jumps_back_leaves_the_last_use(knowledge):
+def test_a_clock_that_jumps_back_does_not_change_the_last_use(knowledge):
     _merge(knowledge)
     _merge(knowledge, good=1, now=NOW - timedelta(days=9))
     assert bullets(knowledge)[0].last_used == utc_text(NOW)
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
+    ("text", "stored"),
     [
         ("가" * 200, "가" * 200),
         ("가" * 201, "가" * 200),
@@ -98,16 +98,16 @@ def test_a_clock_that_jumps_back_leaves_the_last_use(knowledge):
         ("a" * 199 + " b", "a" * 199),
     ],
 )
-def test_a_bullet_is_one_line_of_at_most_200_characters(text, kept, knowledge):
+def test_a_bullet_is_one_line_of_at_most_200_characters(text, stored, knowledge):
     _merge(knowledge, text)
-    _merge(knowledge, kept, good=1)
-    assert [(one.bullet, one.success_count) for one in bullets(knowledge)] == [(kept, 1)]
+    _merge(knowledge, stored, good=1)
+    assert [(row.bullet, row.success_count) for row in bullets(knowledge)] == [(stored, 1)]
 
 
 @pytest.mark.parametrize(
     ("intent", "text", "good"), [("", "x", 0), (" ", "x", 0), ("i", " \n ", 0), ("i", "x", -1)]
 )
-def test_a_bullet_that_says_nothing_or_counts_down_is_refused(intent, text, good, knowledge):
+def test_empty_bullets_and_negative_counts_are_refused(intent, text, good, knowledge):
     with pytest.raises(UsageError, match="a playbook bullet"):
         _merge(knowledge, text, intent, good=good)
     assert bullets(knowledge) == []
@@ -128,26 +128,26 @@ def test_merging_is_the_sum_in_any_order(tmp_path_factory, given_deltas, random)
         with writing(tmp_path_factory.mktemp("x") / "x.db") as connection:
             for intent, sector, text, good, bad in order:
                 _merge(connection, text, intent, good=good, bad=bad, sector=sector)
-            outcomes.append({(one.intent, one.sector, one.bullet): one for one in bullets(connection)})
+            outcomes.append({(row.intent, row.sector, row.bullet): row for row in bullets(connection)})
             assert len(outcomes[-1]) == len(bullets(connection))
     assert outcomes[0] == outcomes[1]
-    for key, one in outcomes[0].items():
+    for key, row in outcomes[0].items():
         expected = [delta for delta in given_deltas if delta[:3] == key]
-        assert one.success_count == sum(delta[3] for delta in expected)
-        assert one.fail_count == sum(delta[4] for delta in expected)
-        assert one.quality == quality(one.success_count, one.fail_count)
+        assert row.success_count == sum(delta[3] for delta in expected)
+        assert row.fail_count == sum(delta[4] for delta in expected)
+        assert row.quality == quality(row.success_count, row.fail_count)
     assert outcomes[0].keys() == {delta[:3] for delta in given_deltas}
 
 
-def test_pruning_removes_the_weak_and_tells_which(knowledge):
+def test_pruning_removes_and_returns_weak_bullets(knowledge):
     for text, good, bad in (("weak", 0, 1), ("weaker", 0, 9), ("even", 4, 4), ("new", 0, 0)):
         _merge(knowledge, text, good=good, bad=bad)
-    assert [one.bullet for one in prune(knowledge)] == ["weak", "weaker"]
-    assert {one.bullet for one in bullets(knowledge)} == {"even", "new"}
+    assert [row.bullet for row in prune(knowledge)] == ["weak", "weaker"]
+    assert {row.bullet for row in bullets(knowledge)} == {"even", "new"}
     assert prune(knowledge) == []
 
 
-def test_good_bullets_are_by_intent_the_best_first(knowledge):
+def test_good_bullets_are_grouped_by_intent_best_first(knowledge):
     _merge(knowledge, "fine", good=5, bad=1)
     _merge(knowledge, "best", good=9)
     _merge(knowledge, "grows", "growth", good=6)
@@ -158,5 +158,5 @@ def test_good_bullets_are_by_intent_the_best_first(knowledge):
 def test_bullets_of_an_intent(knowledge):
     _merge(knowledge, "a")
     _merge(knowledge, "b", "growth")
-    assert [one.bullet for one in bullets(knowledge, "growth")] == ["b"]
+    assert [row.bullet for row in bullets(knowledge, "growth")] == ["b"]
     assert bullets(knowledge, "grow") == []

@@ -1,4 +1,4 @@
-"""Use cases of the knowledge database: nothing changes without confirm, and each works without a screen."""
+"""Use cases of the knowledge database: without confirm nothing changes, and none needs a terminal."""
 
 import stat
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ def database(workspace: Workspace) -> Path:
     )
 
 
-def test_the_project_s_own_database_is_closed_to_others_and_a_named_one_is_not(
+def test_only_the_projects_own_database_is_restricted_to_its_owner(
     workspace: Workspace, database: Path, tmp_path: Path
 ):
     database.chmod(0o644)
@@ -56,17 +56,17 @@ def test_the_project_s_own_database_is_closed_to_others_and_a_named_one_is_not(
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
 
 
-def test_what_is_known_is_looked_up_and_exported(database: Path, tmp_path: Path):
+def test_insights_and_bullets_are_looked_up_and_exported(database: Path, tmp_path: Path):
     (code,) = {row["stock_code"] for row in rows_of(database, "insights")[:1]}
-    assert {found.stock_code for found in look_up_insights(database, stock_code=code, now=NOW)} == {code}
+    assert {insight.stock_code for insight in look_up_insights(database, stock_code=code, now=NOW)} == {code}
     assert len(look_up_insights(database, sector="", now=NOW)) == 2
     intent = rows_of(database, "playbook")[0]["intent"]
-    assert [found.bullet for found in look_up_bullets(database, intent)] == ["BULLET1.", "BULLET2."]
+    assert [row.bullet for row in look_up_bullets(database, intent)] == ["BULLET1.", "BULLET2."]
     written = export_knowledge(database, tmp_path / "out")
     assert {path.name: rows for path, rows in written.items()} == {"insights.json": 2, "playbook.json": 2}
 
 
-def test_pruning_without_confirm_finds_and_leaves(database: Path):
+def test_pruning_without_confirm_only_lists(database: Path):
     before = database.read_bytes()
     assert [weak.bullet for weak in prune_playbook(database, confirm=False)] == ["BULLET2."]
     assert database.read_bytes() == before
@@ -74,7 +74,7 @@ def test_pruning_without_confirm_finds_and_leaves(database: Path):
     assert prune_playbook(database, confirm=True) == []
 
 
-def test_notes_are_named_by_the_data_folder_and_a_missing_folder_is_said(tmp_path: Path):
+def test_notes_are_named_by_the_data_folder_and_a_missing_folder_is_reported(tmp_path: Path):
     workspace = Workspace(tmp_path, Settings(data_dir="d"))
     assert project_notes(workspace) == Notes(frozenset(), "d/dart/auditAnalysis", workspace.audit_notes_dir)
     workspace.audit_notes_dir.mkdir(parents=True)
@@ -82,7 +82,7 @@ def test_notes_are_named_by_the_data_folder_and_a_missing_folder_is_said(tmp_pat
     assert project_notes(workspace) == Notes(frozenset({"990001"}), "d/dart/auditAnalysis")
 
 
-def test_a_cleanup_without_confirm_counts_what_one_with_it_does(workspace: Workspace, database: Path):
+def test_a_cleanup_without_confirm_counts_the_effects(workspace: Workspace, database: Path):
     notes = project_notes(workspace)
     before = database.read_bytes()
     planned = clean_up(workspace, database, notes, confirm=False, now=NOW)
@@ -96,7 +96,7 @@ def test_a_cleanup_without_confirm_counts_what_one_with_it_does(workspace: Works
     assert stat.S_IMODE(workspace.archive_dir.stat().st_mode) == 0o700
 
 
-def test_a_blog_is_compared_then_written_then_the_same(tmp_path: Path):
+def test_a_backfill_compares_then_writes_then_changes_nothing(tmp_path: Path):
     (tmp_path / "blog").mkdir()
     (tmp_path / "blog" / "index.md").write_text(POST, encoding="utf-8")
     database = tmp_path / "x.db"

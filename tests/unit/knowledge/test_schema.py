@@ -1,4 +1,4 @@
-"""Databases of dartlab are migrated: whole or not at all, and no row is lost."""
+"""Databases of dartlab are migrated completely or not at all, without losing rows."""
 
 import sqlite3
 import subprocess
@@ -47,7 +47,7 @@ def test_the_tables_have_the_columns_of_the_documents(old: bool, tmp_path: Path)
 
 
 def test_the_schema_explains_every_table():
-    for table in (one.split(" ", 1)[0] for one in SCHEMA.split("CREATE TABLE ")[1:]):
+    for table in (statement.split(" ", 1)[0] for statement in SCHEMA.split("CREATE TABLE ")[1:]):
         before = SCHEMA.split(f"CREATE TABLE {table} ")[0]
         assert before.rstrip().splitlines()[-1].startswith("-- "), table
 
@@ -65,8 +65,8 @@ def test_every_value_of_an_execution_is_kept(tmp_path: Path):
     }
     row = execution(1, at=SECONDS, duration_sec=1.5, code_rounds=4, id=7, **values)
     path = _migrated(make_old(tmp_path / "x.db", executions=[row]))
-    kept = {"id": 7, "stock_code": "990168", "duration_s": 1.5, "rounds": 4, "created_at": TEXT, **values}
-    assert rows_of(path, "executions") == [{**kept, "question_hash": hash_question(row["question"])}]
+    expected = {"id": 7, "stock_code": "990168", "duration_s": 1.5, "rounds": 4, "created_at": TEXT, **values}
+    assert rows_of(path, "executions") == [{**expected, "question_hash": hash_question(row["question"])}]
     assert rows_of(path, "clear_questions") == [{"execution_id": 7, "question": row["question"]}]
 
 
@@ -90,7 +90,7 @@ def test_other_tables_stay_as_they_are(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"),
+    ("value", "expected"),
     [
         (SECONDS, TEXT),
         (int(SECONDS), TEXT),
@@ -104,24 +104,26 @@ def test_other_tables_stay_as_they_are(tmp_path: Path):
         (1e300, None),
     ],
 )
-def test_a_time_in_any_form_is_kept_and_what_is_none_is_now(value: Any, kept: str | None, tmp_path: Path):
+def test_times_of_any_form_are_kept_and_invalid_times_become_now(
+    value: Any, expected: str | None, tmp_path: Path
+):
     before = datetime.now(UTC) - timedelta(seconds=1)
     path = _migrated(make_old(tmp_path / "x.db", executions=[execution(1, at=value)]))
     (row,) = rows_of(path, "executions")
-    if kept is None:
+    if expected is None:
         assert before < datetime.fromisoformat(row["created_at"]) < datetime.now(UTC) + timedelta(seconds=1)
     else:
-        assert row["created_at"] == kept
+        assert row["created_at"] == expected
 
 
 @pytest.mark.parametrize("known", ["sha256:0123456789abcdef", f"keyed:{'0' * 32}"])
-def test_a_question_that_is_a_hash_already_is_kept_as_it_is(known: str, tmp_path: Path):
+def test_a_question_that_is_already_a_hash_is_unchanged(known: str, tmp_path: Path):
     path = _migrated(make_old(tmp_path / "x.db", executions=[execution(1, at=1.0, question=known)]))
     assert [row["question_hash"] for row in rows_of(path, "executions")] == [known]
     assert rows_of(path, "clear_questions") == []
 
 
-def test_rows_with_nothing_in_them_are_kept(tmp_path: Path):
+def test_empty_rows_are_kept(tmp_path: Path):
     loose = """
     CREATE TABLE executions (stock_code, question, created_at);
     CREATE TABLE insights (id TEXT PRIMARY KEY, stock_code, narrative, source, created_at);
@@ -141,7 +143,7 @@ def test_rows_with_nothing_in_them_are_kept(tmp_path: Path):
     assert [(row["intent"], row["quality"]) for row in rows_of(path, "playbook")] == [("", 0.5)]
 
 
-def test_a_database_from_before_the_playbook_gets_one(tmp_path: Path):
+def test_a_database_without_a_playbook_gets_the_table(tmp_path: Path):
     path = make_old(tmp_path / "x.db", insights=[insight(1, at=SECONDS)])
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE playbook")
@@ -149,7 +151,7 @@ def test_a_database_from_before_the_playbook_gets_one(tmp_path: Path):
     assert (len(rows_of(path, "insights")), rows_of(path, "playbook")) == (1, [])
 
 
-def test_bullets_that_stand_twice_become_one_with_all_counts(tmp_path: Path):
+def test_duplicate_bullets_are_merged_with_all_counts(tmp_path: Path):
     path = make_old(tmp_path / "x.db")
     twice = [
         bullet(1, at=SECONDS, successes=6, failures=1, quality=0.8),
@@ -163,24 +165,27 @@ def test_bullets_that_stand_twice_become_one_with_all_counts(tmp_path: Path):
 
 
 def test_a_quality_that_does_not_fit_its_counts_is_kept(tmp_path: Path):
-    odd = bullet(1, at=SECONDS, successes=5, failures=5, quality=0.9)
-    assert rows_of(_migrated(make_old(tmp_path / "x.db", playbook=[odd])), "playbook")[0]["quality"] == 0.9
+    inconsistent = bullet(1, at=SECONDS, successes=5, failures=5, quality=0.9)
+    assert (
+        rows_of(_migrated(make_old(tmp_path / "x.db", playbook=[inconsistent])), "playbook")[0]["quality"]
+        == 0.9
+    )
 
 
-def test_reading_an_old_database_shows_it_migrated_and_leaves_the_file(tmp_path: Path):
+def test_reading_an_old_database_migrates_only_a_copy(tmp_path: Path):
     path = make_old(tmp_path / "x.db", executions=[execution(1, at=SECONDS)], wal=False)
     before = path.read_bytes()
     with reading(path) as connection:
         assert version(connection) == VERSION
         assert connection.execute("SELECT created_at FROM executions").fetchone()[0] == TEXT
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == ["x.db"]
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
 
 
-def test_a_migration_that_fails_leaves_everything_as_it_was(tmp_path: Path):
+def test_a_failed_migration_changes_nothing(tmp_path: Path):
     path = make_old(tmp_path / "x.db", executions=[execution(1, at=SECONDS)])
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE unscrubbed (x)")  # in the way of the last statement
+        connection.execute("CREATE TABLE unscrubbed (x)")  # makes the last statement fail
     before = rows_of(path, "executions")
     with pytest.raises(WorkspaceError, match=r"x\.db: cannot be used \(table unscrubbed already exists\)"):
         _migrated(path)
@@ -204,22 +209,22 @@ with writing(Path(sys.argv[1])) as connection, transaction(connection):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
-def test_eight_processes_that_open_it_at_once_migrate_it_once(old: bool, tmp_path: Path):
+def test_eight_simultaneous_processes_migrate_once(old: bool, tmp_path: Path):
     path = tmp_path / "x.db"
     if old:
         make_old(path, executions=[execution(n, at=SECONDS) for n in range(500)], wal=False)
     command = [sys.executable, "-c", OPEN, str(path)]
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     processes = [subprocess.Popen(command, encoding="utf-8", **pipes) for _ in range(8)]
-    for one in processes:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "ready\n"
-    for one in processes:
-        assert one.stdin is not None
-        one.stdin.write("\n")
-        one.stdin.flush()
-    assert [one.communicate(timeout=60)[1] for one in processes] == [""] * 8
-    assert [one.returncode for one in processes] == [0] * 8
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 8
+    assert [process.returncode for process in processes] == [0] * 8
     assert len(rows_of(path, "insights")) == 8
     assert len(rows_of(path, "executions")) == (500 if old else 0)
 
@@ -228,5 +233,7 @@ def test_the_clear_text_of_an_old_database_is_only_in_its_own_table(tmp_path: Pa
     path = _migrated(make_old(tmp_path / "x.db", executions=[execution(1, at=SECONDS)]))
     with writing(path) as connection:
         connection.execute("DELETE FROM executions")
-        assert connection.execute("SELECT count(*) FROM clear_questions").fetchone()[0] == 0  # goes along
+        assert (
+            connection.execute("SELECT count(*) FROM clear_questions").fetchone()[0] == 0
+        )  # deleted along with the execution
     assert b"QUESTION1" not in bytes_of(path)

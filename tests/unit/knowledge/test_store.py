@@ -1,4 +1,4 @@
-"""Which files are opened, who waits for whom, and what a user is told."""
+"""Opening files, waiting for other processes, and error messages."""
 
 import os
 import sqlite3
@@ -27,23 +27,23 @@ def open_umask():
 
 @pytest.mark.usefixtures("open_umask")
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_a_new_database_is_for_its_owner_alone(tmp_path: Path):
+def test_a_new_database_is_private_to_its_owner(tmp_path: Path):
     path = tmp_path / "data" / "ai" / "knowledge" / "x.db"
     with writing(path) as connection, transaction(connection):
         connection.execute("INSERT INTO unscrubbed VALUES ('x')")
-        modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in path.parent.iterdir()}
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     assert modes == {"x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_every_connection_has_wal_foreign_keys_a_timeout_and_secure_delete(tmp_path: Path):
     with writing(tmp_path / "x.db") as connection:
-        found = {
+        pragmas = {
             name: connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("journal_mode", "foreign_keys", "busy_timeout", "secure_delete")
         }
-    wanted = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "secure_delete": 1}
-    assert found == wanted
+    expected = {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "secure_delete": 1}
+    assert pragmas == expected
 
 
 def test_reading_cannot_write(tmp_path: Path):
@@ -73,7 +73,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("statements", FOREIGN.values(), ids=FOREIGN)
-def test_somebody_else_s_database_is_refused_and_left_alone(statements: str, tmp_path: Path):
+def test_a_foreign_database_is_refused_unchanged(statements: str, tmp_path: Path):
     path = _sqlite(tmp_path / "x.db", statements)
     before = path.read_bytes()
     for opened in (reading, writing):
@@ -83,7 +83,7 @@ def test_somebody_else_s_database_is_refused_and_left_alone(statements: str, tmp
 
 
 @pytest.mark.parametrize("content", [b"hello, world" * 100, b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_is_refused_and_left_alone(content: bytes, tmp_path: Path):
+def test_a_file_that_is_not_a_database_is_refused_unchanged(content: bytes, tmp_path: Path):
     path = tmp_path / "x.db"
     path.write_bytes(content)
     for opened in (reading, writing):
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(content: bytes, tm
     assert path.read_bytes() == content
 
 
-def test_a_database_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path):
+def test_a_database_of_a_newer_version_is_refused_unchanged(tmp_path: Path):
     path = tmp_path / "x.db"
     with writing(path) as connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
@@ -103,31 +103,31 @@ def test_a_database_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path)
     assert path.read_bytes() == before
 
 
-def test_an_absent_file_says_what_makes_it(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match=r"does not exist; `backfill-blog --confirm` makes it"):
+def test_the_error_for_an_absent_file_names_the_command_that_creates_it(tmp_path: Path):
+    with pytest.raises(WorkspaceError, match=r"does not exist; `backfill-blog --confirm` creates it"):
         reading(tmp_path / "x.db").__enter__()
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("opened", [reading, writing])
-def test_a_folder_in_its_place_is_refused(opened, tmp_path: Path):
+def test_a_folder_instead_of_the_file_is_refused(opened, tmp_path: Path):
     with pytest.raises(WorkspaceError, match="cannot be"), opened(tmp_path):
         pass
 
 
-def test_a_file_in_the_place_of_its_folder_is_refused(tmp_path: Path):
+def test_a_file_instead_of_the_folder_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be opened"), writing(tmp_path / "file" / "x.db"):
         pass
 
 
-def test_a_name_with_every_sign_works(tmp_path: Path):
+def test_a_file_name_with_special_characters_works(tmp_path: Path):
     path = tmp_path / "회사 100%?#&=;'\".db"
     with writing(path):
         pass
     with reading(path) as connection:
         assert connection.execute("SELECT count(*) FROM insights").fetchone()[0] == 0
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_an_empty_file_is_filled(tmp_path: Path):
@@ -137,7 +137,7 @@ def test_an_empty_file_is_filled(tmp_path: Path):
     assert rows_of(tmp_path / "x.db", "insights") == []
 
 
-def test_a_transaction_that_fails_changes_nothing(tmp_path: Path):
+def test_a_failed_transaction_changes_nothing(tmp_path: Path):
     with writing(tmp_path / "x.db") as connection:
         with pytest.raises(ZeroDivisionError), transaction(connection):
             connection.executemany("INSERT INTO unscrubbed VALUES (?)", ((1 / n,) for n in (1, 0)))
@@ -146,16 +146,16 @@ def test_a_transaction_that_fails_changes_nothing(tmp_path: Path):
             pass
 
 
-def test_who_waits_too_long_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_waiting_too_long_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "x.db"
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_S", 0.1)
     waited = "another process has been using it for 0 s; run this again"
     with (
-        writing(path) as one,
-        transaction(one),
+        writing(path) as first,
+        transaction(first),
         pytest.raises(WorkspaceError, match=waited),
-        writing(path) as other,
-        transaction(other),
+        writing(path) as second,
+        transaction(second),
     ):
         pass
 

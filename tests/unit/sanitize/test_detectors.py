@@ -1,4 +1,4 @@
-"""What each rule masks and what it leaves: before, after, and why."""
+"""What each rule masks and what stays unchanged: before, after, and the reason."""
 
 import base64
 import unicodedata
@@ -13,7 +13,7 @@ from coreloop.sanitize import Finding, find, sanitize_text
 from coreloop.sanitize.detectors.finance import has_luhn
 from coreloop.sanitize.detectors.korean_ids import birth_date, has_business_checksum, has_resident_checksum
 
-# Made up here; none was ever anybody's.
+# Invented values.
 ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
 AWS = "AKIA" + "J7QX2M5RT9WZ4KDP"
 GITHUB = "ghp_" + "k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX"
@@ -48,12 +48,15 @@ MASKED = {
     "a resident with a dash": ("900101-1234567", "[RRN-1]"),
     "a resident born since checksums ended": ("2103054123456", "[RRN-1]"),
     "a foreigner": ("900101-5234567", "[RRN-1]"),
-    "a resident called so": ("주민번호 9001011234567", "주민번호 [RRN-1]"),
+    "a resident after a telling word": ("주민번호 9001011234567", "주민번호 [RRN-1]"),
     "a business": ("사업자 220-81-62517", "사업자 [BRN-1]"),
-    "a business called so, without dashes": ("사업자등록번호 2208162517", "사업자등록번호 [BRN-1]"),
+    "a business after a telling word, without dashes": (
+        "사업자등록번호 2208162517",
+        "사업자등록번호 [BRN-1]",
+    ),
     "a passport": ("M12345678", "[PASSPORT-1]"),
     "a new passport": ("M123A4567", "[PASSPORT-1]"),
-    "another passport called so": ("여권번호 S98765432", "여권번호 [PASSPORT-1]"),
+    "another passport after a telling word": ("여권번호 S98765432", "여권번호 [PASSPORT-1]"),
     "a driver's licence": ("11-22-333333-44", "[LICENCE-1]"),
     "a driver's licence by region": ("서울 12-345678-90", "[LICENCE-1]"),
     "a card in groups": ("4111-1111-1111-1111", "[CARD-1]"),
@@ -61,7 +64,7 @@ MASKED = {
     "an American card": ("3782 822463 10005", "[CARD-1]"),
     "an account beside its bank": ("국민은행 123456-04-123456", "국민은행 [ACCOUNT-1]"),
     "an account beside a short bank": ("신한 110-123-456789", "신한 [ACCOUNT-1]"),
-    "an account called so": ("계좌번호는 12345678901234", "계좌번호는 [ACCOUNT-1]"),
+    "an account after a telling word": ("계좌번호는 12345678901234", "계좌번호는 [ACCOUNT-1]"),
     "an IBAN in groups": ("DE89 3704 0044 0532 0130 00", "[IBAN-1]"),
     "an Anthropic key": (f"키: {ANTHROPIC}.", "키: [SECRET-1]."),
     "an AWS key": (f"aws {AWS}를", "aws [SECRET-1]를"),
@@ -93,14 +96,14 @@ MASKED = {
     "a person in English": ("ask Mr. John Smith today", "ask Mr. [PERSON-1] today"),
     "a doctor": ("Dr. Kim Minsu", "Dr. [PERSON-1]"),
     "a card before a year": ("gave 378282246310005 2024년", "gave [CARD-1] 2024년"),
-    "a mobile number strewn with blanks": (
+    "a mobile number with stray blanks": (
         "회신은 01  9)   2  56  1-  93  56입니다",
         "회신은 [PHONE-1]입니다",
     ),
     "a landline with a torn bracket": ("연락처 (064 ) 84 8-37 33 맞나요", "연락처 [PHONE-1] 맞나요"),
     "a number of a row's length among years": ("2024 010 1234 5678 2025", "2024 [PHONE-1] 2025"),
-    "a resident strewn with blanks": ("9001 01 -  123 4567, 한도", "[RRN-1], 한도"),
-    "an IBAN strewn with blanks": ("[DE 89  3 70 4  00 44  0 53 2  01 30  0 0]", "[[IBAN-1]]"),
+    "a resident with stray blanks": ("9001 01 -  123 4567, 한도", "[RRN-1], 한도"),
+    "an IBAN with stray blanks": ("[DE 89  3 70 4  00 44  0 53 2  01 30  0 0]", "[[IBAN-1]]"),
     "a passport in pieces": ("passport number M123  A456  7 명의", "passport number [PASSPORT-1] 명의"),
     "an account in pieces beside its bank": (
         "KB국민는 94 32 38 15 22 31 22 on file",
@@ -176,7 +179,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
-def test_look_alikes_stay(text: str):
+def test_look_alikes_are_unchanged(text: str):
     assert sanitize_text(text) == text
 
 
@@ -232,19 +235,19 @@ def test_base64_of_a_secret_is_found(secret: str, encode):
     assert twice not in sanitize_text(f"값은 {twice}")
 
 
-def test_a_finding_is_a_place_in_the_original():
+def test_a_finding_has_offsets_in_the_original():
     text = "메일: h\u200bong@example.com!"
-    (found,) = find(text)
-    assert found == Finding("EMAIL", 4, 21)
-    assert text[found.start : found.end] == "h\u200bong@example.com"
+    (finding,) = find(text)
+    assert finding == Finding("EMAIL", 4, 21)
+    assert text[finding.start : finding.end] == "h\u200bong@example.com"
 
 
 @pytest.mark.parametrize("text", ["\ud800 010-1234-5678", "\\ud800 010-1234-5678"])
-def test_half_a_surrogate_hides_nothing(text: str):
+def test_a_lone_surrogate_hides_nothing(text: str):
     assert sanitize_text(text) == text[:-13] + "[PHONE-1]"
 
 
-def test_one_value_has_one_number_however_it_is_written():
+def test_all_spellings_of_a_value_have_the_same_number():
     assert sanitize_text("010-1234-5678, 01012345678, ０１０ １２３４ ５６７８, 010-9999-0000") == (
         "[PHONE-1], [PHONE-1], [PHONE-1], [PHONE-2]"
     )
@@ -264,7 +267,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_time_grows_with_the_length_of_a_hostile_text(piece: str):
+def test_time_grows_linearly_with_the_length_of_a_hostile_text(piece: str):
     def seconds(size: int) -> float:
         started = process_time()
         find(piece * (size // len(piece)))
@@ -272,10 +275,10 @@ def test_time_grows_with_the_length_of_a_hostile_text(piece: str):
 
     seconds(1_000)
     small, large = min(seconds(1_501), seconds(1_502)), min(seconds(12_001), seconds(12_002))
-    assert large < 30 * small + 0.1  # 8 times the text; the square would be 64 times
+    assert large < 30 * small + 0.1  # 8 times the text; quadratic time would be 64 times
 
 
-def test_checksums_are_those_of_the_offices():
+def test_checksums_match_official_numbers():
     assert has_luhn("4111111111111111")
     assert not has_luhn("4111111111111112")
     assert has_business_checksum("2208162517")
@@ -286,10 +289,10 @@ def test_checksums_are_those_of_the_offices():
 
 
 @given(st.text())
-def test_any_text_is_cut_at_places_of_its_own(text: str):
-    found = find(text)
-    assert all(0 <= one.start < one.end <= len(text) for one in found)
-    assert all(one.end <= other.start for one, other in pairwise(found))
+def test_findings_lie_within_the_text_and_do_not_overlap(text: str):
+    findings = find(text)
+    assert all(0 <= finding.start < finding.end <= len(text) for finding in findings)
+    assert all(finding.end <= following.start for finding, following in pairwise(findings))
 
 
 @given(
@@ -297,7 +300,7 @@ def test_any_text_is_cut_at_places_of_its_own(text: str):
         st.sampled_from([*PLAIN.values(), "매출", "a", " ", "\n", "%40", "&#64;", "\\u0040", "\u200b", "12"])
     )
 )
-def test_nothing_is_found_in_what_was_sanitized(pieces: list[str]):
+def test_sanitized_text_has_no_findings(pieces: list[str]):
     masked = sanitize_text(" ".join(pieces))
     assert find(masked) == []
     assert sanitize_text(masked) == masked

@@ -1,4 +1,4 @@
-"""Folders: nothing lost, nothing overwritten, nothing half written, the same by any number of processes."""
+"""Folders: no lost or overwritten lines, no partial exports, equal results with any number of processes."""
 
 import gzip
 import json
@@ -42,13 +42,13 @@ def _written(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
 
 
-def test_every_line_is_written_in_its_order_under_another_name(source: Path, tmp_path: Path):
+def test_every_line_is_written_in_order_under_a_new_file_name(source: Path, tmp_path: Path):
     before = {path: path.read_bytes() for path in source.rglob("*.jsonl")}
     report = sanitize_dir(source, tmp_path / "out", MASK)
     written = _written(tmp_path / "out")
     assert list(written) == ["records-0001.jsonl", "records-0002.jsonl"]
     numbers = [
-        int(re.findall(rb", (\d+)\xeb\xb2\x88", one)[0]) for one in b"".join(written.values()).splitlines()
+        int(re.findall(rb", (\d+)\xeb\xb2\x88", raw)[0]) for raw in b"".join(written.values()).splitlines()
     ]
     assert numbers == list(range(35))
     assert (report.n_in, report.n_out, report.n_rejected) == (35, 35, 0)
@@ -67,7 +67,9 @@ def test_files_are_private(source: Path, tmp_path: Path):
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "out").iterdir()} == {0o600}
 
 
-def test_one_value_has_one_number_across_files_and_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_equal_values_have_equal_numbers_across_files_and_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(folder, "_SMALL_BYTES", 0)
     monkeypatch.setattr(folder, "CHUNK_BYTES", 2000)
     for name in "ab":
@@ -90,16 +92,16 @@ def test_chunks_split_a_file_without_losing_a_line(
 ):
     path = _log(tmp_path / "in" / "a.jsonl", 9)
     path.write_bytes(path.read_bytes() + b"torn\n\n" + line(record(request_id="last"))[:-1])
-    whole = sanitize_dir(path, tmp_path / "whole", Choices(mode="hash", key=b"k" * 32))
+    unsplit = sanitize_dir(path, tmp_path / "unsplit", Choices(mode="hash", key=b"k" * 32))
     monkeypatch.setattr(folder, "CHUNK_BYTES", size)
-    parts = sanitize_dir(path, tmp_path / "parts", Choices(mode="hash", key=b"k" * 32))
-    assert _written(tmp_path / "whole") == _written(tmp_path / "parts")
+    split = sanitize_dir(path, tmp_path / "split", Choices(mode="hash", key=b"k" * 32))
+    assert _written(tmp_path / "unsplit") == _written(tmp_path / "split")
     assert (
-        parts.rejected
-        == whole.rejected
+        split.rejected
+        == unsplit.rejected
         == [{"file": "a.jsonl", "line": 10, "reason": "torn or not JSON", "bytes": 5}]
     )
-    assert (parts.n_in, parts.n_out, parts.n_rejected) == (11, 10, 1)
+    assert (split.n_in, split.n_out, split.n_rejected) == (11, 10, 1)
 
 
 def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
@@ -117,13 +119,13 @@ def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
         "begins with a byte order mark": 1,
         "a key stands twice": 1,
     }
-    assert {one["file"] for one in report.rejected} == {
+    assert {rejected["file"] for rejected in report.rejected} == {
         f"{name}" for name in ("a-empty.jsonl", "b-packed.jsonl.gz", "c-packed.jsonl", "d-mixed.jsonl")
     }
     assert report.to_dict()["rejected"] == 5
 
 
-def test_a_line_too_long_for_memory_is_rejected_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_too_long_for_memory_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chunks, "MAX_LINE_BYTES", 5000)
     monkeypatch.setattr("coreloop.sanitize.lines.MAX_LINE_BYTES", 5000)
     path = write_log(tmp_path / "a.jsonl", [record(), record(question="x" * 9000), record()])
@@ -132,7 +134,7 @@ def test_a_line_too_long_for_memory_is_rejected_whole(tmp_path: Path, monkeypatc
     assert report.rejected[0]["line"] == 2
 
 
-def test_an_export_never_lands_on_or_in_what_it_is_made_from(source: Path, tmp_path: Path):
+def test_an_export_into_its_source_is_refused(source: Path, tmp_path: Path):
     (tmp_path / "link").symlink_to(source, target_is_directory=True)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
@@ -160,14 +162,14 @@ def test_an_empty_folder_may_be_filled(source: Path, tmp_path: Path):
 
 
 def test_a_pipe_and_a_missing_folder_are_refused(source: Path, tmp_path: Path):
-    with pytest.raises(WorkspaceError, match="no such folder"):
+    with pytest.raises(WorkspaceError, match="does not exist"):
         sanitize_dir(tmp_path / "none", tmp_path / "out", MASK)
     os.mkfifo(source / "pipe.jsonl")
     with pytest.raises(WorkspaceError, match="not a regular file"):
         sanitize_dir(source, tmp_path / "out", MASK)
 
 
-def test_a_failure_half_way_leaves_nothing(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_failed_export_leaves_no_files(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     add = Report.add
 
     def full(self: Report, file: str, outcome: chunks.ChunkOutcome) -> None:
@@ -206,12 +208,12 @@ def test_an_export_that_is_killed_leaves_no_file_under_its_name(tmp_path: Path):
 
 
 def test_a_check_names_the_place_and_never_the_content(tmp_path: Path):
-    one = record(
+    private = record(
         question="아무것도",
         extra={"hong@example.com": ["010-1234-5678"]},
         error="키 " + "ghp_" + "a1B2c3D4e5F6g7H8",
     )
-    path = write_log(tmp_path / "a.jsonl", [record(question="없음"), one])
+    path = write_log(tmp_path / "a.jsonl", [record(question="없음"), private])
     report = check_dir(path)
     assert report.found == {"EMAIL": 1, "PHONE": 1, "SECRET": 1}
     assert {(place["line"], place["path"], place["kind"]) for place in report.places} == {
@@ -227,7 +229,7 @@ def test_a_thousand_bad_lines_are_listed_and_all_are_counted(tmp_path: Path, mon
     path.write_bytes(b"x\n" * 2_500)
     monkeypatch.setattr(folder, "CHUNK_BYTES", 1_200)
     report = check_dir(path)
-    assert [one["line"] for one in report.rejected] == list(range(1, 1_001))
+    assert [rejected["line"] for rejected in report.rejected] == list(range(1, 1_001))
     assert report.n_rejected == report.to_dict()["rejected"] == 2_500
 
 
@@ -236,14 +238,14 @@ def test_a_worker_lists_a_thousand_bad_lines_and_places(tmp_path: Path):
     bad, private = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     bad.write_bytes(b"x\n" * 2_500)
     write_log(private, [record(question=f"user{n}@example.com") for n in range(1_200)])
-    torn, found = (
+    torn, findings = (
         chunks.run_chunk(chunks.Chunk(path, 0, path.stat().st_size), None) for path in (bad, private)
     )
     assert (len(torn.rejected), torn.reasons.total()) == (1_000, 2_500)
-    assert (len(found.places), found.found.total()) == (1_000, 1_200)
+    assert (len(findings.places), findings.findings.total()) == (1_000, 1_200)
 
 
-def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
+def test_a_key_file_must_be_private_outside_the_export_and_long_enough(tmp_path: Path):
     out = tmp_path / "out"
     made = tmp_path / "key"
     key = read_key(made, out=out)
@@ -260,7 +262,7 @@ def test_a_key_file_is_private_outside_and_long_enough(tmp_path: Path):
     for inside in (out / "key", out / "a" / "key"):
         with pytest.raises(UsageError, match="keep the key elsewhere"):
             read_key(inside, out=out)
-    with pytest.raises(WorkspaceError, match="cannot be made"):
+    with pytest.raises(WorkspaceError, match="cannot be created"):
         read_key(tmp_path / "no" / "key", out=out)
 
 

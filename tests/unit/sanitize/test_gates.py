@@ -1,4 +1,4 @@
-"""Nothing is looked for where nothing can be: the short ways find what the long ones find, in linear time."""
+"""The cheap checks before the rules never change the findings, and run in linear time."""
 
 import random
 import time
@@ -14,7 +14,7 @@ from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.views import Closed, closings, readings
 from planted import planted_records
 
-# Parts of what rules look for and of what stands around it.
+# Parts of private data and of its context.
 PARTS = (
     *"aAtTdDoOlI09-_.:/\\@~|?=([{<)]}>*%&;,가공영일닷점앳님씨김대표이사",
     *("  ", " ", " ", " ", "\n", "\t", "\u200b", "\u3000", "０", "а", "&#64;", "%40", "\\u0040", "\\n"),
@@ -69,10 +69,10 @@ texts = st.lists(st.sampled_from(PARTS), max_size=40).map("".join)
 
 @st.composite
 def closed_texts(draw: st.DrawFn) -> tuple[str, str]:
-    """A text, and the same without some of its white space."""
+    """A text, and the text without some of its white space."""
     text = draw(texts)
-    kept = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
-    return text, "".join(char for char, keep in zip(text, kept, strict=True) if keep or not char.isspace())
+    keeps = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
+    return text, "".join(char for char, keep in zip(text, keeps, strict=True) if keep or not char.isspace())
 
 
 def compact(text: str) -> str:
@@ -87,19 +87,19 @@ def compact(text: str) -> str:
 @example(("www . a . b ? c = d", "www.a.b?c=d"))
 @example(("C:\\Documents and Settings\\x", "C:\\Documents and Settings\\x"))
 @example(("DE 89 37 04 00 44", "DE89 3704 0044"))
-def test_no_sign_of_a_closed_text_is_missing_in_the_first_look(both: tuple[str, str]) -> None:
-    text, closed = both
+def test_no_sign_of_a_closed_text_is_missed_by_the_first_check(texts: tuple[str, str]) -> None:
+    text, closed = texts
     assert signs_of(closed) & ~closed_signs(text, compact(text)) == 0
 
 
 @given(closed_texts())
-def test_base64_of_a_closed_text_is_not_missed_in_the_first_look(both: tuple[str, str]) -> None:
-    text, closed = both
+def test_base64_of_a_closed_text_is_not_missed_by_the_first_check(texts: tuple[str, str]) -> None:
+    text, closed = texts
     assert may_be_encoded(compact(text)) or not list(encoded(closed))
 
 
 @given(texts, st.booleans())
-def test_rules_find_the_same_among_the_signs_that_may_be_there(text: str, joins: bool) -> None:
+def test_rules_find_the_same_with_only_the_possible_signs(text: str, joins: bool) -> None:
     signs = closed_signs(text, compact(text)) & (JOINING if joins else ~0)
     assert list(matches(text, joins=joins, among=signs)) == list(matches(text, joins=joins))
 
@@ -113,30 +113,31 @@ def without_gates(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Hit, ...]
 
 
 @given(texts)
-def test_the_first_look_changes_no_finding(text: str) -> None:
+def test_the_first_check_changes_no_finding(text: str) -> None:
     assert find_hits(text) == without_gates(text, pytest.MonkeyPatch())
 
 
 @pytest.mark.slow
-def test_the_first_look_changes_no_finding_in_planted_records() -> None:
+def test_the_first_check_changes_no_finding_in_planted_records() -> None:
     seed = random.SystemRandom().getrandbits(32)
-    told = [one.record for one in planted_records(seed)[::20]]
-    texts = {value for record in told for value in (record["question"], *map(str, record["tool_calls"]))}
+    records = [planted.record for planted in planted_records(seed)[::20]]
+    texts = {value for record in records for value in (record["question"], *map(str, record["tool_calls"]))}
     patch = pytest.MonkeyPatch()
     assert [text for text in sorted(texts) if find_hits(text) != without_gates(text, patch)] == [], seed
 
 
 @pytest.mark.slow
 @given(texts)
-def test_a_character_of_a_closed_text_knows_its_place(text: str) -> None:
+def test_characters_of_a_closed_text_map_to_their_original_places(text: str) -> None:
     for view in readings(text):
         shown = text if view is None else view.text
         for closed, _ in closings(view, shown, pieces=True):
-            whole = Closed(shown, [], view)
+            unchanged = Closed(shown, [], view)
             assert len(closed.text) < len(shown)
             places = [closed.span(at, at + 1) for at in range(len(closed.text))]
-            kept = [whole.span(at, at + 1) for at, char in enumerate(shown) if not char.isspace()]
-            assert [one for one, char in zip(places, closed.text, strict=True) if not char.isspace()] == kept
+            expected = [unchanged.span(at, at + 1) for at, char in enumerate(shown) if not char.isspace()]
+            letters = zip(places, closed.text, strict=True)
+            assert [place for place, char in letters if not char.isspace()] == expected
             assert closed.span(0, len(places)) == (places[0][0], places[-1][1])
 
 

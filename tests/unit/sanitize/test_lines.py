@@ -1,4 +1,4 @@
-"""Broken lines: rejected for a reason, and nothing of them passed on."""
+"""Broken lines are rejected with a reason, and none of their content is passed on."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import KeptLine, Rejected, sanitize_lines
+from coreloop.sanitize.lines import Rejected, SanitizedLine, sanitize_lines
 from coreloop.sanitize.masking import Numbering
 from coreloop.sanitize.modes import Masker
 from coreloop.sanitize.pseudonymizer import Pseudonymizer
@@ -53,28 +53,28 @@ def test_a_broken_line_is_rejected(raw: bytes, reason: str, visitor):
 
 
 @pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
-def test_a_line_after_a_broken_one_is_kept(visitor):
+def test_lines_after_a_broken_line_are_sanitized(visitor):
     lines = [BROKEN["torn"][0], b"  \r\n", line(record()).replace(b"\n", b"\r\n"), line(record())[:-1]]
     results = list(sanitize_lines(lines, visitor()))
-    assert [type(one) for one in results] == [Rejected, type(None), KeptLine, KeptLine]
+    assert [type(result) for result in results] == [Rejected, type(None), SanitizedLine, SanitizedLine]
 
 
-SOUND = {
+VALID = {
     "spaces before a colon": b'{"question" : "a", "b"\t: 1}',
     "a colon behind a quote": b'{"question": "say \\":\\" twice", "b": "\\":"}',
     "the largest numbers": b'{"a": 18446744073709551615, "b": -9223372036854775808, "c": '
     b"1.7976931348623157e308}",
-    "no record of ours": b'{"anything": [1, 2.5, true, null, {"x": {}}]}',
+    "not a record of coreloop": b'{"anything": [1, 2.5, true, null, {"x": {}}]}',
     "nothing": b"{}",
     "any letters": '{"질문": "é 한 \\ud83d\\ude00 \\u0000"}'.encode(),
 }
 
 
-@pytest.mark.parametrize("raw", SOUND.values(), ids=SOUND)
-def test_a_sound_line_is_kept_as_it_is(raw: bytes):
-    (kept,) = sanitize_lines([raw], Finder())
-    assert isinstance(kept, KeptLine)
-    assert orjson.loads(kept.line) == json.loads(raw)
+@pytest.mark.parametrize("raw", VALID.values(), ids=VALID)
+def test_a_valid_line_is_unchanged(raw: bytes):
+    (result,) = sanitize_lines([raw], Finder())
+    assert isinstance(result, SanitizedLine)
+    assert orjson.loads(result.line) == json.loads(raw)
 
 
 JSON = st.recursive(
@@ -90,17 +90,17 @@ JSON = st.recursive(
 
 @pytest.mark.parametrize("visitor", VISITORS.values(), ids=VISITORS)
 @given(extra=JSON, args=st.dictionaries(st.text(), JSON, max_size=3))
-def test_whatever_a_record_holds_it_is_kept_once_and_clean(visitor, extra: Any, args: dict[str, Any]):
-    one = {**record(extra=extra), "tool_calls": [{"name": "show", "args": args, "ok": True}]}
+def test_any_record_becomes_a_single_clean_line(visitor, extra: Any, args: dict[str, Any]):
+    called = {**record(extra=extra), "tool_calls": [{"name": "show", "args": args, "ok": True}]}
     try:
-        raw = json.dumps(one).encode()
+        raw = json.dumps(called).encode()
         orjson.loads(raw)
     except (UnicodeEncodeError, orjson.JSONDecodeError):
         return
-    (kept,) = sanitize_lines([raw], visitor())
-    assert isinstance(kept, KeptLine)
-    assert kept.line.count(b"\n") == 1
+    (result,) = sanitize_lines([raw], visitor())
+    assert isinstance(result, SanitizedLine)
+    assert result.line.count(b"\n") == 1
     if visitor is not Finder:
         finder = Finder()
-        assert [type(one) for one in sanitize_lines([kept.line], finder)] == [KeptLine]
-        assert finder.found.total() == 0
+        assert [type(checked) for checked in sanitize_lines([result.line], finder)] == [SanitizedLine]
+        assert finder.counts.total() == 0

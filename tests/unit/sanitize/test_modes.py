@@ -1,4 +1,4 @@
-"""Whole records: what each mode leaves of them, in every place, and that mining still works."""
+"""Records: each mode removes private data from every place, and the result can still be mined."""
 
 import json
 from collections import Counter
@@ -39,12 +39,12 @@ KNOWN = KnownWords(
 )
 
 
-def masked(one: dict[str, Any], **choices: Any) -> dict[str, Any]:
-    return sanitize_record(one, Masker(Pseudonyms(KEY), Numbering(), **choices))
+def masked(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
+    return sanitize_record(original, Masker(Pseudonyms(KEY), Numbering(), **choices))
 
 
-def hashed(one: dict[str, Any], words: KnownWords = KNOWN, **choices: Any) -> dict[str, Any]:
-    return sanitize_record(one, Pseudonymizer(Pseudonyms(KEY), words, **choices))
+def hashed(original: dict[str, Any], words: KnownWords = KNOWN, **choices: Any) -> dict[str, Any]:
+    return sanitize_record(original, Pseudonymizer(Pseudonyms(KEY), words, **choices))
 
 
 PLACES = {
@@ -73,7 +73,7 @@ PLACES = {
     "an unknown field": lambda value: record(extra={"list": [value]}),
     "a field's name": lambda value: {**record(), value: True},
     "an id": lambda value: record(session_id=value),
-    "calls that are no list": lambda value: {**record(), "tool_calls": value},
+    "calls that are not a list": lambda value: {**record(), "tool_calls": value},
     "a call that is only a name": lambda value: {**record(), "tool_calls": [value]},
 }
 
@@ -81,23 +81,22 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("mode", [masked, hashed], ids=["mask", "hash"])
 def test_nothing_private_is_left_in_any_place(mode, place):
-    one = place(MAIL)
-    assert MAIL in json.dumps(one)
-    left = mode(one)
-    assert MAIL not in json.dumps(left)
+    private = place(MAIL)
+    assert MAIL in json.dumps(private)
+    result = mode(private)
+    assert MAIL not in json.dumps(result)
     finder = Finder()
-    sanitize_record(left, finder)
-    assert finder.found.total() == 0
+    sanitize_record(result, finder)
+    assert finder.counts.total() == 0
 
 
 @pytest.mark.parametrize(
     "place", [place for place in PLACES if place not in {"a tool", "a provider", "a model"}]
 )
-def test_hash_keeps_no_word_of_anybody(place: str):
-    one = PLACES[place]("들찬푸드 인수 이야기")
-    left = json.dumps(hashed(one), ensure_ascii=False)
-    assert "들찬푸드" not in left
-    assert "이야기" not in left
+def test_hash_keeps_no_free_text(place: str):
+    result = json.dumps(hashed(PLACES[place]("들찬푸드 인수 이야기")), ensure_ascii=False)
+    assert "들찬푸드" not in result
+    assert "이야기" not in result
 
 
 NUMBERS = {
@@ -112,21 +111,21 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("key", "value"), NUMBERS.values(), ids=NUMBERS)
-def test_a_number_is_looked_at_as_it_would_be_written(key: str, value: float):
-    one = record(tool_calls=[call("show", {key: value})])
+def test_a_number_is_checked_in_decimal_notation(key: str, value: float):
+    original = record(tool_calls=[call("show", {key: value})])
     for mode in (masked, hashed):
-        assert isinstance(mode(one)["tool_calls"][0]["args"].popitem()[1], str)
+        assert isinstance(mode(original)["tool_calls"][0]["args"].popitem()[1], str)
 
 
 @pytest.mark.parametrize(
     "value", [300870903000000, 258935494000, 1234567890, 0.1234567890123, -4111111111111111]
 )
 def test_a_figure_stays(value: float):
-    one = record(tool_calls=[call("show", {"revenue": value})])
-    assert masked(one)["tool_calls"][0]["args"] == {"revenue": value}
+    original = record(tool_calls=[call("show", {"revenue": value})])
+    assert masked(original)["tool_calls"][0]["args"] == {"revenue": value}
 
 
-def test_what_a_key_calls_a_secret_is_one():
+def test_values_under_sensitive_keys_are_secrets():
     args = {
         "password": "hunter2",
         "apiKey": "q1w2e3r4t5",
@@ -135,8 +134,8 @@ def test_what_a_key_calls_a_secret_is_one():
         "max_tokens": 512,
         "token": "삼성전자",
     }
-    left = masked(record(tool_calls=[call("show", args)]))["tool_calls"][0]["args"]
-    assert left == {
+    result = masked(record(tool_calls=[call("show", args)]))["tool_calls"][0]["args"]
+    assert result == {
         "password": "[SECRET-1]",
         "apiKey": "[SECRET-2]",
         "headers": [{"name": "X-Api-Key", "value": "[SECRET-3]"}],
@@ -146,9 +145,9 @@ def test_what_a_key_calls_a_secret_is_one():
     }
 
 
-def test_two_keys_that_become_one_keep_both_values():
-    left = masked(record(tool_calls=[call("show", {"a@example.com": 1, "A@example.com": 2})]))
-    assert sorted(left["tool_calls"][0]["args"].values()) == [1, 2]
+def test_keys_that_are_masked_alike_keep_their_values():
+    result = masked(record(tool_calls=[call("show", {"a@example.com": 1, "A@example.com": 2})]))
+    assert sorted(result["tool_calls"][0]["args"].values()) == [1, 2]
 
 
 FAR = "여권 확인을 " + MAIL + "로 부탁한 사람의 번호 S98765432"
@@ -156,7 +155,7 @@ LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
 
 
 @pytest.mark.parametrize(
-    "one",
+    "original",
     [
         pytest.param(record(question=FAR), id="a word that labels bring near"),
         pytest.param(
@@ -167,61 +166,60 @@ LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
         ),
     ],
 )
-def test_nothing_is_found_in_what_was_written(one: dict[str, Any], tmp_path: Path):
-    write_log(tmp_path / "in" / "a.jsonl", [one])
+def test_an_export_has_no_findings(original: dict[str, Any], tmp_path: Path):
+    write_log(tmp_path / "in" / "a.jsonl", [original])
     sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="mask"))
     assert not check_dir(tmp_path / "out").found
 
 
-def test_what_is_found_does_not_depend_on_how_long_a_label_is():
+def test_findings_do_not_depend_on_the_length_of_labels():
     text = "여권 {} 번호는 S98765432"
     labels = ("[PERSON-7]", "[PERSON-31415]", f"[PERSON-{'abcdefghijklmnop' * 3}]")
     assert [len(find(text.format(label))) for label in labels] == [1, 1, 1]
 
 
 def test_mask_keeps_what_is_not_private():
-    one = record(skill_used="수익성 안내", tool_calls=[call("analysis", {"axis": "수익성", "years": 5})])
-    left = masked(one)
+    original = record(skill_used="수익성 안내", tool_calls=[call("analysis", {"axis": "수익성", "years": 5})])
+    result = masked(original)
     for key in ("question", "tool_calls", "skill_used", "chunk_len", "provider", "model", "category_hash"):
-        assert left[key] == one[key]
+        assert result[key] == original[key]
 
 
-def test_ids_are_keyed_with_a_tag_for_each_field_and_times_cut():
-    one = record(question_hash="sha256:ae89748d2c4839b8", session_hash="s", request_id="s")
-    one["judgment"] = {**one["judgment"], "judged_at": "2026-04-26T10:20:30Z", "judged_by": "minsu"}
-    for left in (masked(one), hashed(one)):
-        assert left["ts"] == "2026-04-25T09:00:00+00:00"
-        assert left["judgment"]["judged_at"] == "2026-04-26T10:00:00Z"
-        letters = [left[key].rpartition("-")[2] for key in ("question_hash", "session_hash", "request_id")]
-        assert len(set(letters)) == 3
-        assert all(len(one) == 32 for one in letters)
-        assert left["judgment"]["judged_by"] != "minsu"
-        assert masked(one)["session_hash"] == left["session_hash"]
-    other = sanitize_record(one, Masker(Pseudonyms(b"o" * 32), Numbering()))
-    assert other["session_hash"] != masked(one)["session_hash"]
-    assert hashed(one, keep_times=True)["ts"] == one["ts"]
+def test_ids_get_pseudonyms_by_field_and_times_are_cut_to_the_hour():
+    original = record(question_hash="sha256:ae89748d2c4839b8", session_hash="s", request_id="s")
+    original["judgment"] = {**original["judgment"], "judged_at": "2026-04-26T10:20:30Z", "judged_by": "minsu"}
+    for result in (masked(original), hashed(original)):
+        assert result["ts"] == "2026-04-25T09:00:00+00:00"
+        assert result["judgment"]["judged_at"] == "2026-04-26T10:00:00Z"
+        letters = [result[key].rpartition("-")[2] for key in ("question_hash", "session_hash", "request_id")]
+        assert [len(text) for text in set(letters)] == [32, 32, 32]
+        assert result["judgment"]["judged_by"] != "minsu"
+        assert masked(original)["session_hash"] == result["session_hash"]
+    other = sanitize_record(original, Masker(Pseudonyms(b"o" * 32), Numbering()))
+    assert other["session_hash"] != masked(original)["session_hash"]
+    assert hashed(original, keep_times=True)["ts"] == original["ts"]
 
 
 def test_hash_keeps_the_closed_vocabulary_and_only_that():
     args = {"axis": "수익성", "company": "들찬푸드", "minsu": 1}
-    left = hashed(record(tool_calls=[call("analysis", args), failed("minsu_kim")]))
-    first, second = left["tool_calls"]
+    result = hashed(record(tool_calls=[call("analysis", args), failed("minsu_kim")]))
+    first, second = result["tool_calls"]
     assert first["name"] == "analysis"
     assert list(first["args"])[:2] == ["axis", "company"]
     assert first["args"]["axis"] == "수익성"
     assert first["args"]["company"].startswith("text-")
-    assert "minsu" not in json.dumps(left)
+    assert "minsu" not in json.dumps(result)
     assert second["name"].startswith("tool-")
-    assert (left["category_hash"], left["provider"]) == ("FIN-profitability-KR", "openai")
+    assert (result["category_hash"], result["provider"]) == ("FIN-profitability-KR", "openai")
     assert hashed(record(model="ft:gpt-4o:acme:x"))["model"].startswith("model-")
 
 
 def test_drop_removes_the_question_and_its_hash():
-    left = hashed(record(question_hash="sha256:ae89748d2c4839b8"), drop=True)
-    assert not {"question", "question_hash"} & left.keys()
+    result = hashed(record(question_hash="sha256:ae89748d2c4839b8"), drop=True)
+    assert not {"question", "question_hash"} & result.keys()
 
 
-def test_the_category_that_mining_reads_from_a_question_stays():
+def test_the_category_that_mining_derives_from_a_question_is_kept():
     words = KnownWords(rules=(("FIN-dividend-KR", ("배당",)),))
     assert (
         hashed(record(question="배당 알려줘", category_hash="UNSPECIFIED"), words)["category_hash"]
@@ -237,7 +235,7 @@ def test_an_error_keeps_its_class_and_its_cause(name: str):
     assert "홍길동" not in text
 
 
-def test_names_of_answered_calls_stay_and_names_that_only_failed_go(tmp_path: Path):
+def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_path: Path):
     rows = [record(tool_calls=[call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})])]
     path = write_log(tmp_path / "a.jsonl", rows)
     words = learn([path], Settings(tools={"named": ToolSettings()}), tmp_path)
@@ -250,44 +248,46 @@ def test_names_of_answered_calls_stay_and_names_that_only_failed_go(tmp_path: Pa
 
 def test_companies_and_their_codes_share_a_number():
     names = Names([("005930", "삼성전자", ["삼전"]), ("000270", "기아", [])])
-    one = record(question="삼성전자(005930)와 삼전의 기아 문제", stockCode_hint="005930")
-    left = masked(one, names=names)
-    assert left["question"] == "[COMPANY-1]([STOCK-1])와 [COMPANY-1]의 기아 문제"
-    assert left["stockCode_hint"] == "[STOCK-1]"
-    assert masked(one)["stockCode_hint"] == "005930"
+    original = record(question="삼성전자(005930)와 삼전의 기아 문제", stockCode_hint="005930")
+    result = masked(original, names=names)
+    assert result["question"] == "[COMPANY-1]([STOCK-1])와 [COMPANY-1]의 기아 문제"
+    assert result["stockCode_hint"] == "[STOCK-1]"
+    assert masked(original)["stockCode_hint"] == "005930"
 
 
 def _mined(folder: Path) -> tuple[Any, ...]:
     window = merge(
         roll_up_folder(folder, MineSettings(min_chunk_len=0)), Days(date(2000, 1, 1), date(2100, 1, 1))
     )
-    found = find_candidates(window, Gates(min_success_rate=0.9))
-    failing = find_counterexamples(window, min_failures=1).counterexamples
-    patterns = sorted((one.n_observed, one.success_rate, one.cat_hash) for one in found.candidates)
+    mined = find_candidates(window, Gates(min_success_rate=0.9))
+    counterexamples = find_counterexamples(window, min_failures=1).counterexamples
+    patterns = sorted(
+        (candidate.n_observed, candidate.success_rate, candidate.cat_hash) for candidate in mined.candidates
+    )
     failures = Counter()
-    for one in failing:
-        failures[one.kind] += one.n_failures
-    return found.n_groups, patterns, failures, len(failing)
+    for counterexample in counterexamples:
+        failures[counterexample.kind] += counterexample.n_failures
+    return mined.n_groups, patterns, failures, len(counterexamples)
 
 
 def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path):
     rows = [orjson.loads(raw) for raw in tau_log.read_bytes().splitlines()]
-    rows = [one for one in rows if not one.get("tool_calls_omitted")]  # their hash of the whole is re-keyed
+    rows = [row for row in rows if not row.get("tool_calls_omitted")]  # their sequence hash gets a pseudonym
     write_log(tmp_path / "in" / "a.jsonl", rows)
     words = learn([tmp_path / "in" / "a.jsonl"], Settings(), tmp_path)
     choices = Choices(mode="hash", vocabulary=words, keep_times=True)
     sanitize_dir(tmp_path / "in", tmp_path / "out", choices)
     before, after = _mined(tmp_path / "in"), _mined(tmp_path / "out")
     assert after[0] == before[0]
-    assert len(after[1]) >= len(before[1])  # near questions are no longer near, so a few more pass that gate
+    assert len(after[1]) >= len(before[1])  # similar questions become different, so a few more pass the gate
     assert after[2] == before[2]
-    assert after[3] >= before[3]  # a text that was cut off is no longer seen to be the beginning of another
+    assert after[3] >= before[3]  # a truncated text no longer matches the full one
     assert check_dir(tmp_path / "out").found.total() == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("field", ["request_id", "session_hash", "question_hash", "args_hash"])
-def test_joins_survive_one_export_and_none_crosses_two(field: str, tau_log: Path, tmp_path: Path):
+def test_joins_work_within_an_export_but_not_across_exports(field: str, tau_log: Path, tmp_path: Path):
     exports = []
     for out in ("a", "b"):
         sanitize_dir(tau_log, tmp_path / out, Choices(mode="hash", vocabulary=KnownWords()))
@@ -313,25 +313,25 @@ def _values(node: Any, field: str) -> list[str]:
     return own + [value for item in node.values() for value in _values(item, field)]
 
 
-def test_where_arguments_came_from_stays_as_far_as_its_words_are_known() -> None:
+def test_known_words_in_the_sources_of_arguments_are_kept() -> None:
     paths = ["show.topic[]", f"show.{MAIL}.*.topic", "unknown.topic", "question", f"제 전화는 {MAIL}"]
-    made = call("analysis", {"company": "x"}, args_from={"company": paths, MAIL: ["question"]})
-    [left] = hashed(record(tool_calls=[made]))["tool_calls"]
-    company, other = left["args_from"].values()
+    sourced = call("analysis", {"company": "x"}, args_from={"company": paths, MAIL: ["question"]})
+    [result] = hashed(record(tool_calls=[sourced]))["tool_calls"]
+    company, other = result["args_from"].values()
     assert company[0] == "show.topic[]"
     assert company[1].startswith("show.")
     assert company[1].endswith(".*.topic")
     assert company[2] not in {"unknown.topic", "unknown"}
     assert (company[3], other) == ("question", ["question"])
-    assert MAIL not in json.dumps(left)
-    assert "전화" not in json.dumps(left, ensure_ascii=False)
-    masked_call = masked(record(tool_calls=[made]))["tool_calls"][0]
+    assert MAIL not in json.dumps(result)
+    assert "전화" not in json.dumps(result, ensure_ascii=False)
+    masked_call = masked(record(tool_calls=[sourced]))["tool_calls"][0]
     assert masked_call["args_from"]["company"][0] == "show.topic[]"
     assert MAIL not in json.dumps(masked_call)
 
 
 @pytest.mark.parametrize(
-    ("version", "stays"),
+    ("version", "is_kept"),
     [
         ("7fecc9e" + "0" * 33, True),
         ("2026.4", True),
@@ -340,5 +340,5 @@ def test_where_arguments_came_from_stays_as_far_as_its_words_are_known() -> None
         (MAIL, False),
     ],
 )
-def test_the_version_of_the_tools_stays_where_it_is_one(version: str, stays: bool) -> None:
-    assert (hashed(record(tools_version=version))["tools_version"] == version) is stays
+def test_only_valid_tool_versions_are_kept(version: str, is_kept: bool) -> None:
+    assert (hashed(record(tools_version=version))["tools_version"] == version) is is_kept

@@ -1,4 +1,4 @@
-"""Companies: with particles, in any spelling, and not where the name is an ordinary word."""
+"""Companies are found with particles and in any spelling, but not if the name is an ordinary word."""
 
 import unicodedata
 from pathlib import Path
@@ -43,13 +43,13 @@ MASKED = {
     "a torn code": ("대상(00\n  1680)", "[COMPANY-1]([STOCK-1])"),
     "an alias of an ordinary word": ("기아차 배당", "[COMPANY-1] 배당"),
     "a code with a letter": ("0001A0 분석", "[STOCK-1] 분석"),
-    "a code called so": ("종목코드 051910", "종목코드 [STOCK-1]"),
+    "a code after a telling word": ("종목코드 051910", "종목코드 [STOCK-1]"),
     "only a code": ("005930", "[STOCK-1]"),
 }
-KEPT = {
+UNCHANGED = {
     "an ordinary word before a month": "조사 대상 2024 12월",
     "an ordinary word": "비교 대상 기업과 기아 문제",
-    "a word that begins alike": "농심리 조사",
+    "a word with the same beginning": "농심리 조사",
     "letters of another word": "ALGO trading",
     "an unknown code": "999999 분석",
     "a figure": "매출 051,910원",
@@ -62,7 +62,7 @@ def test_a_company_is_masked(before: str, after: str):
     assert sanitize_text(before, names=NAMES) == after
 
 
-@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+@pytest.mark.parametrize("text", UNCHANGED.values(), ids=UNCHANGED)
 def test_other_words_stay(text: str):
     assert sanitize_text(text, names=NAMES) == text
 
@@ -73,7 +73,7 @@ def test_decomposed_and_invisible_spellings_are_read():
         "삼\u200b성\u200b전\u200b자",
         "%EC%82%BC%EC%84%B1%EC%A0%84%EC%9E%90",
     ):
-        assert [(one.kind, one.start, one.end) for one in find(text, names=NAMES)] == [
+        assert [(finding.kind, finding.start, finding.end) for finding in find(text, names=NAMES)] == [
             ("COMPANY", 0, len(text))
         ]
 
@@ -82,7 +82,7 @@ def test_without_names_companies_and_codes_stay():
     assert sanitize_text("삼성전자(005930)는") == "삼성전자(005930)는"
 
 
-def test_the_file_may_have_a_mark_blank_lines_and_windows_ends(tmp_path: Path):
+def test_the_file_may_have_a_byte_order_mark_blank_lines_and_windows_line_endings(tmp_path: Path):
     path = tmp_path / "names.tsv"
     path.write_bytes("\ufeff005930\t삼성전자\t삼전|\r\n\r\n000660\tSK하이닉스\r\n".encode())
     assert len(read_names(path)) == 3

@@ -1,6 +1,6 @@
-"""What ``sanitize`` lets through and what it breaks, on planted records of a known and of an unseen seed.
+"""Leaks and false positives of ``sanitize``, on planted records of a known and an unseen seed.
 
-``CORELOOP_PLANTED_ROUNDS=20`` makes it a run of some 40,000 records.
+``CORELOOP_PLANTED_ROUNDS=20`` tests about 40,000 records.
 """
 
 import json
@@ -31,7 +31,7 @@ Run = Callable[..., int]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the entry point in this process; gives its exit code."""
+    """Run the entry point in this process and return its exit code."""
 
     def run(*words: object) -> int:
         monkeypatch.chdir(tmp_path)
@@ -47,7 +47,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.fixture
 def names(tmp_path: Path) -> Path:
     path = tmp_path / "names.tsv"
-    path.write_text("".join("\t".join(one) + "\n" for one in NAMES), encoding="utf-8")
+    path.write_text("".join("\t".join(name) + "\n" for name in NAMES), encoding="utf-8")
     return path
 
 
@@ -58,23 +58,23 @@ def planted(seed: int, companies: tuple[Name, ...] = ()) -> list[Planted]:
 
 def write(folder: Path, records: Iterable[Planted]) -> Path:
     folder.mkdir()
-    (folder / "2026-04-25.jsonl").write_bytes(b"".join(one.line() for one in records))
+    (folder / "2026-04-25.jsonl").write_bytes(b"".join(planted.line() for planted in records))
     return folder
 
 
 def read(folder: Path) -> dict[int, dict[str, Any]]:
-    """Every record of an export by its number."""
+    """Read the records of an export by number."""
     lines = (line for path in folder.rglob("*.jsonl") for line in path.read_bytes().splitlines())
-    records = [one for one in map(json.loads, lines) if "chunk_len" in one]
-    assert len(records) == len({one["chunk_len"] for one in records})
-    return {one["chunk_len"]: one for one in records}
+    records = [row for row in map(json.loads, lines) if "chunk_len" in row]
+    assert len(records) == len({row["chunk_len"] for row in records})
+    return {row["chunk_len"]: row for row in records}
 
 
-def disguised_rate(found: Score) -> float:
-    """Leaks of what was disguised, secrets aside: those have a figure of their own."""
+def disguised_rate(result: Score) -> float:
+    """Leak rate of disguised values except secrets, which are checked separately."""
     planted, leaked = (
         sum(n for (kind, _, how), n in counts.items() if how != "plain" and kind not in SECRETS)
-        for counts in (found.planted, found.leaked)
+        for counts in (result.planted, result.leaked)
     )
     return leaked / planted
 
@@ -82,7 +82,7 @@ def disguised_rate(found: Score) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("mode", MODES)
-def test_planted_values_do_not_come_out_and_look_alikes_do(
+def test_planted_values_are_removed_and_look_alikes_are_kept(
     tmp_path: Path, run: Run, names: Path, mode: str, seed: str
 ) -> None:
     records = planted(SEEDS[seed], NAMES if mode == "mask" else ())
@@ -93,17 +93,17 @@ def test_planted_values_do_not_come_out_and_look_alikes_do(
     code = run("--in", source, "--out", out, "--mode", mode, "--report", report, *options)
 
     assert code == 0
-    found = score(records, read(out), readable=mode == "mask")
-    said = f"mode {mode}, seed {SEEDS[seed]}:\n{found}"
-    assert found.lost == (), said
-    assert Counter({key: n for key, n in found.leaked.items() if key[0] in SECRETS}) == Counter(), said
-    assert Counter({key: n for key, n in found.leaked.items() if key[2] == "plain"}) == Counter(), said
-    assert disguised_rate(found) <= 1 / 200, said
-    assert found.false_positive_rate <= 0.005, said
+    result = score(records, read(out), readable=mode == "mask")
+    message = f"mode {mode}, seed {SEEDS[seed]}:\n{result}"
+    assert result.lost == (), message
+    assert Counter({key: n for key, n in result.leaked.items() if key[0] in SECRETS}) == Counter(), message
+    assert Counter({key: n for key, n in result.leaked.items() if key[2] == "plain"}) == Counter(), message
+    assert disguised_rate(result) <= 1 / 200, message
+    assert result.false_positive_rate <= 0.005, message
     counted = json.loads(report.read_bytes())
     assert counted["in"] == counted["out"] + counted["rejected"] == len(records)
     assert counted["rejected"] == 0
-    assert run("--check", out, *options) == 0, said
+    assert run("--check", out, *options) == 0, message
 
 
 @pytest.mark.slow
@@ -128,28 +128,28 @@ def test_every_listed_firm_is_masked_and_ordinary_words_stay(
     )
 
     assert code == 0
-    found = score(records, read(tmp_path / "out"))
-    said = f"seed {SEEDS[seed]}:\n{found}"
-    assert Counter({key: n for key, n in found.leaked.items() if key[2] == "plain"}) == Counter(), said
-    assert found.leak_rate <= 1 / 200, said
-    assert found.false_positive_rate <= 0.005, said
+    result = score(records, read(tmp_path / "out"))
+    message = f"seed {SEEDS[seed]}:\n{result}"
+    assert Counter({key: n for key, n in result.leaked.items() if key[2] == "plain"}) == Counter(), message
+    assert result.leak_rate <= 1 / 200, message
+    assert result.false_positive_rate <= 0.005, message
 
 
 @pytest.mark.slow
-def test_check_finds_every_plain_kind_wherever_it_is(tmp_path: Path, run: Run) -> None:
-    records = [one for one in planted(SEEDS["known"]) if one.disguise == "plain"]
-    by_kind = {one.kind: one for one in records}
-    by_place = {one.place: one for one in records}
+def test_check_finds_every_plain_kind_in_every_place(tmp_path: Path, run: Run) -> None:
+    records = [record for record in planted(SEEDS["known"]) if record.disguise == "plain"]
+    by_kind = {record.kind: record for record in records}
+    by_place = {record.place: record for record in records}
     chosen = [*by_kind.values(), *by_place.values()]
     missed = [
-        one.key
-        for place, one in enumerate(chosen)
-        if run("--check", write(tmp_path / f"in{place}", [one])) != 1
+        record.key
+        for number, record in enumerate(chosen)
+        if run("--check", write(tmp_path / f"in{number}", [record])) != 1
     ]
     assert missed == []
 
 
-def test_check_finds_nothing_in_questions_that_hide_nothing(tmp_path: Path, run: Run) -> None:
+def test_check_finds_nothing_in_harmless_questions(tmp_path: Path, run: Run) -> None:
     rng = random.Random(SEEDS["known"])
     folder = tmp_path / "in"
     write_log(folder / "a.jsonl", (record(question=sentence(rng), chunk_len=n) for n in range(500)))
@@ -158,16 +158,16 @@ def test_check_finds_nothing_in_questions_that_hide_nothing(tmp_path: Path, run:
 
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
-    """A folder of sound records, numbered from 1, among lines and files that are none."""
+    """A folder of valid records, numbered from 1, among broken lines and files."""
     folder, numbers = tmp_path / "in", iter(range(1, 1000))
     folder.mkdir()
 
-    def sound() -> bytes:
+    def valid() -> bytes:
         return json.dumps(record(chunk_len=next(numbers))).encode()
 
-    mixed = b"\n".join(part for line in LINES.values() for part in (sound(), line))
-    (folder / "2026-04-23.jsonl").write_bytes(mixed + b"\n" + sound())
-    (folder / "2026-04-24.jsonl").write_bytes(b"\xef\xbb\xbf" + sound() + b"\r\n" + sound() + b"\r\n")
+    mixed = b"\n".join(part for line in LINES.values() for part in (valid(), line))
+    (folder / "2026-04-23.jsonl").write_bytes(mixed + b"\n" + valid())
+    (folder / "2026-04-24.jsonl").write_bytes(b"\xef\xbb\xbf" + valid() + b"\r\n" + valid() + b"\r\n")
     (folder / "2026-04-25.jsonl").write_bytes(b"")
     (folder / "2026-04-26.jsonl").write_bytes(ZIPPED)
     return folder
@@ -184,17 +184,17 @@ def test_broken_lines_are_counted_and_leave_no_trace(
 
     assert code == 1
     counted = json.loads(report.read_bytes())
-    came_out = read(out)
+    exported = read(out)
     assert counted["in"] == counted["out"] + counted["rejected"]
-    assert counted["out"] == len(came_out)
-    assert counted["rejected"] > len(LINES)  # the gzip file too
-    # a mark of byte order may be read over or make its line a broken one
-    assert set(range(1, len(LINES) + 2)) <= came_out.keys()
-    assert len(LINES) + 3 in came_out
+    assert counted["out"] == len(exported)
+    assert counted["rejected"] > len(LINES)  # includes the gzip file
+    # a line with a byte order mark may be read or rejected
+    assert set(range(1, len(LINES) + 2)) <= exported.keys()
+    assert len(LINES) + 3 in exported
     shown = "".join(capfd.readouterr()) + report.read_text(encoding="utf-8")
     written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
-    for left in (shown.encode(), written):
-        assert MARK.encode() not in left
-        assert b"2345-6789" not in left
+    for output in (shown.encode(), written):
+        assert MARK.encode() not in output
+        assert b"2345-6789" not in output
     assert {path: path.read_bytes() for path in damaged.iterdir()} == before
     assert run("--check", out) == 0

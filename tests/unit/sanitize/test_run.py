@@ -1,4 +1,4 @@
-"""What ``sanitize`` does, asked without a shell: values in, values out."""
+"""The use cases of ``sanitize`` without a shell."""
 
 import json
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ def workspace(tmp_path: Path) -> Workspace:
     return open_workspace(tmp_path)
 
 
-def test_a_copy_is_named_by_its_mode_and_the_moment_that_it_is_given(workspace: Workspace):
+def test_a_copy_is_named_by_mode_and_time(workspace: Workspace):
     result = export_records(workspace, ExportRequest(mode="drop", now=NOW))
     assert result.out == workspace.audit_dir / "sanitized" / "drop-20260425T093000Z"
     assert [path.name for path in result.out.iterdir()] == ["records-0001.jsonl"]
@@ -35,7 +35,7 @@ def test_a_finding_and_a_rejected_line_are_not_clean(workspace: Workspace):
     assert not export_records(workspace, ExportRequest(mode="mask", now=NOW)).is_clean
 
 
-def test_one_source_has_one_report_and_more_have_a_list(workspace: Workspace):
+def test_a_single_source_gives_a_report_and_several_give_a_list(workspace: Workspace):
     source = workspace.records_dir
     assert json.loads(check_records(workspace, (source,)).to_json())["source"] == str(source)
     assert len(json.loads(check_records(workspace, (source, source)).to_json())) == 2

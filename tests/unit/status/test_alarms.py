@@ -1,4 +1,4 @@
-"""Each alarm sounds when its figure says so, and not one step before."""
+"""Each alarm is raised at its threshold and not below it."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 
 from coreloop.days import Days
 from coreloop.status.alarms import find_alarms
-from coreloop.status.facts import Alarm, Standing, Status
+from coreloop.status.facts import Standing, Status
 from coreloop.status.log import Log, Sieved
 from coreloop.status.promotions import OpenPromotion, Promotions
 from coreloop.status.stability import Flaw, Stability, StabilityGate
@@ -65,8 +65,8 @@ def log(**changes: Any) -> Status:
 
 def waiting(*days: float) -> Status:
     assert QUIET.promotions is not None
-    found = tuple(OpenPromotion(f"skill/caveat-{n}", ago(n)) for n in sorted(days, reverse=True))
-    return replace(QUIET, promotions=replace(QUIET.promotions, open=found))
+    drafts = tuple(OpenPromotion(f"skill/caveat-{n}", ago(n)) for n in sorted(days, reverse=True))
+    return replace(QUIET, promotions=replace(QUIET.promotions, open=drafts))
 
 
 def stability(*figures: int, flaws: tuple[Flaw, ...] = ()) -> Status:
@@ -80,12 +80,8 @@ def pending(oldest: date | None) -> Standing:
     return Standing(pending=1, oldest=oldest, promoted=0, rejected=0)
 
 
-def sounding(status: Status) -> tuple[Alarm, ...]:
-    return find_alarms(status)
-
-
-def test_a_loop_that_works_is_quiet() -> None:
-    assert sounding(QUIET) == ()
+def test_a_working_loop_raises_no_alarm() -> None:
+    assert find_alarms(QUIET) == ()
 
 
 SILENT = [
@@ -108,8 +104,8 @@ SILENT = [
 
 
 @pytest.mark.parametrize("status", SILENT)
-def test_what_is_no_alarm(status: Status) -> None:
-    assert sounding(status) == ()
+def test_no_alarm(status: Status) -> None:
+    assert find_alarms(status) == ()
 
 
 ALARMS = [
@@ -139,7 +135,7 @@ ALARMS = [
         replace(log(n_in_window=30), sieved=FELL),
         "no_candidate",
         "30 in the window, 24 patterns",
-        id="no candidate ever",
+        id="no candidates so far",
     ),
     pytest.param(
         replace(QUIET, candidates=pending(ago(31).date())),
@@ -153,11 +149,13 @@ ALARMS = [
         ": counterexamples since 2026-03-16",
         id="a counterexample that waits",
     ),
-    pytest.param(waiting(14.1, 20, 1), "unmerged", "more than 14 days: 2 of them", id="drafts that wait"),
+    pytest.param(
+        waiting(14.1, 20, 1), "unmerged", "unmerged for more than 14 days: 2", id="drafts that wait"
+    ),
     pytest.param(
         replace(QUIET, reached={"aa": False, "bb": False}),
         "reach",
-        "refuses everything: all of the 2 candidates",
+        "refuses every candidate: all 2 that were checked",
         id="nothing reaches the model",
     ),
     pytest.param(stability(29, 1, 0), "stability", "lost: reverts in 90 days 1", id="a revert"),
@@ -165,15 +163,15 @@ ALARMS = [
     pytest.param(
         stability(0, 0, 0, flaws=(Flaw("f" * 40, "cand-1", ago(89), "it was reverted"),)),
         "stability",
-        "lost: merges in 90 days that were not clean 1",
+        "lost: unclean merges in 90 days 1",
         id="a flaw",
     ),
 ]
 
 
 @pytest.mark.parametrize(("status", "kind", "text"), ALARMS)
-def test_an_alarm_sounds_alone_and_says_what_to_do(status: Status, kind: str, text: str) -> None:
-    (alarm,) = sounding(status)
+def test_an_alarm_is_raised_alone_and_says_what_to_do(status: Status, kind: str, text: str) -> None:
+    (alarm,) = find_alarms(status)
     assert alarm.kind == kind
     assert text in alarm.text
     assert alarm.todo
@@ -182,7 +180,7 @@ def test_an_alarm_sounds_alone_and_says_what_to_do(status: Status, kind: str, te
 
 @pytest.mark.parametrize(("status", "kind", "text"), ALARMS)
 def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: str) -> None:
-    (alarm,) = sounding(status)
+    (alarm,) = find_alarms(status)
     head = re.sub(r"\d+", "N", alarm.text.partition(":")[0])
     assert f"\n| {head} |" in PAGE
     assert f"`{kind}`" in COMMANDS
@@ -191,26 +189,26 @@ def test_operations_has_a_row_for_every_alarm(status: Status, kind: str, text: s
 @pytest.mark.parametrize(
     ("n_patterns", "sieved", "todo"),
     [
-        (24, FELL, "they fell at min_repeat 20, min_success_rate 4; docs/operations.md says what helps"),
+        (24, FELL, "refused by the gates min_repeat 20, min_success_rate 4; see docs/operations.md"),
         (24, Sieved(5, FELL.fell), "5 would be proposed: dartlab-coreloop pattern writes them to a file"),
-        (0, Sieved(0, {}), "none of them has a tool call that was ok: are the tools observed?"),
+        (0, Sieved(0, {}), "no record has a successful tool call: check that the tools are observed"),
     ],
 )
 def test_no_candidate_says_why(n_patterns: int, sieved: Sieved, todo: str) -> None:
-    (alarm,) = sounding(replace(log(n_patterns=n_patterns), sieved=sieved))
+    (alarm,) = find_alarms(replace(log(n_patterns=n_patterns), sieved=sieved))
     assert alarm.todo == todo
 
 
 def test_the_oldest_draft_is_named_by_its_page_or_else_its_branch() -> None:
-    assert "first branch skill/caveat-20:" in sounding(waiting(15, 20))[0].todo
+    assert "starting with branch skill/caveat-20:" in find_alarms(waiting(15, 20))[0].todo
     status = waiting(20)
     assert status.promotions is not None
     page = replace(status.promotions.open[0], url="https://github.com/octo/tools/pull/7")
-    (alarm,) = sounding(replace(status, promotions=replace(status.promotions, open=(page,))))
-    assert "first https://github.com/octo/tools/pull/7:" in alarm.todo
+    (alarm,) = find_alarms(replace(status, promotions=replace(status.promotions, open=(page,))))
+    assert "starting with https://github.com/octo/tools/pull/7:" in alarm.todo
 
 
 def test_old_records_can_be_silent_and_outside_the_window_at_once() -> None:
-    (silent, outside) = sounding(log(newest=date(2026, 1, 1), first=date(2025, 12, 1), n_in_window=0))
+    (silent, outside) = find_alarms(log(newest=date(2026, 1, 1), first=date(2025, 12, 1), n_in_window=0))
     assert (silent.kind, outside.kind) == ("no_record", "outside_window")
     assert outside.todo.endswith("pattern --since 2025-12-01")

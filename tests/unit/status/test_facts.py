@@ -1,4 +1,4 @@
-"""What became of the proposals of all days."""
+"""The state of the proposals of all days."""
 
 from datetime import UTC, date, datetime
 
@@ -33,18 +33,18 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
     ("prefix", "known", "judgments", "expected"),
     [
         pytest.param("cand-", [], [], (2, date(2026, 3, 1), 0), id="a key counts once, from its first day"),
-        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="one is on a branch"),
+        pytest.param("cand-", ["aa"], [], (1, date(2026, 3, 2), 0), id="a key on a branch is not pending"),
         pytest.param("ce-", [], [], (1, date(2026, 3, 3), 0), id="counterexamples"),
-        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="nothing is left"),
+        pytest.param("cand-", ["aa", "bb"], [], (0, None, 0), id="all keys are on branches"),
         pytest.param(
-            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="one is rejected"
+            "cand-", [], [verdict("aa", Verdict.VIOLATION)], (1, date(2026, 3, 2), 1), id="a rejected key"
         ),
         pytest.param(
             "cand-",
             [],
             [verdict("aa", Verdict.CAVEAT), verdict("aa", Verdict.PASS)],
             (2, date(2026, 3, 1), 0),
-            id="a verdict was taken back",
+            id="a later verdict replaces a rejection",
         ),
         pytest.param(
             "cand-",
@@ -54,7 +54,7 @@ def test_those_that_wait_are_named_by_their_newest_id() -> None:
                 verdict("cc", Verdict.CAVEAT, id="ce-2026-03-03-001"),
             ],
             (2, date(2026, 3, 1), 0),
-            id="requests and counterexamples are no candidates",
+            id="requests and counterexamples are not candidates",
         ),
     ],
 )
@@ -62,7 +62,7 @@ def test_pending_and_rejected(
     prefix: str, known: list[str], judgments: list[Judgment], expected: tuple[int, date | None, int]
 ) -> None:
     pending, oldest, rejected = expected
-    found = count_standing(
+    standing = count_standing(
         PROPOSED, Judgments(tuple(judgments)), prefix=prefix, known=frozenset(known), promoted=7
     )
-    assert found == Standing(pending=pending, oldest=oldest, promoted=7, rejected=rejected)
+    assert standing == Standing(pending=pending, oldest=oldest, promoted=7, rejected=rejected)

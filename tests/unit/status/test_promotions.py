@@ -1,4 +1,4 @@
-"""Which promotions are merged, reverted or open, on real histories and with pull requests."""
+"""Merged, reverted and open promotions, on real histories and with pull requests."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,10 +29,10 @@ def pull(branch: str, created_at: datetime, number: int = 1) -> PullRequest:
     )
 
 
-def test_a_branch_and_its_pull_request_are_one() -> None:
+def test_a_branch_and_its_pull_request_count_once() -> None:
     branches = [OpenBranch("skill/a", "aa", NOW), OpenBranch("skill/b", "bb", NOW - timedelta(days=3))]
     pulls = [pull("skill/a", NOW - timedelta(days=1)), pull("skill/c", NOW - timedelta(days=9), 2)]
-    assert [(one.branch, one.url is not None) for one in join_open(branches, pulls)] == [
+    assert [(promotion.branch, promotion.url is not None) for promotion in join_open(branches, pulls)] == [
         ("skill/c", True),
         ("skill/b", False),
         ("skill/a", True),
@@ -53,28 +53,28 @@ def test_promotions_are_merged_reverted_or_open(project: Project) -> None:
     open_promotion(project, "cc", GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
     project.git("push", "--quiet", "origin", "main", "skill/docstring-cc")
     project.git("branch", "--quiet", "--delete", "--force", "skill/docstring-cc")
-    found = promotions_of(project)
-    assert (found.merged, found.by_phase, found.reverted) == (1, {"R": 1, "F": 0}, 1)
+    promotions = promotions_of(project)
+    assert (promotions.merged, promotions.by_phase, promotions.reverted) == (1, {"R": 1, "F": 0}, 1)
     since = datetime(2026, 4, 1, tzinfo=UTC)
-    assert found.open == (OpenPromotion("skill/docstring-cc", since),)
+    assert promotions.open == (OpenPromotion("skill/docstring-cc", since),)
 
 
-def test_a_branch_that_was_left_after_its_squash_is_not_open(project: Project) -> None:
+def test_a_branch_that_remains_after_a_squash_merge_is_not_open(project: Project) -> None:
     branch = open_promotion(project, "aa")
     project.git("merge", "--quiet", "--squash", branch)
     project.git("commit", "--quiet", "-m", project.git("log", "-1", "--format=%B", branch))
     project.git("push", "--quiet", "origin", "main")
-    found = promotions_of(project)
-    assert (found.merged, found.open) == (1, ())
+    promotions = promotions_of(project)
+    assert (promotions.merged, promotions.open) == (1, ())
 
 
-def test_nothing_was_promoted_yet(project: Project) -> None:
-    found = promotions_of(project)
-    assert (found.merged, found.newest, found.open) == (0, None, ())
-    assert [gate.figure for gate in found.stability.gates] == [0, 0, 0]
+def test_a_project_without_promotions(project: Project) -> None:
+    promotions = promotions_of(project)
+    assert (promotions.merged, promotions.newest, promotions.open) == (0, None, ())
+    assert [gate.figure for gate in promotions.stability.gates] == [0, 0, 0]
 
 
-def test_the_newest_merge_is_the_last_that_came_whatever_its_clock_says(project: Project) -> None:
+def test_the_newest_merge_is_the_last_on_the_branch_whatever_its_date(project: Project) -> None:
     promote(project, "aa", GIT_COMMITTER_DATE="2026-04-01T00:00:00Z")
     project.git("push", "--quiet", "origin", "main")
     before = datetime.now(UTC) - timedelta(minutes=5)

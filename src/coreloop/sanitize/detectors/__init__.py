@@ -1,4 +1,4 @@
-"""Every rule, by the sign that it needs; patterns are compiled when the first text shows the sign."""
+"""All rules, selected by sign; patterns are compiled when the first text shows their sign."""
 
 import re
 from functools import lru_cache
@@ -22,10 +22,10 @@ Compiled = tuple[Rule, re.Pattern[str], re.Pattern[str] | None]
 
 @lru_cache(maxsize=1024)
 def rules_for(signs: int, *, joins: bool = False) -> tuple[Compiled, ...]:
-    """The rules that some signs ask for, compiled, with the pattern of what must stand near."""
-    wanted = (rule for rule in RULES if rule.sign & signs and (rule.joins or not joins))
+    """Return the rules for some signs, each with its compiled pattern and ``near`` pattern."""
+    rules = (rule for rule in RULES if rule.sign & signs and (rule.joins or not joins))
     return tuple(
-        (rule, _compiled(rule.pattern), _compiled(rule.near) if rule.near else None) for rule in wanted
+        (rule, _compiled(rule.pattern), _compiled(rule.near) if rule.near else None) for rule in rules
     )
 
 

@@ -1,4 +1,4 @@
-"""E-mail addresses, as they are written and as they are spoken."""
+"""E-mail addresses, written or spelled out."""
 
 import re
 from typing import Final
@@ -20,7 +20,7 @@ _MAIL_HOST: Final = re.compile(r"(?:gmail|hanmail|outlook|hotmail|icloud|proton|
 
 
 def _is_spoken(match: re.Match[str]) -> bool:
-    """Whether "at" or "dot" is spelled as nobody spells it in prose: "look at naver.com" is no address."""
+    """Whether "at" or "dot" is used as in addresses, not as in prose such as "look at naver.com"."""
     at, rest = match["at"].strip().lower(), match["rest"].lower()
     if at == "@":
         return not re.fullmatch(r"[A-Za-z0-9.-]+", rest)
@@ -32,7 +32,7 @@ def _is_spoken(match: re.Match[str]) -> bool:
 
 
 def _is_broken(match: re.Match[str]) -> bool:
-    """Whether white space tore an address: " @name" alone is how people are mentioned."""
+    """Whether white space tore an address; " @name" alone is a mention of a person."""
     before, behind, host = match["before"], match["behind"], match["host"]
     if not (before or behind or re.search(r"\s", host)):
         return False
@@ -45,7 +45,7 @@ RULES: Final = (
     ),
     Rule("EMAIL", rf"\"[^\"\s@]{{1,64}}\"@(?:{_LABEL}\.){{1,8}}{_TLD}", Sign.AT),
     Rule("EMAIL", rf"(?<![A-Za-z0-9]){_LOCAL}{{1,64}}@\[[0-9a-fA-F.:]{{7,45}}\]", Sign.AT),
-    Rule(  # letters of other scripts, in the name or in the host
+    Rule(  # letters of other scripts in the name or the host
         "EMAIL",
         r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}(?:[A-Za-z]{2,24}|한국|닷컴|닷넷|[^\W\d_a-zA-Z가-힣]{2,12})",
         Sign.AT,

@@ -38,7 +38,7 @@ _SHORT_BANK: Final = (
     r"(?:국민|신한|우리|하나|기업|농협|수협|산업|제일|씨티|부산|대구|광주|전북|경남|제주|카카오|토스|케이|SC|KB|IBK|NH|KDB|"
     r"DGB|BNK|iM|신협|우체국)"
 )
-# ISO 13616: country and the length of its account numbers.
+# ISO 13616: countries and the lengths of their IBANs.
 _IBAN_LENGTHS_TEXT: Final = """
 AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24
 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32
@@ -49,13 +49,13 @@ _IBAN_LENGTHS: Final = _IBAN_LENGTHS_TEXT.split()
 
 
 def has_luhn(digits: str) -> bool:
-    """Whether the last digit is right by Luhn's formula (ISO/IEC 7812-1)."""
+    """Whether the check digit is valid by the Luhn formula (ISO/IEC 7812-1)."""
     doubled = (int(digit) * 2 for digit in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(two // 10 + two % 10 for two in doubled)) % 10 == 0
 
 
 def _is_issued(digits: str) -> bool:
-    """Whether a network gives out numbers of this length that begin like this."""
+    """Whether a card network issues numbers with this length and prefix."""
     if len(digits) == 16:
         return digits[0] in "4569" or digits[:2] == "35" or "2221" <= digits[:4] <= "2720"
     if len(digits) == 15:
@@ -100,7 +100,7 @@ def _is_iban(match: re.Match[str]) -> bool:
 
 
 def _iban_pattern() -> str:
-    bodies = (rf"{one[:2]}[0-9]{{2}}(?:[ -]?[0-9A-Z]){{{int(one[2:]) - 4}}}" for one in _IBAN_LENGTHS)
+    bodies = (rf"{entry[:2]}[0-9]{{2}}(?:[ -]?[0-9A-Z]){{{int(entry[2:]) - 4}}}" for entry in _IBAN_LENGTHS)
     return rf"(?i)(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
 
 
@@ -114,7 +114,7 @@ RULES: Final = (
         _is_card,
         joins=True,
     ),
-    Rule(  # by itself or in its groups, whatever number follows
+    Rule(  # alone or in groups, even if another number follows
         "CARD",
         r"(?<![0-9])(?P<value>[0-9]{14,16}|"
         r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",

@@ -1,4 +1,4 @@
-"""Numbers that the Korean state gives: residents, foreigners, businesses, passports, driver's licences."""
+"""Korean official numbers: residents, foreigners, businesses, passports, driver's licences."""
 
 import re
 from datetime import date
@@ -19,7 +19,7 @@ _WEIGHTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5)
 
 
 def birth_date(digits: str) -> date | None:
-    """The day of birth in 13 digits of a registration number; None when it is no plausible one.
+    """Decode the date of birth in the 13 digits of a registration number, or None if implausible.
 
     The seventh digit is the century: 1, 2, 5, 6 for 19xx; 3, 4, 7, 8 for 20xx (5 to 8: foreigners).
     """
@@ -32,15 +32,16 @@ def birth_date(digits: str) -> date | None:
 
 
 def has_resident_checksum(digits: str) -> bool:
-    """Whether the last digit is right, by the residents' formula or, for 5 to 8, the foreigners'.
+    """Whether the check digit is valid, by the formula for residents or foreigners.
 
-    Residents: ``(11 - sum % 11) % 10`` with weights 2-9, 2-5; foreigners: 13 in the place of 11.
+    Residents: ``(11 - sum % 11) % 10`` with weights 2-9, 2-5; foreigners (seventh digit 5 to 8) may also have
+    ``(13 - sum % 11) % 10``.
     """
     rest = sum(weight * int(digit) for weight, digit in zip(_WEIGHTS, digits, strict=False)) % 11
-    right = {(11 - rest) % 10}
+    valid = {(11 - rest) % 10}
     if digits[6] in "5678":
-        right.add((13 - rest) % 10)
-    return int(digits[12]) in right
+        valid.add((13 - rest) % 10)
+    return int(digits[12]) in valid
 
 
 def _is_resident(match: re.Match[str]) -> bool:
@@ -56,7 +57,7 @@ def _is_resident(match: re.Match[str]) -> bool:
         return True
     if is_money(match):
         return False
-    if digits[:2] in {"16", "17"} and born.year > 2000:  # milliseconds since 1970, today
+    if digits[:2] in {"16", "17"} and born.year > 2000:  # a present time in milliseconds since 1970
         return False
     return has_resident_checksum(digits) or born >= _NO_CHECKSUM_SINCE
 
@@ -64,8 +65,8 @@ def _is_resident(match: re.Match[str]) -> bool:
 def has_business_checksum(digits: str) -> bool:
     """Whether ten digits are a business registration number.
 
-    Weights 1, 3, 7, 1, 3, 7, 1, 3, 5; the tens of the last product are added; the sum and the check digit
-    make a multiple of ten.
+    Weights 1, 3, 7, 1, 3, 7, 1, 3, 5; the tens digit of the last product is added; the sum and the check
+    digit add up to a multiple of ten.
     """
     total = sum(
         weight * int(digit) for weight, digit in zip((1, 3, 7, 1, 3, 7, 1, 3, 5), digits, strict=False)

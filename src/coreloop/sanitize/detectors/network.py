@@ -23,7 +23,7 @@ def _is_ipv4(match: re.Match[str]) -> bool:
         return False
     if any(part != "0" and part.startswith("0") for part in match["address"].split(".")):
         return False
-    # 1.2.3.4 without a word beside it is a section or a version more often than a host
+    # 1.2.3.4 without a telling word is more often a section or a version than a host
     return max(octets) > 9 or bool(_ADDRESS.search(ahead(match)) or match["port"])
 
 
@@ -41,7 +41,7 @@ RULES: Final = (
     Rule(
         "URL",
         rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S*(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
-        # torn by one space: what follows is no word of prose
+        # torn by a single space: the rest is not prose
         rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]+(?!\S*://))?",
         Sign.LINK,
     ),

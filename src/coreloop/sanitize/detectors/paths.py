@@ -1,4 +1,4 @@
-"""Paths that name the user whose home they are in."""
+"""Paths in home folders, which name a user."""
 
 import re
 from typing import Final

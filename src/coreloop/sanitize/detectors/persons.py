@@ -1,4 +1,4 @@
-"""Persons' names beside a title. A name without one cannot be told from a word by rules."""
+"""Personal names next to a title; without a title, rules cannot distinguish a name from a word."""
 
 import re
 from typing import Final
@@ -33,7 +33,7 @@ _ROMAN: Final = (
 _CAPITAL: Final = (
     r"[OD]'[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
 )
-# Words of business and of everyday that look like a surname and a given name.
+# Business and everyday words that look like a surname and a given name.
 _WORDS_TEXT: Final = """
 조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건 여건 고철
 백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서
@@ -82,9 +82,9 @@ _APART: Final = (
     rf"\s{{1,5}}[{_GIVEN}](?:\s{{1,5}}[{_GIVEN}])?|"
     rf"{_DOUBLE}\s{{1,5}}[{_GIVEN}]{{1,2}}|{_SHORT_NAME}\s{{1,5}}[{_GIVEN}]"
 )
-"""A name with blanks as a scan leaves them: after every syllable, or after every second one."""
+"""A name with blanks as in a scan: after every syllable or every second syllable."""
 _TORN_TITLES: Final = re.sub(r"(?<=[가-힣])(?=[가-힣])", r"\\s{0,5}", _TITLES)
-# One syllable that is a given name far more often than the end of a word.
+# Syllables that are given names far more often than the end of a word.
 _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
 RULES: Final = (

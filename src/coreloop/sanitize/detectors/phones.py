@@ -11,7 +11,7 @@ CALL: Final = (
     r"(?i)(?:전화|연락|휴대|핸드폰|폰|고객센터|대표번호|콜센터|상담|문의|팩스|tel|phone|call|mobile|cell|"
     r"fax|contact|☎)"
 )
-# E.164 country codes of two and three digits; 1 and 7 have one digit.
+# E.164 country codes of two and three digits; 1 and 7 are handled separately.
 _CODES_TEXT: Final = """
 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82
 84 86 90 91 92 93 94 95 98

@@ -1,4 +1,4 @@
-"""The shape of a rule, and the cheap signs that decide whether its pattern is worth running."""
+"""The `Rule` type, and the cheap signs that decide whether its pattern is applied."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Final
 
 
 class Sign(IntFlag):
-    """What a text must show before a rule looks at it."""
+    """Features of a text that are required before a rule is applied."""
 
     AT = auto()
     SPOKEN_AT = auto()
@@ -29,22 +29,22 @@ class Sign(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way in which private data is written.
+    """A notation of private data.
 
     Attributes
     ----------
     kind : str
-        What it is; ``[KIND-n]`` takes its place.
+        Kind of data; it is replaced by ``[KIND-n]``.
     pattern : str
-        Regular expression; a group named ``value`` is what is cut, else all of the match.
+        Regular expression; the group ``value``, or else the whole match, is cut.
     sign : Sign
-        Cheap gate.
+        Sign required in the text.
     check : callable, optional
-        From the match to whether it is one: checksums, dates, surroundings.
+        Validates a match: checksums, dates, context.
     near : str, optional
-        Regular expression of which a match must stand within `BEFORE` characters before or `AFTER` behind.
+        Regular expression that must match within `BEFORE` characters before or `AFTER` characters after.
     joins : bool
-        Whether the rule also holds where white space inside was taken out.
+        Whether the rule also holds after white space is removed.
     """
 
     kind: str
@@ -75,29 +75,29 @@ _MONEY_AHEAD: Final = re.compile(
 
 
 def ahead(match: re.Match[str], chars: int = BEFORE) -> str:
-    """The text just before what is cut."""
+    """The text just before the value."""
     start = value_span(match)[0]
     return match.string[max(0, start - chars) : start]
 
 
 def behind(match: re.Match[str], chars: int = AFTER) -> str:
-    """The text just behind what is cut."""
+    """The text just after the value."""
     end = value_span(match)[1]
     return match.string[end : end + chars]
 
 
 def value_span(match: re.Match[str]) -> tuple[int, int]:
-    """What is cut: the group ``value``, or all of it."""
+    """The span to cut: the group ``value``, or the whole match."""
     return match.span("value") if "value" in match.re.groupindex else match.span()
 
 
 def is_money(match: re.Match[str]) -> bool:
-    """Whether the words around a number call it an amount, a count or a time."""
+    """Whether the words around a number mark it as an amount, a count or a time."""
     return bool(_MONEY_BEHIND.match(behind(match)) or _MONEY_AHEAD.search(ahead(match)))
 
 
 def in_row(match: re.Match[str]) -> bool:
-    """Whether another number of as many digits stands beside the first or the last of some; a year may."""
+    """Whether a neighbouring number has as many digits as the first or last group; years are ignored."""
     groups = re.findall("[0-9]+", match.string[slice(*value_span(match))])
     before = re.search(r"(?<![^\s])([0-9]+) \Z", ahead(match))
     after = re.match(r" ([0-9]+)(?![0-9년.-])", behind(match))
@@ -105,7 +105,7 @@ def in_row(match: re.Match[str]) -> bool:
 
 
 def stands_alone(match: re.Match[str]) -> bool:
-    """Whether digits are a number of their own and not part of a hash, an id or a decimal fraction."""
+    """Whether digits are a separate number, not part of a hash, an id or a decimal fraction."""
     text = match.string
     start, end = value_span(match)
     if re.match(r"[A-Za-z_]", text[end : end + 1]):
@@ -118,8 +118,8 @@ def stands_alone(match: re.Match[str]) -> bool:
         return not before[-1:].isdigit()
     if before.endswith("-"):
         run = re.search(r"[0-9A-Za-z_-]*\Z", before)
-        whole = (run[0] if run else "") + (_HEX_RUN.match(text, start) or match)[0]
-        return not _UUID.search(whole) and not re.search(r"[0-9]-\Z", before)
+        joined = (run[0] if run else "") + (_HEX_RUN.match(text, start) or match)[0]
+        return not _UUID.search(joined) and not re.search(r"[0-9]-\Z", before)
     word = _WORD_BEFORE.search(before)
     if word is None:
         return True
@@ -130,15 +130,15 @@ def stands_alone(match: re.Match[str]) -> bool:
 
 
 def is_isin(text: str) -> bool:
-    """Whether a text begins with a security's number and its check digit (ISO 6166)."""
-    found = _SECURITY.match(text)
-    if found is None:
+    """Whether a text begins with an ISIN with a valid check digit (ISO 6166)."""
+    isin = _SECURITY.match(text)
+    if isin is None:
         return False
-    digits = "".join(str(int(char, 36)) for char in found[0])
+    digits = "".join(str(int(char, 36)) for char in isin[0])
     doubled = (int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits)))
     return sum(two // 10 + two % 10 for two in doubled) % 10 == 0
 
 
 def digits_of(text: str) -> str:
-    """Only the ASCII digits."""
+    """Return only the ASCII digits."""
     return re.sub(r"[^0-9]", "", text)

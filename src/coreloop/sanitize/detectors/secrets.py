@@ -1,4 +1,4 @@
-"""Credentials: tokens that name their issuer, keys, and values beside a word that calls them secret."""
+"""Credentials: tokens with the prefix of their issuer, keys, and values next to a word for a secret."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ from coreloop.sanitize.detectors.rule import Rule, Sign
 
 _TOKEN: Final = r"(?<![A-Za-z0-9])"
 PREFIXES: Final = (
-    # (beginning, what follows)
+    # (prefix, rest)
     ("(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA)", "[A-Z0-9]{16}(?![A-Z0-9])"),
     ("gh[oprsu]_", "[A-Za-z0-9]{16,255}"),
     ("github_pat_", "[A-Za-z0-9_]{16,255}"),
@@ -77,7 +77,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def looks_like_password(value: str) -> bool:
-    """Whether a value beside "password" is one: anything but a word of prose about passwords."""
+    """Whether a value next to "password" is a password, not a word of prose about passwords."""
     bare = value.strip().strip("\"'`")
     if len(bare) < 3 or bare.lower() in _WORDS or _PLACEHOLDER.fullmatch(bare):
         return False
@@ -85,7 +85,7 @@ def looks_like_password(value: str) -> bool:
 
 
 def looks_like_credential(value: str) -> bool:
-    """Whether a value beside "token" or "secret" is one: no number, no word, no sentence."""
+    """Whether a value next to "token" or "secret" is a credential, not a number, word or sentence."""
     bare = value.strip().strip("\"'`")
     if len(bare) < 6 or re.search(r"\s", bare) or bare.lower() in _WORDS or _PLACEHOLDER.fullmatch(bare):
         return False
@@ -104,7 +104,7 @@ def _is_credential(match: re.Match[str]) -> bool:
 
 
 def _is_random(match: re.Match[str]) -> bool:
-    """No words run together: a digit, or both cases."""
+    """Whether a token looks random, not like joined words: digits or mixed case."""
     text = match[0]
     return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
 
@@ -129,7 +129,7 @@ RULES: Final = (
         r"]*PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}|\Z)",
         Sign.KEYWORD,
     ),
-    Rule(  # connection strings: somebody's password stands before the host
+    Rule(  # connection strings with a password before the host
         "SECRET",
         r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\s?\\?/\s?\\?/\s?[^\s/@:\"'<>]*:[^\s\"'<>]+@[^\s\"'<>]+",
         Sign.LINK,
@@ -150,7 +150,7 @@ RULES: Final = (
     Rule("SECRET", rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]+=[^\n]+)", Sign.KEYWORD),
     Rule("SECRET", rf"(?i)(?:{_PASSWORD}){_IS}{_VALUE}", Sign.KEYWORD, _is_password),
     Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.KEYWORD, _is_password),
-    Rule(  # of two names in a row the value is the second's
+    Rule(  # after two names in a row, the value belongs to the second
         "SECRET",
         rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}",
         Sign.KEYWORD,
@@ -170,7 +170,7 @@ RULES: Final = (
         r"[^\s가-힣\"'`]{6,})",
         Sign.KEYWORD,
     ),
-    Rule(  # a private key that lost its first line
+    Rule(  # a private key without its first line
         "SECRET",
         r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s{1,3}(?=[A-Za-z0-9+/=])){60,}",
         Sign.PREFIX | Sign.KEYWORD,

@@ -1,7 +1,7 @@
-"""The cheap look at a text: which signs it shows, so that hardly any rule has to run on hardly any text.
+"""Cheap detection of the signs in a text, so that few rules have to run.
 
-The cheapest look is that for which signs a text, or any text made of it by taking white space out, can show.
-Nearly every text can show none, and needs no other look.
+`closed_signs` covers a text and all variants with less white space: most texts show no sign and need no
+further checks.
 """
 
 import re
@@ -18,7 +18,7 @@ from coreloop.records import encodable
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.rule import Sign
 
-# Signs of the rules that hold where white space was taken out.
+# Signs of the rules that also hold after white space is removed.
 JOINING: Final = int(reduce(or_, (rule.sign for rule in RULES if rule.joins)))
 
 _KEYWORDS: Final = """
@@ -46,86 +46,85 @@ _AT_APART: Final = re.compile(r"\s(?:[aAdD]\s*[oOtT]\s*[tT]?|앳)\s")
 
 
 def _torn_titles() -> str:
-    """Two syllables of a title with blanks between them."""
+    """Pattern of two syllables of a title with blanks between them."""
     by_first = groupby(sorted(_PAIRS), key=lambda pair: pair[0])
     return "|".join(f"{first}\\s{{1,5}}[{''.join(pair[1] for pair in pairs)}]" for first, pairs in by_first)
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What a sign looks like in lower case: words, or patterns with what a text that has them must hold.
+class _Form:
+    """The forms of a sign in lower case: words, or patterns by a text that every match contains.
 
-    In a text without white space its own patterns count and more words; they may say more than the others,
-    never less.
+    The patterns for texts without white space (``closed_…``) and the additional words match at least as much.
     """
 
     sign: Sign
     words: str = ""
-    whole: Mapping[str, str] = field(default_factory=dict)
+    patterns: Mapping[str, str] = field(default_factory=dict)
     closed_words: str = ""
-    closed: Mapping[str, str] = field(default_factory=dict)
+    closed_patterns: Mapping[str, str] = field(default_factory=dict)
 
 
-_LOOKS: Final = (
-    _Look(Sign.TITLE, words=f"{_TITLES} name holder"),
-    _Look(Sign.LATIN_TITLE, words=_LATIN_TITLES),
-    _Look(Sign.KEYWORD, words=_KEYWORDS),
-    _Look(Sign.PREFIX, words=_PREFIXES),
-    _Look(Sign.AT, words="@"),
-    _Look(
+_FORMS: Final = (
+    _Form(Sign.TITLE, words=f"{_TITLES} name holder"),
+    _Form(Sign.LATIN_TITLE, words=_LATIN_TITLES),
+    _Form(Sign.KEYWORD, words=_KEYWORDS),
+    _Form(Sign.PREFIX, words=_PREFIXES),
+    _Form(Sign.AT, words="@"),
+    _Form(
         Sign.SPOKEN_AT,
-        whole={
+        patterns={
             "": r"[\[({<|*_-]\s*(?:at|dot|앳|골뱅이|닷|점|\.|@)\s*[\])}>|*_-]|"
             r"\s(?:at|dot|앳)\s|골뱅이|\s@|@\s|닷\s?컴"
         },
         closed_words="@ 골뱅이 닷컴",
-        closed={"": r"[\[({<|*_-](?:at|dot|[앳닷점.])[\])}>|*_-]"},
+        closed_patterns={"": r"[\[({<|*_-](?:at|dot|[앳닷점.])[\])}>|*_-]"},
     ),
-    _Look(
+    _Form(
         Sign.LINK,
-        whole={"": r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\?[a-z0-9_.\[\]-]{1,40}="},
+        patterns={"": r":\s?\\?/|h\s?t\s?t\s?p\s?s?\s?:|www\.|\?[a-z0-9_.\[\]-]{1,40}="},
         closed_words=r":/ :\/ http: https: www.",
-        closed={"?": r"\?[a-z0-9_.\[\]-]{1,40}="},
+        closed_patterns={"?": r"\?[a-z0-9_.\[\]-]{1,40}="},
     ),
-    _Look(Sign.DOTTED, whole={".": _DOTTED}, closed={".": _DOTTED}),
-    _Look(Sign.COLONS, whole={":": _COLONS}, closed={":": _COLONS}),
-    _Look(
+    _Form(Sign.DOTTED, patterns={".": _DOTTED}, closed_patterns={".": _DOTTED}),
+    _Form(Sign.COLONS, patterns={":": _COLONS}, closed_patterns={":": _COLONS}),
+    _Form(
         Sign.DIGITS,
-        whole={"": r"[0-9](?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{5}\n[0-9]{2}"},
-        closed={"": r"[0-9](?:[^0-9a-z가-힣,]{0,4}[0-9]){6}"},
+        patterns={"": r"[0-9](?:[^0-9a-z가-힣,\n]{0,4}[0-9]){6}|[0-9]{5}\n[0-9]{2}"},
+        closed_patterns={"": r"[0-9](?:[^0-9a-z가-힣,]{0,4}[0-9]){6}"},
     ),
-    _Look(
+    _Form(
         Sign.CODES,
-        whole={
+        patterns={
             "": r"(?<![0-9a-z-])[a-z]{2}[0-9]{2}[ -]?[0-9a-z]{4}[ -]?[0-9a-z]{4}|"
             r"(?<![0-9a-z])[a-z]{1,2}[ -]?[0-9]{3}[a-z]?[0-9]{3}"
         },
-        closed={"": r"[a-z]-?[0-9]{2}-?[0-9a-z]{4}"},
+        closed_patterns={"": r"[a-z]-?[0-9]{2}-?[0-9a-z]{4}"},
     ),
-    _Look(Sign.TORN_TITLE, whole={"": _torn_titles()}, closed_words=" ".join(_PAIRS)),
-    _Look(Sign.SPOKEN_DIGITS, whole={"": r"[공영]일[공영일육륙칠팔구]"}, closed_words="공일 영일"),
-    _Look(
+    _Form(Sign.TORN_TITLE, patterns={"": _torn_titles()}, closed_words=" ".join(_PAIRS)),
+    _Form(Sign.SPOKEN_DIGITS, patterns={"": r"[공영]일[공영일육륙칠팔구]"}, closed_words="공일 영일"),
+    _Form(
         Sign.HOME,
-        whole={"": r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"},
-        closed={"~": r"~[a-z]", "/": _HOME, "\\": _HOME},
+        patterns={"": r"[\\/](?:home|users|documents and settings)[\\/]|~[a-z][\w.-]*/"},
+        closed_patterns={"~": r"~[a-z]", "/": _HOME, "\\": _HOME},
     ),
 )
 
 
 def signs_of(text: str, *, among: int = ~0) -> int:
-    """The bits of `Sign` that a text shows, of those that it may show."""
+    """Return the bits of `Sign` that a text shows, limited to ``among``."""
     return _shown(text, among, closed=False)
 
 
 def closed_signs(text: str, compact: str) -> int:
-    """The bits of `Sign` that a text may show with more or less of its white space; 0 for most texts.
+    """Return the bits of `Sign` that a text can show after any white space is removed; 0 for most texts.
 
     Parameters
     ----------
     text : str
         Any text.
     compact : str
-        The same without any white space.
+        The text without white space.
     """
     return _shown(compact, ~0, closed=True) | (int(Sign.SPOKEN_AT) if _AT_APART.search(text) else 0)
 
@@ -134,26 +133,26 @@ def closed_signs(text: str, compact: str) -> int:
 def _compiled(
     *, closed: bool
 ) -> tuple[AhoCorasick, tuple[int, ...], tuple[tuple[int, str, re.Pattern[str]], ...]]:
-    """Words, their bits; and bits, each with what a text must hold and the pattern."""
+    """Compile the words with their bits, and the patterns with their bit and required text."""
     bits: dict[str, int] = {}
-    for look in _LOOKS:
-        for word in [*look.words.split(), *(look.closed_words.split() if closed else ())]:
-            bits[word] = bits.get(word, 0) | int(look.sign)
+    for form in _FORMS:
+        for word in [*form.words.split(), *(form.closed_words.split() if closed else ())]:
+            bits[word] = bits.get(word, 0) | int(form.sign)
     patterns = (
-        (int(look.sign), held, re.compile(pattern))
-        for look in _LOOKS
-        for held, pattern in (look.closed if closed else look.whole).items()
+        (int(form.sign), required, re.compile(pattern))
+        for form in _FORMS
+        for required, pattern in (form.closed_patterns if closed else form.patterns).items()
     )
     return AhoCorasick(list(bits)), tuple(bits.values()), tuple(patterns)
 
 
 def _shown(text: str, among: int, *, closed: bool) -> int:
     words, bits, patterns = _compiled(closed=closed)
-    lowered = text.lower() if text.isascii() else encodable(text.lower())  # half a surrogate ends the search
-    found = 0
+    lowered = text.lower() if text.isascii() else encodable(text.lower())  # a lone surrogate ends the search
+    signs = 0
     for index, _, _ in words.find_matches_as_indexes(lowered, overlapping=True):
-        found |= bits[index]
-    for bit, held, pattern in patterns:
-        if among & bit and held in lowered and pattern.search(lowered):
-            found |= bit
-    return found & among
+        signs |= bits[index]
+    for bit, required, pattern in patterns:
+        if among & bit and required in lowered and pattern.search(lowered):
+            signs |= bit
+    return signs & among
