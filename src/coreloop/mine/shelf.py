@@ -159,7 +159,7 @@ class Shelf:
 
     def sweep(self, folder: Folder) -> None:
         """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
-        if not self._lock.is_alone():
+        if not self._lock.make_exclusive():
             return
         for kept in [*self._all, *self._made]:
             is_here = kept.file.parent == Path(_text(folder))

@@ -47,7 +47,7 @@ class Journal:
         self._fd = -1
         self._day = ""
         self._checked = 0
-        self._end = -1  # of the line that this journal wrote last; where the next one begins, nobody else wrote
+        self._end = -1  # of the last line written here; if the next line starts there, no other process wrote
         self._torn = False
         _JOURNALS.add(self)
 
@@ -100,9 +100,11 @@ class Journal:
         If it is half a line, the two together cannot be read.
         """
         self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
-        if not line.startswith(b"\n") and _byte_at(self._fd, self._end - len(line) - 1) != b"\n":
-            if os.write(self._fd, line) < len(line):
-                self._seal()
+        follows_half_line = (
+            not line.startswith(b"\n") and _byte_at(self._fd, self._end - len(line) - 1) != b"\n"
+        )
+        if follows_half_line and os.write(self._fd, line) < len(line):
+            self._seal()
 
     def count_dropped(self, reason: str) -> None:
         """Let other processes know that a record is lost.
