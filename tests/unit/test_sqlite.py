@@ -111,7 +111,7 @@ def test_another_kind_of_database_is_refused_and_left_alone(tmp_path: Path):
         connection.execute("CREATE TABLE urls (x)")
     before = path.read_bytes()
     for opened in (reader, writer):
-        with pytest.raises(WorkspaceError, match=r"x\.db: is an SQLite database, but none of jobs; name"):
+        with pytest.raises(WorkspaceError, match=r"x\.db: is not a jobs database; name another file"):
             opened(path, FIRST, now=NOW).__enter__()
     assert path.read_bytes() == before
 
@@ -217,7 +217,7 @@ TOLD = {
     "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
     "damaged": (
         coded(sqlite3.DatabaseError, "database disk image is malformed", sqlite3.SQLITE_CORRUPT),
-        "is no sound SQLite database (database disk image is malformed)",
+        "is not a valid SQLite database (database disk image is malformed)",
     ),
 }
 BUGS = (

@@ -156,12 +156,12 @@ def _damaged(path: Path) -> None:
     [
         pytest.param(Path.unlink, "does not exist", id="absent"),
         pytest.param(
-            lambda path: path.write_bytes(b"hello" * 999), "no sound SQLite database", id="foreign file"
+            lambda path: path.write_bytes(b"hello" * 999), "not a valid SQLite database", id="foreign file"
         ),
         pytest.param(lambda path: path.write_bytes(b""), "is empty", id="empty"),
-        pytest.param(_damaged, "damaged|no sound", id="damaged"),
+        pytest.param(_damaged, "damaged|not a valid", id="damaged"),
         pytest.param(
-            lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged|no sound", id="cut off"
+            lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged|not a valid", id="cut off"
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_an_archive_that_cannot_be_trusted_is_refused_and_changes_nothing(damage
 def test_another_s_database_is_no_archive(database: Path, tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE urls (x)")
-    with pytest.raises(WorkspaceError, match="none of knowledge"):
+    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
         restore(tmp_path / "other.db", database, tmp_path / "a", now=NOW)
 
 
@@ -191,7 +191,7 @@ def test_the_database_itself_is_no_archive(database: Path):
 
 def test_a_database_that_is_damaged_is_not_archived_as_if_it_were_sound(database: Path):
     _damaged(database)
-    with pytest.raises(WorkspaceError, match=r"x\.db: .*(damaged|no sound|malformed)"):
+    with pytest.raises(WorkspaceError, match=r"x\.db: .*(damaged|not a valid|malformed)"):
         _clean(database)
     assert [one.name for one in (database.parent / "a").iterdir()] == [".lock"]
 

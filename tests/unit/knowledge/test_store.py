@@ -77,7 +77,7 @@ def test_somebody_else_s_database_is_refused_and_left_alone(statements: str, tmp
     path = _sqlite(tmp_path / "x.db", statements)
     before = path.read_bytes()
     for opened in (reading, writing):
-        with pytest.raises(WorkspaceError, match=r"x\.db: .*none of knowledge"), opened(path):
+        with pytest.raises(WorkspaceError, match=r"x\.db: is not a knowledge database"), opened(path):
             pass
     assert path.read_bytes() == before
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(content: bytes, tm
     path = tmp_path / "x.db"
     path.write_bytes(content)
     for opened in (reading, writing):
-        with pytest.raises(WorkspaceError, match=r"x\.db: is no sound SQLite database"), opened(path):
+        with pytest.raises(WorkspaceError, match=r"x\.db: is not a valid SQLite database"), opened(path):
             pass
     assert path.read_bytes() == content
 
