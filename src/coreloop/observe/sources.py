@@ -56,7 +56,7 @@ Place: TypeAlias = tuple[int, str]
 _Places: TypeAlias = dict[int, Place | list[Place]]
 
 
-class Asked(NamedTuple):
+class Lookup(NamedTuple):
     """What was found of a call's arguments.
 
     Attributes
@@ -74,7 +74,7 @@ class Asked(NamedTuple):
 class _Generation(NamedTuple):
     """What was remembered during a quarter of an hour, or a quarter of what a session may hold."""
 
-    begun_s: float
+    started_s: float
     places: _Places
     texts: list[tuple[int, str]]
 
@@ -87,22 +87,22 @@ class Sources:
     Parameters
     ----------
     now_s : float
-        Seconds of any clock; see `age`.
+        Seconds of any clock; see `expire`.
 
     Attributes
     ----------
-    is_fed : bool
+    has_results : bool
         Whether any result was remembered: of who gives none, nothing is looked up.
     """
 
-    __slots__ = ("_generations", "_heard", "_is_whole", "_names", "is_fed")
+    __slots__ = ("_generations", "_is_complete", "_n_questions", "_names", "has_results")
 
     def __init__(self, now_s: float = 0.0) -> None:
         self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, []),)
         self._names: dict[str, dict[str, Place]] = {}
-        self._heard = 0
-        self.is_fed = False
-        self._is_whole = True
+        self._n_questions = 0
+        self.has_results = False
+        self._is_complete = True
 
     def __len__(self) -> int:
         """How many values are remembered; a text counts as one for every 64 characters."""
@@ -111,23 +111,23 @@ class Sources:
             for generation in self._generations
         )
 
-    def hear(self, text: str) -> None:
+    def add_question(self, text: str) -> None:
         """Remember what the user says, from now on a place where values may stand."""
         said = _composed(text[:MAX_TEXT_CHARS]).casefold()
         texts = self._generations[-1].texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
-            self._is_whole = False
-        if self._heard and self._has_heard(said):
+            self._is_complete = False
+        if self._n_questions and self._has_question(said):
             return
         del texts[: len(texts) - _MAX_TEXTS + 1]
-        self._heard += 1
+        self._n_questions += 1
         self._names = {}  # the places in it are of the texts before
-        texts.append((self._heard, said))
+        texts.append((self._n_questions, said))
 
-    def _has_heard(self, said: str) -> bool:
+    def _has_question(self, said: str) -> bool:
         return any(said == known for generation in self._generations for _, known in generation.texts)
 
-    def look_up(self, args: dict[str, Any]) -> Asked:
+    def look_up(self, args: dict[str, Any]) -> Lookup:
         """Where the values of a call's arguments stood before.
 
         Parameters
@@ -149,9 +149,9 @@ class Sources:
             compared = [text for text in texts if is_compared(text)]
             if compared and len(texts) <= MAX_ARGUMENT_LEAVES:
                 found[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
-        if not self._is_whole:
+        if not self._is_complete:
             found = {name: paths for name, paths in found.items() if paths}
-        return Asked(found or None, echoes)
+        return Lookup(found or None, echoes)
 
     def remember(self, tool: str, result: object, echoes: set[int], *, ok: bool) -> None:
         """Remember where values stand in a call's result.
@@ -170,33 +170,33 @@ class Sources:
         if not ok:
             return
         if result is ...:
-            self._is_whole = False
+            self._is_complete = False
             return
-        self.is_fed = True
+        self.has_results = True
         if len(self._generations[-1].places) > _GENERATION_LEAVES:
-            self._rotate(self._generations[-1].begun_s)
+            self._rotate(self._generations[-1].started_s)
         if sum(map(len, self._names.values())) > _MAX_NAMES:
             self._names = {}
         try:
             self._walk(tool, self._unwrapped(result), echoes)
         except RuntimeError:  # another thread changes the result at this moment
-            self._is_whole = False
+            self._is_complete = False
 
     def mark_incomplete(self) -> None:
         """From now on name no argument that stood nowhere: something came before that is not known."""
-        self._is_whole = False
+        self._is_complete = False
 
-    def age(self, now_s: float) -> None:
+    def expire(self, now_s: float) -> None:
         """Forget what is about an hour old: between 45 and 60 minutes."""
         for generation in self._generations:
-            if now_s - generation.begun_s >= FORGET_S:
+            if now_s - generation.started_s >= FORGET_S:
                 self._drop(generation)
-        if now_s - self._generations[-1].begun_s >= _GENERATION_S:
+        if now_s - self._generations[-1].started_s >= _GENERATION_S:
             self._rotate(now_s)
 
-    def is_forgotten(self, now_s: float) -> bool:
-        """Whether `age` would forget all of it."""
-        return now_s - self._generations[-1].begun_s >= FORGET_S
+    def is_expired(self, now_s: float) -> bool:
+        """Whether `expire` would forget all of it."""
+        return now_s - self._generations[-1].started_s >= FORGET_S
 
     def _rotate(self, now_s: float) -> None:
         if len(self._generations) == _N_GENERATIONS:
@@ -204,9 +204,9 @@ class Sources:
         self._generations = (*self._generations, _Generation(now_s, {}, []))
 
     def _drop(self, oldest: _Generation) -> None:
-        self._is_whole &= not (oldest.places or oldest.texts)
+        self._is_complete &= not (oldest.places or oldest.texts)
         kept = tuple(generation for generation in self._generations if generation is not oldest)
-        self._generations = kept or (_Generation(oldest.begun_s, {}, []),)
+        self._generations = kept or (_Generation(oldest.started_s, {}, []),)
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
         """The paths at which every one of some values stood, the earliest first."""
@@ -225,13 +225,13 @@ class Sources:
             known = generation.places.get(number)
             if known is not None:
                 places += known if type(known) is list else [known]  # type: ignore[list-item]
-        heard = self._when_heard(text.casefold())
+        heard = self._question_number(text.casefold())
         if heard is not None:
             before = [place for place in places if place[0] < heard]
             places = [*before, (heard, QUESTION), *places[len(before) :]]
         return list(dict.fromkeys([path for _, path in places if path])) if places else []
 
-    def _when_heard(self, wanted: str) -> int | None:
+    def _question_number(self, wanted: str) -> int | None:
         for generation in self._generations:
             for heard, said in generation.texts:
                 if wanted in said and _has_word(said, wanted):
@@ -253,7 +253,7 @@ class Sources:
         if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
             return value
         if len(value) > MAX_CHARS:
-            self._is_whole = False
+            self._is_complete = False
             return None
         try:
             return orjson.loads(value)
@@ -268,7 +268,7 @@ class Sources:
         places = self._generations[-1].places
         known_place = places.get
         leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
-        names = {"": (self._heard, self._kept(tool))}
+        names = {"": (self._n_questions, self._kept(tool))}
         prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
         containers: list[tuple[str, Any]] = []
         for n_walked in range(_MAX_CONTAINERS + 1):
@@ -277,7 +277,7 @@ class Sources:
                 if kind is str:
                     chars_left -= len(value)
                     if chars_left < 0:
-                        self._is_whole = False
+                        self._is_complete = False
                         return
                     text = value.strip()
                     if len(text) < _MIN_CHARS:
@@ -294,7 +294,7 @@ class Sources:
                     place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
                     inside = value if kind in _CONTAINERS else _fields(value)
                     if inside is None:
-                        self._is_whole = False
+                        self._is_complete = False
                     elif place[1]:
                         leaves_left += 1
                         containers.append((place[1], inside))
@@ -317,26 +317,26 @@ class Sources:
             else:
                 names = self._names.setdefault(f"{prefix}[]", {})
                 if "[]" not in names:
-                    names["[]"] = (self._heard, self._kept(f"{prefix}[]"))
+                    names["[]"] = (self._n_questions, self._kept(f"{prefix}[]"))
                 pairs = zip(repeat("[]"), node, strict=False)
             if leaves_left < 0:
                 pairs = islice(pairs, len(node) + leaves_left)
-                self._is_whole, leaves_left = False, 0
-        self._is_whole = False
+                self._is_complete, leaves_left = False, 0
+        self._is_complete = False
 
     def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
         """The place of an object's field; a key that looks like data is kept nowhere."""
         name = _composed(key) if type(key) is str and is_name(key) else "*"
         place = names.get(name)
         if place is None:
-            place = names[name] = (self._heard, self._kept(f"{prefix}.{name}"))
+            place = names[name] = (self._n_questions, self._kept(f"{prefix}.{name}"))
         return place
 
     def _kept(self, path: str) -> str:
         """The path, or nothing where it is too long."""
         if len(path) <= MAX_PATH_CHARS:
             return path
-        self._is_whole = False
+        self._is_complete = False
         return ""
 
 
@@ -362,14 +362,14 @@ class SessionSources:
             if memory is None:
                 memory = Sources(now_s)
                 self._make_room(now_s)
-            memory.age(now_s)
+            memory.expire(now_s)
             self._memories[session] = memory
             return memory
 
     def _make_room(self, now_s: float) -> None:
         """Forget sessions that nobody used for an hour, and as many more as are over the limits."""
         for session, memory in list(self._memories.items()):
-            if not memory.is_forgotten(now_s):
+            if not memory.is_expired(now_s):
                 break
             del self._memories[session]
         n_leaves = sum(map(len, self._memories.values()))
@@ -401,7 +401,7 @@ def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result
     result : object
         ``...`` where it is not known.
     """
-    if result is ... and not sources.is_fed:
+    if result is ... and not sources.has_results:
         sources.remember(call["name"], ..., set(), ok=call["ok"])
         return
     asked = sources.look_up(args)

@@ -33,7 +33,7 @@ SECRET = "비밀-4711"
 @pytest.fixture(autouse=True)
 def _nothing_dropped_yet(monkeypatch):
     monkeypatch.setattr(drops, "DROPPED", Tally())
-    monkeypatch.setattr(drops, "_said", {})
+    monkeypatch.setattr(drops, "_logged", {})
     monkeypatch.setattr(collector, "_audits", False)
 
 
@@ -1435,7 +1435,7 @@ def test_what_was_counted_without_stack_is_said_with_the_next_request(audit, cap
     drops.DROPPED.no_stack += 1
     audit()
     assert caplog.messages == [
-        "audit: bug_RecursionError; the request goes on, further cases are only counted"
+        "audit: bug_RecursionError; the request continues, and further cases are only counted"
     ]
 
 

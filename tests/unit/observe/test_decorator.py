@@ -16,7 +16,7 @@ from coreloop.observe.tally import Tally
 @pytest.fixture(autouse=True)
 def _nothing_dropped_yet(monkeypatch):
     monkeypatch.setattr(drops, "DROPPED", Tally())
-    monkeypatch.setattr(drops, "_said", {})
+    monkeypatch.setattr(drops, "_logged", {})
     monkeypatch.setattr(collector, "_audits", False)
 
 
@@ -171,7 +171,7 @@ def test_a_tool_in_a_bare_thread_pool_is_counted_and_said(audit, calls, caplog):
     assert [call["args"] for call in calls()] == [{"topic": "c"}]
     assert dropped() == {"outside_request": 2}
     assert [message for message in caplog.messages if "outside_request" in message] == [
-        "audit: outside_request; the request goes on, further cases are only counted"
+        "audit: outside_request; the request continues, and further cases are only counted"
     ]
 
 

@@ -409,7 +409,7 @@ def test_a_child_does_not_tell_what_its_parent_will(journal, folder):
         journal.append(b"1\n", day=DAY, second=1)
         os._exit(len(told(folder)) - 1)
     assert os.waitpid(child, 0)[1] == 0
-    journal.tell(at_once=True)
+    journal.report_dropped(immediately=True)
     assert [one["reason"] for one in told(folder)] == ["first", "second"]
 
 

@@ -26,7 +26,7 @@ def _nothing_dropped_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 def found(args: dict[str, Any], *results: Any, question: str = "", tool: str = "get") -> Any:
     """``args_from`` of a call after others that gave some results."""
     memory = Sources()
-    memory.hear(question)
+    memory.add_question(question)
     for result in results:
         memory.remember(tool, result, set(), ok=True)
     return memory.look_up(args).args_from
@@ -175,9 +175,9 @@ def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_t
 
 def test_the_place_of_a_text_is_when_it_was_said() -> None:
     memory = Sources()
-    memory.hear("hello")
+    memory.add_question("hello")
     memory.remember("get", {"x": "#W1", "y": "#W2"}, set(), ok=True)
-    memory.hear("it is #W1, #W3")
+    memory.add_question("it is #W1, #W3")
     memory.remember("show", {"z": "#W3", "y": "#W1"}, set(), ok=True)
     args = {"a": "#W1", "b": "#W3"}
     assert memory.look_up(args).args_from == {
@@ -191,7 +191,7 @@ def test_the_place_of_a_text_is_when_it_was_said() -> None:
 
 def test_after_a_call_without_its_result_only_what_is_found_is_said() -> None:
     memory = Sources()
-    memory.hear("zip 19122")
+    memory.add_question("zip 19122")
     memory.remember("get", ..., set(), ok=True)
     assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
 
@@ -222,14 +222,14 @@ def test_two_thousand_leaves_are_remembered() -> None:
 
 def test_a_session_forgets_after_an_hour() -> None:
     memory = Sources(0.0)
-    memory.hear("order #W2")
+    memory.add_question("order #W2")
     memory.remember("get", {"x": "#W1"}, set(), ok=True)
-    memory.age(2_600.0)
+    memory.expire(2_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
         "a": ["get.x"],
         "b": ["question"],
     }
-    memory.age(3_600.0)
+    memory.expire(3_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
     assert len(memory) == 0
 

@@ -99,6 +99,6 @@ def test_the_environment_goes_before_the_commit(repository: Path, monkeypatch: p
 
 
 def test_without_a_repository_there_is_no_field(tmp_path: Path) -> None:
-    collector._house.cache_clear()
+    collector._project_settings.cache_clear()
     AuditCollector("x", data_dir=tmp_path).flush(1)
     assert versions(tmp_path) == [None]

@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.categories import Categories
-from coreloop.observe.parts import TakenCall, error_text, number, open_record, tool_call
-from coreloop.observe.sources import Asked, Sources
+from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.sources import Lookup, Sources
 from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
@@ -146,7 +146,7 @@ def record_of(
 
 def _recorded(
     call: TracedCall, selectors: Mapping[str, Sequence[str]], drop: Callable[[str], None]
-) -> TakenCall:
+) -> RecordedCall:
     return tool_call(
         call.name,
         call.args,
@@ -159,16 +159,16 @@ def _recorded(
     )
 
 
-def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: Sources) -> None:
+def _trace_sources(request: TracedRequest, taken: Sequence[RecordedCall], sources: Sources) -> None:
     """Write into each call where its arguments came from, of the results that had been received by then."""
-    sources.hear(request.question)
-    if not sources.is_fed and all(call.result is ... for call in request.calls):
+    sources.add_question(request.question)
+    if not sources.has_results and all(call.result is ... for call in request.calls):
         sources.mark_incomplete()
         return
-    under_way: list[tuple[TracedCall, TakenCall, Asked]] = []
+    under_way: list[tuple[TracedCall, RecordedCall, Lookup]] = []
     for call, one in zip(request.calls, taken, strict=True):
         for text in call.heard:
-            sources.hear(text)
+            sources.add_question(text)
         done = [other for other in under_way if not _runs_beside(other[0], call)]
         _remember(sources, done)
         under_way = [other for other in under_way if _runs_beside(other[0], call)]
@@ -179,7 +179,7 @@ def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: 
     _remember(sources, under_way)
 
 
-def _remember(sources: Sources, done: Sequence[tuple[TracedCall, TakenCall, Asked]]) -> None:
+def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
     for call, one, asked in done:
         sources.remember(one.call["name"], call.result, asked.echoes, ok=one.call["ok"])
 
