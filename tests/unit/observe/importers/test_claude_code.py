@@ -74,12 +74,14 @@ def test_an_error_without_a_text_is_one(file: Path) -> None:
     ("noise", "reason"),
     [
         pytest.param({"text": "Warmup", "isSidechain": True}, "message of a sub-agent", id="warm-up"),
-        pytest.param({"text": "Base directory: /x", "isMeta": True}, "message that nobody typed", id="meta"),
         pytest.param(
-            {"text": "So far: …", "isCompactSummary": True}, "message that nobody typed", id="compaction"
+            {"text": "Base directory: /x", "isMeta": True}, "message not typed by the user", id="meta"
         ),
         pytest.param(
-            {"text": "<system-reminder>x</system-reminder>"}, "message that nobody typed", id="reminder"
+            {"text": "So far: …", "isCompactSummary": True}, "message not typed by the user", id="compaction"
+        ),
+        pytest.param(
+            {"text": "<system-reminder>x</system-reminder>"}, "message not typed by the user", id="reminder"
         ),
     ],
 )
@@ -104,7 +106,7 @@ def test_what_follows_a_command_belongs_to_no_question(file: Path, noise: str) -
     session = Session().user("q").says("answer").user(noise).calls("Write").result("x").says("done")
     request = _only(file, session)
     assert (request.calls, request.answer_chars) == ((), 6)
-    assert skips("claude-code", file) == ["command or notification", *["answer to no question"] * 2]
+    assert skips("claude-code", file) == ["command or notification", *["answer without a question"] * 2]
 
 
 def test_calls_of_sub_agents_are_not_calls_of_the_turn(file: Path) -> None:
@@ -116,7 +118,7 @@ def test_a_line_that_comes_twice_counts_once(file: Path) -> None:
     session = Session().user("q").calls("Read").result("x").says("done")
     session.lines += session.lines[:3]
     assert len(_only(file, session).calls) == 1
-    assert skips("claude-code", file) == ["message that was read before"] * 3
+    assert skips("claude-code", file) == ["duplicate message"] * 3
 
 
 def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_turn_without_a_time_is_skipped(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"), [("", "is empty"), ("not json\n", "holds nothing of this format")]
+    ("content", "reason"), [("", "is empty"), ("not json\n", "has no traces of this format")]
 )
 def test_a_file_of_something_else_is_named(file: Path, content: str, reason: str) -> None:
     file.write_text(content)

@@ -67,8 +67,8 @@ def test_paths_that_mean_nothing_are_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, said in (
         (tmp_path / "missing", "cannot be read"),
-        (tmp_path / "pipe", "is no regular file"),
-        (tmp_path, "holds no file that ends in .json or .jsonl"),
+        (tmp_path / "pipe", "is not a regular file"),
+        (tmp_path, "has no file that ends in .json or .jsonl"),
     ):
         with pytest.raises(WorkspaceError, match=said) as caught:
             _found(path)

@@ -208,7 +208,7 @@ def test_one_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
-    with pytest.raises(WorkspaceError, match="run it again, and what is missing is added"):
+    with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
         land((one for one in [_request()]), tmp_path, Settings())
 
 

@@ -217,7 +217,7 @@ def test_a_call_that_two_libraries_trace_counts_once(tmp_path: Path) -> None:
     inner = span("c", {"openinference.span.kind": "TOOL", "tool.name": "show"}, parentSpanId="b")
     path = write_document(tmp_path / "trace.json", otlp(outer, between, inner))
     assert [len(request.calls) for request in requests("otlp", path)] == [1]
-    assert skips("otlp", path) == ["span inside of one of the same tool"]
+    assert skips("otlp", path) == ["span nested in a span of the same tool"]
 
 
 def test_a_tool_that_calls_another_tool_is_two_calls(tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_what_is_no_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
     path = write_document(tmp_path / "trace.json", otlp(*spans))
     assert sorted(skips("otlp", path)) == [
         "no valid time",
-        "span of no known kind",
+        "span of unknown kind",
         "span that repeats others",
         "trace without a tool call or an answered question",
     ]

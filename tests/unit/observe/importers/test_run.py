@@ -50,6 +50,6 @@ def test_every_byte_that_is_read_is_told(traces: Path, tmp_path: Path):
 
 def test_a_folder_without_traces_is_refused_and_nothing_is_made(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(WorkspaceError, match=r"holds no file that ends in \.jsonl"):
+    with pytest.raises(WorkspaceError, match=r"has no file that ends in \.jsonl"):
         land(tmp_path / "empty", tmp_path / "out")
     assert not (tmp_path / "out").exists()
