@@ -2,27 +2,13 @@
 
 import asyncio
 import contextvars
-import functools
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coreloop.observe import AuditCollector, collector, dropped, drops, observed_tool
-from coreloop.observe.tally import Tally
-
-
-@pytest.fixture(autouse=True)
-def _nothing_dropped_yet(monkeypatch):
-    monkeypatch.setattr(drops, "DROPPED", Tally())
-    monkeypatch.setattr(drops, "_logged", {})
-    monkeypatch.setattr(collector, "_audits", False)
-
-
-@pytest.fixture
-def audit(tmp_path):
-    return functools.partial(AuditCollector, data_dir=tmp_path)
+from coreloop.observe import dropped, observed_tool
 
 
 @pytest.fixture
