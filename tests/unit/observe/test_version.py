@@ -71,7 +71,7 @@ def test_a_submodule_shows_its_own_commit(repository: Path) -> None:
         {".git/HEAD": "f" * 39},
     ],
 )
-def test_what_is_no_repository_has_no_version(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_folder_without_a_repository_has_no_version(tmp_path: Path, files: dict[str, str]) -> None:
     for name, body in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(body.encode("utf-8", "surrogateescape"))
