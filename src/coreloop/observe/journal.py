@@ -95,8 +95,9 @@ class Journal:
     def _rewrite_after_half_line(self, line: bytes) -> None:
         """Write a line again if it follows half a line of a process that was killed meanwhile.
 
-        Half a line and this line together are unreadable. Lines are not written with a newline in front,
-        because that would add an empty line after every complete line of another process.
+        Half a line and this line together are unreadable. A newline written in advance would become an empty
+        line if the other process was only late. The system admits one writer at a time, so the bytes before
+        this line are final.
         """
         self._end = os.lseek(self._fd, 0, os.SEEK_CUR)
         follows_half_line = (
