@@ -43,7 +43,7 @@ AT_THE_CAPS: dict[str, Any] = {
 def traced(result: object) -> None:
     """A request's first call with its result, and the look-up of a second."""
     memory = Sources()
-    memory.hear(QUESTION)
+    memory.add_question(QUESTION)
     asked = memory.look_up(ARGS)
     memory.remember("get_order_details", result, asked.echoes, ok=True)
     memory.look_up(ARGS)

@@ -13,7 +13,7 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import the collector when it is asked for: commands do without it."""
+    """Import the collector on first access: the commands do not need it."""
     if name not in __all__:
         raise AttributeError(f"module 'coreloop' has no attribute {name!r}")
     from coreloop import observe

@@ -1,4 +1,4 @@
-"""Keyword rules of coreloop.yaml: from a question to its category label."""
+"""The keyword rules of coreloop.yaml, which give a question its category label."""
 
 import re
 import unicodedata
@@ -8,30 +8,30 @@ from coreloop.records import UNSPECIFIED
 
 
 class Categories:
-    """Ordered keyword rules; the first one that matches gives the label.
+    """Ordered keyword rules; the first match gives the label.
 
     Parameters
     ----------
     rules : iterable of (label, keywords)
-        A keyword matches in any case and width. A Korean keyword matches anywhere, since particles and
-        compounds are glued on; the ends of one in Latin letters must be the ends of a word (``roe`` is
-        not in ``heroes``), English endings aside: ``refund`` is in ``refunded``, ``delivery`` in
-        ``deliveries``. A keyword of up to three letters only takes a plural ``s``.
+        Matching ignores case and character width. A Korean keyword matches anywhere, because particles
+        and compounds are written without a space. A Latin keyword matches whole words (``roe`` does not
+        match ``heroes``) and their English inflections: ``refund`` matches ``refunded``, ``delivery``
+        matches ``deliveries``. A keyword of up to three letters matches only itself and its plural in ``s``.
     """
 
     def __init__(self, rules: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
         self.rules = tuple((label, tuple(keywords)) for label, keywords in rules)
         self._rules = [(label, _any_of(keywords)) for label, keywords in self.rules if keywords]
-        every = dict.fromkeys(keyword for _, keywords in self.rules for keyword in keywords)
-        self._keywords = {keyword: re.compile(_pattern(_fold(keyword))) for keyword in every}
+        unique = dict.fromkeys(keyword for _, keywords in self.rules for keyword in keywords)
+        self._keywords = {keyword: re.compile(_pattern(_fold(keyword))) for keyword in unique}
 
     def label(self, question: str) -> str:
-        """The label of the first rule that matches, ``UNSPECIFIED`` when none does."""
+        """Return the label of the first matching rule, or ``UNSPECIFIED``."""
         folded = _fold(question)
         return next((label for label, pattern in self._rules if pattern.search(folded)), UNSPECIFIED)
 
     def keywords(self, question: str) -> tuple[str, ...]:
-        """All keywords of all rules that a question holds, in the rules' order."""
+        """Return the keywords of all rules that occur in a question, in rule order."""
         folded = _fold(question)
         return tuple(keyword for keyword, pattern in self._keywords.items() if pattern.search(folded))
 
@@ -48,9 +48,9 @@ def _pattern(keyword: str) -> str:
 
 
 def _inflected(keyword: str) -> str:
-    """A pattern of a keyword with English endings; of its last word, where it has several.
+    """Build the pattern of a keyword whose last word may have an English ending.
 
-    Not a stemmer: ``rate`` is not in ``rating``, which is another thing.
+    Not a stemmer: ``rate`` does not match ``rating``, which means something else.
     """
     stem, last = keyword[:-1], keyword[-1]
     length = len(re.split("[^a-z0-9]", keyword)[-1])

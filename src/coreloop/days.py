@@ -1,4 +1,4 @@
-"""A window of whole UTC days."""
+"""A range of UTC days."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -6,7 +6,7 @@ from datetime import date
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """Whole UTC days, both ends included."""
+    """A range of UTC days, including both ends."""
 
     since: date
     until: date

@@ -1,6 +1,6 @@
-"""Records as lines of JSON: canonical arguments, values made plain, and the size cap of a line.
+"""Records as lines of JSON: canonical arguments, conversion to plain values, and the size cap of a line.
 
-It imports the standard library, orjson and `records` alone: the collector lives in other people's servers.
+Imports only the standard library, orjson and `records`, because the collector runs in users' servers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,31 +23,31 @@ from coreloop.records import (
 MAX_LINE_BYTES: Final = 4096
 MAX_STRING_CHARS: Final = 500
 ELIDED: Final = "…"
-"""Stands for an argument's value where a line had no room for it."""
+"""Replaces an argument's value that does not fit on the line."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 _BRIEF_CHARS = 32
-# orjson kills the process where a dataclass with slots has a field that is not set.
+# orjson kills the process if a field of a dataclass with slots is not set.
 _CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 QUESTION: Final = "question"
-"""Stands in ``args_from`` for a value that the user had said."""
+"""Source in ``args_from`` of a value from the user's question."""
 _PREVIEW_CHARS = 120
 _FIELD_BYTES = {"question": 800, "error": 300, "violation": 300}
 _SHAPED_FIELDS = {"tool_calls", "override_calls", "judgment"}
 
 
 def canonical_json(value: object) -> bytes:
-    """Compact JSON with sorted keys, UTF-8; a set is written as a sorted list.
+    """Encode a value as compact UTF-8 JSON with sorted keys; a set becomes a sorted list.
 
     Raises
     ------
     TypeError
-        The value has no JSON form (`to_plain` makes one that does).
+        The value has no JSON form; convert it with `to_plain`.
     """
     return orjson.dumps(value, default=_as_plain, option=_CANONICAL)
 
 
 def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
-    """Replace every string over ``limit`` characters, at any depth, by its size and a preview."""
+    """Replace every string of more than ``limit`` characters, at any depth, by its size and a preview."""
     if isinstance(value, str):
         return value if len(value) <= limit else _truncated(value, limit)
     if isinstance(value, list):
@@ -60,10 +60,10 @@ def shorten(value: Any, *, limit: int = MAX_STRING_CHARS) -> Any:
 
 
 def to_plain(value: object) -> Any:
-    """Copy a value into what JSON can hold.
+    """Copy a value into plain JSON types.
 
-    Lone surrogates are replaced, integers over 64 bits and what has no JSON form become ``<type name>``,
-    and beyond 20 levels or 5,000 items only ``<…>`` is left: a value that contains itself ends too.
+    Lone surrogates are replaced; integers over 64 bits and values without a JSON form become ``<type name>``.
+    Values beyond 20 levels or 5,000 items become ``<…>``, so that recursive values are safe too.
     """
     return _plain(value, 20, [5000])
 
@@ -84,31 +84,30 @@ def _plain(value: object, depth: int, items_left: list[int]) -> Any:
 
 
 def text_of(value: object) -> str:
-    """``str(value)``, or ``<type name>`` of what cannot say what it is."""
+    """Return ``str(value)``, or ``<type name>`` if that raises."""
     if isinstance(value, str):
         return value
     try:
         return str(value)
-    except Exception:  # it is somebody else's method, and their request must go on
+    except Exception:  # a user's own __str__ must not break the request
         return f"<{type(value).__name__}>"
 
 
 def encode_line(record: Record, selectors: Mapping[str, Iterable[str]] | None = None) -> bytes:
     r"""Write a record as one line of at most 4,096 bytes, newline included.
 
-    What does not fit is given up in this order: long argument strings, fields of calls that are null or
-    empty, argument values of over 32 characters and lists, sizes of results and what is more than two results
-    of an argument's sources, long texts and unknown fields, ``args_from`` of the first calls, argument values
-    that are not selectors, the tail of ``override_calls``, the tail of ``tool_calls`` (counted in
-    ``tool_calls_omitted``). The hashes stay those of the whole; ``omitted_failure`` and ``omitted_error``
-    keep what the whole says about success.
+    A record that does not fit is reduced in this order: long argument strings, null or empty fields of calls,
+    lists and argument values of more than 32 characters, result sizes and all but two results among an
+    argument's sources, long texts and unknown fields, ``args_from`` of the first calls, argument values other
+    than selectors, the last ``override_calls``, the last ``tool_calls`` (counted in ``tool_calls_omitted``).
+    The hashes are those of the full record; ``omitted_failure`` and ``omitted_error`` preserve its outcome.
 
     Parameters
     ----------
     record : Record
-        ``args`` may be an ``orjson.Fragment`` that holds JSON. Every string must be encodable.
+        ``args`` may be an ``orjson.Fragment`` of JSON. Every string must be encodable.
     selectors : mapping of tool to argument names, optional
-        Selectors of the tools that differ from the default.
+        For tools whose selectors differ from the default.
 
     Returns
     -------
@@ -144,11 +143,11 @@ def _line(record: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> byte
 
 
 def _brief(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
-    """The call without empty fields; of its arguments the selectors whole, and what is short."""
+    """The call without empty fields and long argument values; selectors stay."""
     args = call["args"] if isinstance(call["args"], dict) else {}
-    kept = {key: value if _is_brief(value) else ELIDED for key, value in args.items()}
-    kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
-    return _without_empty({**call, "args": kept})
+    brief = {key: value if _is_brief(value) else ELIDED for key, value in args.items()}
+    brief |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    return _without_empty({**call, "args": brief})
 
 
 def _is_brief(value: Any) -> bool:
@@ -156,16 +155,16 @@ def _is_brief(value: Any) -> bool:
 
 
 def _without_empty(call: dict[str, Any]) -> dict[str, Any]:
-    """The call without the fields that say nothing: a reader takes a missing one for the same."""
+    """The call without null and empty fields, which readers treat as absent."""
     return {key: value for key, value in call.items() if key == "args" or (value is not None and value != [])}
 
 
 def _without_size(call: dict[str, Any]) -> dict[str, Any]:
-    """The call without the size of its result, and of each argument's sources the first two results."""
-    kept = {key: value for key, value in call.items() if key != "result_size_bytes"}
-    if "args_from" in kept:
-        kept["args_from"] = {name: _first_results(paths) for name, paths in kept["args_from"].items()}
-    return kept
+    """The call without its result's size, and with at most two results among each argument's sources."""
+    smaller = {key: value for key, value in call.items() if key != "result_size_bytes"}
+    if "args_from" in smaller:
+        smaller["args_from"] = {name: _first_results(paths) for name, paths in smaller["args_from"].items()}
+    return smaller
 
 
 def _first_results(paths: Sequence[str]) -> Sequence[str]:
@@ -174,41 +173,41 @@ def _first_results(paths: Sequence[str]) -> Sequence[str]:
 
 
 def _omit_sources(calls: list[dict[str, Any]], excess_bytes: int) -> list[dict[str, Any]]:
-    """The calls without ``args_from``, from the first on until as many bytes are saved."""
-    kept = list(calls)
-    for place in range(len(kept)):
+    """Remove ``args_from`` from the first calls until enough bytes are saved."""
+    smaller = list(calls)
+    for place in range(len(smaller)):
         if excess_bytes <= 0:
             break
-        call = dict(kept[place])
+        call = dict(smaller[place])
         sources = call.pop("args_from", None)
         if sources is not None:
             excess_bytes -= len(orjson.dumps({"args_from": sources})) - 1
-            kept[place] = call
-    return kept
+            smaller[place] = call
+    return smaller
 
 
 def _omit_tail(record: dict[str, Any], calls: list[dict[str, Any]]) -> bytes:
-    """Keep as many overrides as half a kilobyte holds, then as many calls as the line holds."""
+    """Keep as many overrides as fit into half a kilobyte, then as many calls as fit on the line."""
     overrides = [_outline_override(override) for override in record["override_calls"]]
-    kept_overrides = overrides[: _count_within(512, overrides)]
+    first_overrides = overrides[: _count_within(512, overrides)]
     flagged = has_uncleared_flag(
         ((call["name"], bool(call["extreme_flags"]), _clears(call)) for call in record["tool_calls"]),
         {override["tool"] for override in record["override_calls"] if override["succeeded"]},
     )
-    failed = any(not override["succeeded"] for override in overrides[len(kept_overrides) :])
+    failed = any(not override["succeeded"] for override in overrides[len(first_overrides) :])
     bare = {
         **record,
-        "override_calls": kept_overrides,
+        "override_calls": first_overrides,
         "tool_calls": [],
         "tool_calls_omitted": len(calls),
         "omitted_failure": flagged or failed,
     }
     if calls and not calls[-1]["ok"]:
         bare["omitted_error"] = calls[-1].get("error") or ""
-    kept = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
-    bare["tool_calls"] = calls[:kept]
-    bare["tool_calls_omitted"] = len(calls) - kept
-    if kept == len(calls):
+    n_calls = _count_within(MAX_LINE_BYTES - len(orjson.dumps(bare)) - 1, calls)
+    bare["tool_calls"] = calls[:n_calls]
+    bare["tool_calls_omitted"] = len(calls) - n_calls
+    if n_calls == len(calls):
         bare.pop("omitted_error", None)
     return orjson.dumps(bare, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -218,7 +217,7 @@ def _clears(call: ToolCall) -> bool:
 
 
 def _bounded_fields(record: Record) -> dict[str, Any]:
-    """Known fields only, their strings within a budget that sums to less than a line."""
+    """The known fields, with strings cut so that together they take less than a line."""
     fields = {
         key: _cut(value, _FIELD_BYTES.get(key, 100)) if isinstance(value, str) else value
         for key, value in record.items()
@@ -229,13 +228,13 @@ def _bounded_fields(record: Record) -> dict[str, Any]:
 
 
 def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
-    """Only a call's shape: selectors whole, of every other argument its name, and whether it is empty."""
+    """The call with its selectors, and of every other argument the name and whether it is empty."""
     args = call["args"] if isinstance(call["args"], dict) else {}
-    kept = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
-    kept |= {key: _outline_selector(args[key]) for key in selectors if key in args}
+    outlined = {key[:64]: value if value in _EMPTY else ELIDED for key, value in list(args.items())[:30]}
+    outlined |= {key: _outline_selector(args[key]) for key in selectors if key in args}
     return {
         **call,
-        "args": kept,
+        "args": outlined,
         "error": _cut(call["error"], 120) if call["error"] else call["error"],
         "overrides_used": _outline_names(call["overrides_used"]),
         "extreme_flags": _outline_names(call["extreme_flags"]),
@@ -243,7 +242,7 @@ def _outline(call: dict[str, Any], selectors: Iterable[str]) -> dict[str, Any]:
 
 
 def _outline_selector(value: Any) -> Any:
-    """A selector's value, or a list for one that is no name: the step must stay what it was."""
+    """A selector's value, or a list if it is not a name, so that the step stays the same."""
     return value if value is None or selector_value(value) != OTHER else ["…"]
 
 
@@ -269,7 +268,7 @@ def _count_within(room: int, items: Sequence[object]) -> int:
 
 
 def _cut(text: str, limit: int) -> str:
-    """The longest beginning that takes at most ``limit`` bytes as JSON, with ``…`` where it was cut."""
+    """Cut a text to at most ``limit`` bytes as JSON, ending in ``…`` if it was cut."""
     if len(orjson.dumps(text)) - 2 <= limit:
         return text
     head = text[:limit]
@@ -296,12 +295,12 @@ def _preview_chars(limit: int) -> int:
 
 
 def _expanded(args: Any) -> Any:
-    # A Fragment shows its contents to nobody, whatever the type stub says.
+    # A Fragment has no readable contents, although the type stub declares them.
     return orjson.loads(orjson.dumps(args)) if isinstance(args, orjson.Fragment) else args
 
 
 def _as_plain(value: object) -> Any:
-    """A set as a sorted list; a dataclass as its fields, without asking code of its own."""
+    """A set as a sorted list; a dataclass as its fields, without running its code."""
     kind = type(value)
     if issubclass(kind, set | frozenset):
         return sorted(cast("set[Any]", value), key=repr)

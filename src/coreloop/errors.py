@@ -1,27 +1,27 @@
-"""The errors that a user can cause, as one tree.
+"""All errors that a user can cause.
 
     CoreloopError
     ├── SettingsError      coreloop.yaml: file, line, field
-    ├── UsageError         an option or an argument that cannot be meant
-    │   └── MissingExtraError    what it needs is not installed
-    ├── WorkspaceError     a file or a folder that cannot be read or written
-    ├── NotKeptError       a rollup cannot be written; counting goes on without the cache
-    ├── GitError           git, or the repository, did not do what was asked
-    │   └── NoRepositoryError    the folder belongs to no repository
+    ├── UsageError         an invalid option or argument
+    │   └── MissingExtraError    an optional dependency is not installed
+    ├── WorkspaceError     a file or folder cannot be read or written
+    ├── RollupWriteError   a rollup cannot be written; counting continues without the cache
+    ├── GitError           a git operation failed
+    │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
-    ├── RefusedError       a check said no: exit code 1
-    └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
-        ├── ForgeAuthError           no token, or one that is not accepted
-        ├── ForgeForbiddenError      the token may not do this
-        ├── ForgeNotFoundError       no such repository or branch, or not for this token's eyes
+    ├── RefusedError       a check failed: exit code 1
+    └── ForgeError         a request to GitHub failed: status, detail
+        ├── ForgeAuthError           the token is absent or not accepted
+        ├── ForgeForbiddenError      the token lacks a permission
+        ├── ForgeNotFoundError       the repository or branch is absent, or hidden from this token
         ├── ForgeRateLimitError      too many requests: retry_at
-        ├── ForgeRefusedError        asked for something that GitHub will not do
-        │   └── PullRequestExistsError   the branch has an open pull request already
-        ├── ForgeUnavailableError    no answer, or an answer that GitHub itself is out of order
-        └── ForgeAnswerError         an answer that is not what the API promises
+        ├── ForgeRefusedError        GitHub refuses the operation
+        │   └── PullRequestExistsError   the branch already has an open pull request
+        ├── ForgeUnavailableError    no response, or a server error
+        └── ForgeAnswerError         the response does not match the documented API
 
-A command prints the message on one line and exits 2, after a RefusedError 1; so a message says what happened
-and what to do next.
+A command prints the message on one line and exits with code 2 (RefusedError: 1), so a message says what
+happened and what to do next.
 """
 
 from datetime import datetime
@@ -33,7 +33,7 @@ class CoreloopError(Exception):
 
 
 class SettingsError(CoreloopError):
-    """coreloop.yaml cannot be used as it stands."""
+    """coreloop.yaml is invalid."""
 
     def __init__(self, message: str, *, path: Path, line: int | None = None) -> None:
         where = f"{path}:{line}" if line else f"{path}"
@@ -43,35 +43,35 @@ class SettingsError(CoreloopError):
 
 
 class UsageError(CoreloopError):
-    """An option or an argument that cannot be meant."""
+    """An invalid option or argument."""
 
 
 class MissingExtraError(UsageError):
-    """What an option needs is an extra of coreloop that is not installed."""
+    """An option needs an extra of coreloop that is not installed."""
 
-    def __init__(self, extra: str, *, what: str) -> None:
-        super().__init__(f"{what} needs an extra; install it: pip install 'dartlab-coreloop[{extra}]'")
+    def __init__(self, extra: str, *, feature: str) -> None:
+        super().__init__(f"{feature} needs an extra; install it: pip install 'dartlab-coreloop[{extra}]'")
         self.extra = extra
 
 
 class WorkspaceError(CoreloopError):
-    """A file or a folder that cannot be read or written."""
+    """A file or folder cannot be read or written."""
 
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
 
 
-class NotKeptError(CoreloopError):
-    """A rollup cannot be written. Its one argument is the message, so it can come from another process."""
+class RollupWriteError(CoreloopError):
+    """A rollup cannot be written. Its only argument is the message, so worker processes can pickle it."""
 
 
 class GitError(CoreloopError):
-    """Git, or the repository, did not do what was asked."""
+    """A git operation failed."""
 
 
 class NoRepositoryError(GitError):
-    """The folder belongs to no repository."""
+    """The folder is not in a git repository."""
 
 
 class ReachError(CoreloopError):
@@ -79,59 +79,59 @@ class ReachError(CoreloopError):
 
 
 class RefusedError(CoreloopError):
-    """A check said no; the exit code is 1."""
+    """A check failed; the exit code is 1."""
 
 
 class ForgeError(CoreloopError):
-    """GitHub, or the way to it, did not do what was asked.
+    """A request to GitHub failed.
 
     Attributes
     ----------
     status : int | None
-        HTTP status of the answer; None when there was no answer.
-    said : str
-        GitHub's own words, on one line, without the token; "" when it gave none.
+        HTTP status, or None without a response.
+    detail : str
+        GitHub's own message on one line, without the token; may be empty.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, said: str = "") -> None:
+    def __init__(self, message: str, *, status: int | None = None, detail: str = "") -> None:
         super().__init__(message)
         self.status = status
-        self.said = said
+        self.detail = detail
 
 
 class ForgeAuthError(ForgeError):
-    """There is no token, or it is not accepted."""
+    """The token is absent or not accepted."""
 
 
 class ForgeForbiddenError(ForgeError):
-    """The token may not do this."""
+    """The token lacks a permission."""
 
 
 class ForgeNotFoundError(ForgeError):
-    """No such repository or branch, or the token may not see it: GitHub does not tell which."""
+    """The repository or branch is absent, or hidden from this token; GitHub does not say which."""
 
 
 class ForgeRateLimitError(ForgeError):
-    """Too many requests; ``retry_at`` says from when on they are answered again, if GitHub said so."""
+    """Too many requests; ``retry_at`` is when GitHub accepts requests again, if known."""
 
     def __init__(
-        self, message: str, *, status: int, said: str = "", retry_at: datetime | None = None
+        self, message: str, *, status: int, detail: str = "", retry_at: datetime | None = None
     ) -> None:
-        super().__init__(message, status=status, said=said)
+        super().__init__(message, status=status, detail=detail)
         self.retry_at = retry_at
 
 
 class ForgeRefusedError(ForgeError):
-    """Asked for something that GitHub will not do."""
+    """GitHub refuses the operation."""
 
 
 class PullRequestExistsError(ForgeRefusedError):
-    """The branch has an open pull request already."""
+    """The branch already has an open pull request."""
 
 
 class ForgeUnavailableError(ForgeError):
-    """No answer, or an answer that GitHub itself is out of order. What was asked may have been done."""
+    """No response, or a server error. The operation may have succeeded."""
 
 
 class ForgeAnswerError(ForgeError):
-    """An answer that is not what the API promises."""
+    """The response does not match the documented API."""

@@ -16,4 +16,4 @@ CLI_MODULES: Final = frozenset(
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | None:
     """The error to show if the module that is missing belongs to the extra ``cli``."""
     module = (error.name or "").partition(".")[0]
-    return MissingExtraError("cli", what="the command line") if module in CLI_MODULES else None
+    return MissingExtraError("cli", feature="the command line") if module in CLI_MODULES else None

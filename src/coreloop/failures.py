@@ -1,6 +1,6 @@
-"""The classes of errors and the kinds of failures: their names, and the words that tell an error's class.
+"""Failure labels and error classes, and the words that decide an error's class.
 
-The standard library alone at import: the guard holds proposed lines against these names.
+Imports only the standard library: the guard checks proposed lines against these names.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from coreloop.errors import UsageError
 
 LABELS: Final = ("error", "violation", "chunk_len_low", "extreme_flags", "override_failed", "tool_error")
-"""What may speak against a record."""
+"""Reasons why a request counts as failed."""
 
 CLASSES: Final = (
     "transient_network",
@@ -22,7 +22,7 @@ CLASSES: Final = (
     "not_found",
     "other",
 )
-"""What an error may be about; `error_class` tells which."""
+"""Classes of errors; see `error_class`."""
 
 TRANSIENT: Final = frozenset({"transient_network", "rate_limit"})
 """Classes that say nothing about how a tool was called."""
@@ -31,16 +31,15 @@ BITS: Final = {name: 1 << place for place, name in enumerate((*LABELS, *CLASSES)
 """One bit for each label and class."""
 
 MAX_ERROR_CHARS: Final = 2000
-"""No more of an error's text is looked at."""
+"""The part of an error's text that is classified."""
 
-# In order: an error that names a status and a missing thing is about the status. A word that has a pattern
-# counts only where that matches.
+# Order matters: an error that names a status and a missing resource is about the status.
 _WORDS: Final = (
     ("rate_limit", ("too many requests", "quota exceeded", "요청 한도")),
     (
         "transient_network",
         (
-            *(f"connection {what}" for what in ("reset", "refused", "aborted", "closed", "error")),
+            *(f"connection {problem}" for problem in ("reset", "refused", "aborted", "closed", "error")),
             *("connecterror", "connectionerror", "econnreset", "econnrefused", "network is unreachable"),
             *("name resolution", "getaddrinfo", "bad gateway", "service unavailable", "gateway time"),
             *("temporarily unavailable", "remote end closed", "broken pipe", "overloaded", "네트워크"),
@@ -77,6 +76,7 @@ _WORDS: Final = (
         ),
     ),
 )
+# Words that count only if their pattern matches too.
 _PATTERNS: Final = {
     "rate_limit": (
         ("rate", re.compile(r"rate.?limit")),
@@ -92,9 +92,9 @@ _SIGNS: Final[list[tuple[str, str, re.Pattern[str] | None]]] = [
 ]
 
 
-@lru_cache(maxsize=16_384)  # each text is asked about for its call, its record and the record's outcome
+@lru_cache(maxsize=16_384)  # each text is classified for its call, its record and the record's outcome
 def error_class(text: str) -> str:
-    """Class of an error text.
+    """Classify an error text.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def error_class(text: str) -> str:
         ``other``.
     """
     lower = text[:MAX_ERROR_CHARS].lower()
-    found = _finder()(lower, overlapping=True)
-    for index, _, _ in found if len(found) < 2 else sorted(found):
+    matches = _finder()(lower, overlapping=True)
+    for index, _, _ in matches if len(matches) < 2 else sorted(matches):
         _, name, pattern = _SIGNS[index]
         if pattern is None or pattern.search(lower):
             return name
@@ -113,31 +113,31 @@ def error_class(text: str) -> str:
 
 @cache
 def _finder() -> Callable[..., list[tuple[int, int, int]]]:
-    from ahocorasick_rs import AhoCorasick  # only who reads errors needs it
+    from ahocorasick_rs import AhoCorasick  # not needed by the guard
 
     return AhoCorasick([word for word, _, _ in _SIGNS]).find_matches_as_indexes
 
 
 def known_types(names: Iterable[str]) -> frozenset[str]:
-    """The labels and classes that a user named.
+    """Return the labels and classes that a user named.
 
     Raises
     ------
     UsageError
-        One of them is neither.
+        A name is neither a label nor a class.
     """
     wanted = frozenset(filter(None, (name.strip() for name in names)))
     unknown = sorted(wanted - set(BITS))
     if unknown:
-        raise UsageError(f"{unknown[0]!r} is no failure type; known are {', '.join(BITS)}")
+        raise UsageError(f"{unknown[0]!r} is not a failure type; choose from {', '.join(BITS)}")
     return wanted
 
 
 def bits_of(names: Collection[str]) -> int:
-    """The bit set of labels and classes; unknown names are nothing."""
+    """Return the bit set of labels and classes; unknown names are ignored."""
     return sum(BITS.get(name, 0) for name in set(names))
 
 
 def names_of(bits: int, *, among: Sequence[str] = LABELS) -> tuple[str, ...]:
-    """The labels, or classes, in a bit set."""
+    """Return the labels, or classes, in a bit set."""
     return tuple(name for name in among if bits & BITS[name])

@@ -1,4 +1,4 @@
-"""How a file that others read is written: whole or not at all, and by one process at a time."""
+"""Atomic writes, appends and locks for files that other processes read."""
 
 import errno
 import os
@@ -12,40 +12,40 @@ from typing import BinaryIO, Final
 from coreloop.errors import WorkspaceError
 from coreloop.leftovers import temporary_file
 
-_AT_ONCE: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Of a pipe that has nobody at its other end, too; a regular file does not know the difference."""
+_OPEN_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""``O_NONBLOCK``: opening a pipe without a peer must not block. Regular files ignore it."""
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a file of mode 0600 in a folder of mode 0700: under a name beside it, then renamed.
+    """Write a file of mode 0600 in a folder of mode 0700 by way of a temporary file.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be made or the disk is full; ``path`` is as it was.
+        The folder cannot be created or the disk is full; ``path`` is unchanged.
     """
     _write(path, data, file_mode=0o600, folder_mode=0o700)
 
 
 def write_private_together(contents: Mapping[Path, bytes]) -> None:
-    """`write_private` for files that belong together: all are on the disk before the first gets its name.
+    """`write_private` for files that belong together: all are on disk before the first is renamed.
 
     Parameters
     ----------
     contents : mapping of Path to bytes
-        In the order in which they get their names; all in one folder.
+        In the order of renaming; all in the same folder.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be made or the disk is full; every file is as it was.
+        The folder cannot be created or the disk is full; every file is unchanged.
     """
     first, *_ = paths = list(contents)
     with _writing(first), ExitStack() as renamed:
         for path in paths:
-            _refuse_odd(path)
+            _require_regular(path)
         first.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # reversed: the stack unwinds from its end
+        # reversed, because the stack unwinds from its end
         temporaries = {path: renamed.enter_context(replacing(path)) for path in reversed(paths)}
         for path, data in contents.items():
             with _writing(path):
@@ -53,26 +53,26 @@ def write_private_together(contents: Mapping[Path, bytes]) -> None:
 
 
 def write_public(path: Path, data: bytes) -> None:
-    """`write_private` for a file that everybody may read, as far as the umask lets them.
+    """`write_private` for a file that other users may read, as far as the umask allows.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be made or the disk is full; ``path`` is as it was.
+        The folder cannot be created or the disk is full; ``path`` is unchanged.
     """
     _write(path, data, file_mode=0o666, folder_mode=0o777)
 
 
 def rewrite_file(path: Path, data: bytes) -> None:
-    """Replace an existing file, whole or not at all; it keeps its mode, and a link stays a link.
+    """Replace the content of an existing file atomically; its mode stays, and a link stays a link.
 
     Raises
     ------
     WorkspaceError
-        There is no such file, or it cannot be written; it is as it was.
+        The file is absent or cannot be written; it is unchanged.
     """
     with _writing(path):
-        _refuse_odd(path)
+        _require_regular(path)
         path = path.resolve(strict=True)
         mode = path.stat().st_mode & 0o7777
         with replacing(path) as temporary:
@@ -82,7 +82,7 @@ def rewrite_file(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
-    """A new empty file beside ``path``: takes its name when the block succeeds, is removed when it fails.
+    """Provide a temporary file that replaces ``path`` if the block succeeds and is removed if it fails.
 
     Parameters
     ----------
@@ -94,23 +94,23 @@ def replacing(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
     Yields
     ------
     Path
-        ``.{name}.{random}.partial``: what a killed process left there goes when the next one writes.
+        ``.{name}.{random}.partial``. The next write removes files that a killed process left behind.
 
     Raises
     ------
     OSError
-        The file cannot be made or renamed; ``path`` is as it was.
+        The file cannot be created or renamed; ``path`` is unchanged.
     """
-    # tempfile.mkstemp would make it 0600, and the umask cannot be asked without setting it
+    # tempfile.mkstemp always uses 0600, and the umask cannot be read without setting it
     with temporary_file(path, mode=mode) as temporary:
         yield temporary
         temporary.replace(path)
 
 
 def append_private(path: Path, lines: Iterable[str]) -> None:
-    """Append lines to a file of mode 0600 with one write, so that two processes cannot mix theirs.
+    """Append lines to a file of mode 0600 with a single write, so that processes cannot interleave them.
 
-    After half a line, which a process that died may have left, a newline comes first.
+    A newline comes first after an incomplete line, which a killed process may have left.
 
     Raises
     ------
@@ -121,8 +121,8 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
     data = (f"\n{text}" if _ends_torn(path) else text).encode("utf-8", "replace")
     with _writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _refuse_odd(path)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE, 0o600)
+        _require_regular(path)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN_FLAGS, 0o600)
         try:
             _append(descriptor, data)
         finally:
@@ -130,7 +130,7 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
 
 
 def read_file(path: Path) -> bytes:
-    """A file's bytes.
+    """Read the bytes of a regular file.
 
     Raises
     ------
@@ -142,18 +142,18 @@ def read_file(path: Path) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read it, and nothing else: a pipe would be waited for without end.
+    """Open a regular file for reading; a pipe would block forever.
 
     Raises
     ------
     OSError
-        It cannot be opened, or is not a regular file; ``strerror`` says so.
+        It cannot be opened, or is not a regular file (see ``strerror``).
     """
-    _refuse_odd(path, path.stat())
-    descriptor = os.open(path, os.O_RDONLY | _AT_ONCE)
+    _require_regular(path, path.stat())
+    descriptor = os.open(path, os.O_RDONLY | _OPEN_FLAGS)
     file = os.fdopen(descriptor, "rb")
     try:
-        _refuse_odd(path, os.fstat(descriptor))
+        _require_regular(path, os.fstat(descriptor))
     except OSError:
         file.close()
         raise
@@ -162,12 +162,12 @@ def open_regular(path: Path) -> BinaryIO:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A lock that is held: its open file."""
+    """A held lock and its open file."""
 
     descriptor: int | None
 
-    def is_alone(self) -> bool:
-        """Turn a shared lock into one that nobody else has, if nobody else has it; else it is lost."""
+    def make_exclusive(self) -> bool:
+        """Turn a shared lock into an exclusive lock; it is lost if another process shares it."""
         if self.descriptor is None:
             return True
         import fcntl
@@ -180,15 +180,15 @@ class Lock:
 
 @contextmanager
 def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
-    """Let one process at a time read, decide and write in a folder; with ``shared``, let all read.
+    """Lock a folder, so that one process at a time reads, decides and writes; ``shared`` locks for reading.
 
-    The lock is the operating system's, so it ends with the process in any case. Where there is no ``fcntl``
-    (Windows) the last writer wins.
+    The operating system releases the lock when the process ends. Without ``fcntl`` (Windows) nothing is
+    locked, and the last writer wins.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be made or written.
+        The folder cannot be created or written.
     """
     try:
         import fcntl
@@ -207,7 +207,7 @@ def locked(folder: Path, *, shared: bool = False) -> Iterator[Lock]:
 
 def _write(path: Path, data: bytes, *, file_mode: int, folder_mode: int) -> None:
     with _writing(path):
-        _refuse_odd(path)
+        _require_regular(path)
         path.parent.mkdir(mode=folder_mode, parents=True, exist_ok=True)
         with replacing(path, mode=file_mode) as temporary:
             _fill(temporary, data)
@@ -220,8 +220,8 @@ def _fill(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _refuse_odd(path: Path, status: os.stat_result | None = None) -> None:
-    """Raise `OSError` for a folder, a pipe, a socket, a device or links in a circle; absent is fine."""
+def _require_regular(path: Path, status: os.stat_result | None = None) -> None:
+    """Raise `OSError` for a folder, a pipe, a socket, a device or circular links; an absent file passes."""
     if status is None:
         try:
             status = path.stat()
@@ -230,7 +230,7 @@ def _refuse_odd(path: Path, status: os.stat_result | None = None) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def _append(descriptor: int, data: bytes) -> None:
@@ -239,7 +239,7 @@ def _append(descriptor: int, data: bytes) -> None:
 
 
 def _ends_torn(path: Path) -> bool:
-    """Whether the last line has no newline; another process's write under way costs an empty line at most."""
+    """Whether the last line has no newline; a concurrent write adds an empty line at most."""
     if not path.exists():
         return False
     with _reading(path), open_regular(path) as file:

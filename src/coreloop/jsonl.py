@@ -1,6 +1,6 @@
-"""JSON lines: one value a line, appended with one write, and read with a count of what was skipped.
+"""JSON Lines files: append values, and read them with a count of the skipped lines.
 
-For small files. Records have readers of their own: `coreloop.mine.decode`, `coreloop.sanitize.lines`.
+For small files. Records have their own readers: `coreloop.mine.decode`, `coreloop.sanitize.lines`.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Lines(Generic[_Value]):
-    """What a file holds.
+    """The content of a file.
 
     Attributes
     ----------
     values : tuple
-        In their order.
+        In file order.
     skipped : mapping of str to int
-        Lines that cannot be read, by reason; an empty line is not one.
+        Number of unreadable lines by reason; empty lines do not count.
     """
 
     values: tuple[_Value, ...]
@@ -39,14 +39,14 @@ class Lines(Generic[_Value]):
 
 
 def append(path: Path, value: Any) -> None:
-    """Append a value to a file of mode 0600; after half a line a newline comes first.
+    """Append a value to a file of mode 0600; a newline comes first after an incomplete line.
 
     Parameters
     ----------
     path : Path
-        Made, with its folder, where it is missing.
+        Created with its folder if absent.
     value : Any
-        A dataclass or whatever else `orjson.dumps` takes, without text that UTF-8 cannot hold.
+        A dataclass or any other value that `orjson.dumps` accepts; texts must be valid UTF-8.
 
     Raises
     ------
@@ -62,13 +62,13 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
     Parameters
     ----------
     path : Path
-        Read whole.
+        The file.
     kind : type
-        A dataclass or a `msgspec.Struct`; fields that it does not have are ignored.
+        A dataclass or a `msgspec.Struct`; unknown fields are ignored.
     other : str
-        Why a line is skipped that is JSON, but none of the kind: ``not a judgment``.
+        Reason to report for a line of JSON that is not of this type: ``not a judgment``.
     newest : int, optional
-        The newest ``schema_version`` that this program knows; without it, lines have none.
+        The newest ``schema_version`` that this program can read; by default lines have no version.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
     Raises
     ------
     WorkspaceError
-        The file cannot be read, or a line is of a newer version: what it says would silently be lost.
+        The file cannot be read, or a line has a newer version, whose content would silently be lost.
     """
     values: list[_Value] = []
     skipped: Counter[str] = Counter()
@@ -96,7 +96,7 @@ def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = Non
 
 
 def with_zone(moment: datetime) -> datetime:
-    """A time as a line has it; without a zone it is UTC."""
+    """Return a time with its zone, UTC by default."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 

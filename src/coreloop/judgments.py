@@ -1,6 +1,6 @@
-"""Human verdicts: ``judgments/YYYY-MM-DD.jsonl``, and what the newest ones say.
+"""Human verdicts on records and candidates, stored in ``judgments/YYYY-MM-DD.jsonl``.
 
-They lie over records and candidates, which are never rewritten.
+Records and candidates are never rewritten; the newest verdict on each of them counts.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ _SCHEMA_VERSION: Final = 1
 
 
 class Verdict(StrEnum):
-    """P pass and T tolerable speak for a thing, C caveat and V violation against it."""
+    """P (pass) and T (tolerable) are positive, C (caveat) and V (violation) negative."""
 
     PASS = "P"
     TOLERABLE = "T"
@@ -31,14 +31,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
-    """One line: who said what about which thing, when and why.
+    """A verdict with its subject, author, time and cause.
 
     Attributes
     ----------
     id : str
         Of a request, a candidate or a counterexample.
     key : str or None
-        Of the candidate or counterexample, the same on every night; None for a request.
+        Stable key of the candidate or counterexample; None for a request.
     """
 
     schema_version: int = _SCHEMA_VERSION
@@ -50,45 +50,52 @@ class Judgment:
     judged_by: str
 
     @property
-    def thing(self) -> str:
-        """What the verdict is about, whatever its id was on that night."""
+    def subject(self) -> str:
+        """The request's id, or the stable key of the candidate or counterexample."""
         return self.id if self.key is None else self.key
 
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """All verdicts that were ever given.
+    """All verdicts.
 
     Attributes
     ----------
     given : tuple of Judgment
         By time, then by their order in the files.
     skipped : dict of str to int
-        Lines that cannot be read, by reason.
+        Number of unreadable lines by reason.
     """
 
     given: tuple[Judgment, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def newest(self) -> dict[str, Judgment]:
-        """The verdict that counts, by thing: a request's id, a candidate's or counterexample's key."""
-        return {one.thing: one for one in self.given}
+        """Return the verdict that counts for each subject."""
+        return {judgment.subject: judgment for judgment in self.given}
 
     def of_requests(self) -> dict[str, str]:
-        """Request id -> P, T, C or V, for `coreloop.mine.rollup.MineSettings`."""
-        return {one.id: str(one.verdict) for one in self.newest().values() if one.key is None}
+        """Return request id -> P, T, C or V, for `coreloop.mine.rollup.MineSettings`."""
+        newest = self.newest().values()
+        return {judgment.id: str(judgment.verdict) for judgment in newest if judgment.key is None}
 
     def rejected(self) -> frozenset[str]:
-        """Keys that are not proposed again, until somebody gives them a P or a T."""
+        """Return the keys that are not proposed again until they get a P or a T."""
         newest = self.newest().values()
-        return frozenset(one.key for one in newest if one.key is not None and not one.verdict.passes)
+        return frozenset(
+            judgment.key for judgment in newest if judgment.key is not None and not judgment.verdict.passes
+        )
 
     def disagreements(self) -> list[tuple[Judgment, Judgment]]:
-        """The newest verdict and the newest one of anybody else, where one passes and the other does not."""
+        """Return each newest verdict with a contradicting newest verdict of another person."""
         newest = self.newest()
-        others = {one.thing: one for one in self.given if one.judged_by != newest[one.thing].judged_by}
-        pairs = [(newest[thing], other) for thing, other in others.items()]
-        return [(one, other) for one, other in pairs if one.verdict.passes != other.verdict.passes]
+        others = {
+            judgment.subject: judgment
+            for judgment in self.given
+            if judgment.judged_by != newest[judgment.subject].judged_by
+        }
+        pairs = [(newest[subject], other) for subject, other in others.items()]
+        return [(latest, other) for latest, other in pairs if latest.verdict.passes != other.verdict.passes]
 
 
 def append_judgment(folder: Path, judgment: Judgment) -> Path:
@@ -97,9 +104,9 @@ def append_judgment(folder: Path, judgment: Judgment) -> Path:
     Parameters
     ----------
     folder : Path
-        Made where it is missing.
+        Created if absent.
     judgment : Judgment
-        Its time is UTC; its texts are such as UTF-8 can hold.
+        Its time is UTC; its texts are valid UTF-8.
 
     Returns
     -------
@@ -117,12 +124,12 @@ def append_judgment(folder: Path, judgment: Judgment) -> Path:
 
 
 def read_judgments(folder: Path) -> Judgments:
-    """Read every verdict of a folder; none where there is no folder.
+    """Read all verdicts of a folder, which may be absent.
 
     Raises
     ------
     WorkspaceError
-        A file cannot be read, or a line is of a newer version: what it says would silently be lost.
+        A file cannot be read, or a line has a newer version, whose content would silently be lost.
     """
     given: list[Judgment] = []
     skipped: Counter[str] = Counter()

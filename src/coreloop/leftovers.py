@@ -1,7 +1,7 @@
-"""Temporary files and folders that do not outlive a kill for long, and workers that end with their parent.
+"""Temporary files and folders that are cleaned up even after a kill, and workers that end with their parent.
 
-Each is locked by the process that made it. The lock ends with the process in any case, so the next one that
-makes such a file or folder removes those that nobody holds. Where there is no ``fcntl`` (Windows) they stay.
+The process that creates a temporary file or folder locks it, and the lock ends with the process. Later
+processes remove those without a lock. Without ``fcntl`` (Windows) they stay.
 """
 
 import os
@@ -26,12 +26,12 @@ _CLOSE_IN_CHILDREN: Final = getattr(os, "O_CLOEXEC", 0)
 
 @contextmanager
 def temporary_file(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
-    """A new empty file ``.{name}.{random}.partial`` beside ``path``; gone after the block, unless renamed.
+    """Create an empty file ``.{name}.{random}.partial`` next to ``path``; removed after the block.
 
     Raises
     ------
     OSError
-        It cannot be made.
+        It cannot be created.
     """
     remove_leftovers(path.parent, _PARTIAL)
 
@@ -48,25 +48,25 @@ def temporary_file(path: Path, *, mode: int = 0o600) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Path]:
-    """A new folder ``{prefix}{random}`` for this user alone; gone after the block, unless renamed.
+    """Create a folder ``{prefix}{random}`` of mode 0700; removed after the block.
 
     Parameters
     ----------
     prefix : str
-        Nothing else in the parent begins with it and goes on with 16 hex digits.
+        No other name in the parent may be this prefix and 16 hex digits.
     parent : Path, optional
         The system's folder for temporary files by default.
 
     Raises
     ------
     OSError
-        It cannot be made.
+        It cannot be created.
     """
-    above = parent if parent is not None else Path(tempfile.gettempdir())
-    remove_leftovers(above, re.compile(rf"{re.escape(prefix)}[0-9a-f]{{16}}"))
+    parent = parent if parent is not None else Path(tempfile.gettempdir())
+    remove_leftovers(parent, re.compile(rf"{re.escape(prefix)}[0-9a-f]{{16}}"))
 
     def make(token: str) -> tuple[Path, int | None]:
-        folder = above / f"{prefix}{token}"
+        folder = parent / f"{prefix}{token}"
         folder.mkdir(mode=0o700)
         return folder, os.open(folder, os.O_RDONLY | _CLOSE_IN_CHILDREN) if fcntl is not None else None
 
@@ -78,9 +78,9 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
 
 
 def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:
-    """Remove the files and folders of such names that are this user's and that no process holds.
+    """Remove this user's files and folders with matching names that no process has locked.
 
-    Links are not followed; what cannot be removed stays.
+    Links are not followed. Errors are ignored.
     """
     if fcntl is None:
         return
@@ -92,7 +92,7 @@ def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:
 
 
 def end_with_parent() -> None:
-    """Let this process, a worker of `multiprocessing`, end when the process that started it has ended."""
+    """Make this `multiprocessing` worker exit when its parent process ends."""
     from multiprocessing import parent_process
     from threading import Thread
 
@@ -102,7 +102,7 @@ def end_with_parent() -> None:
 
     def watch() -> None:
         parent.join()
-        os._exit(1)  # nobody waits for an answer, and a worker that is blocked on a pipe ends no other way
+        os._exit(1)  # a worker that is blocked on a pipe ends no other way
 
     Thread(target=watch, name="end_with_parent", daemon=True).start()
 
@@ -111,10 +111,10 @@ def end_with_parent() -> None:
 def _held(make: Callable[[str], tuple[Path, int | None]]) -> Iterator[Path]:
     path, descriptor = make(token_hex(8))
     while descriptor is not None and not _lock(path, descriptor):
-        os.close(descriptor)  # another process took it for a leftover, before it was locked
+        os.close(descriptor)  # another process removed it as a leftover before it was locked
         path, descriptor = make(token_hex(8))
     if fcntl is None and descriptor is not None:
-        os.close(descriptor)  # an open file cannot be renamed there
+        os.close(descriptor)  # Windows cannot rename an open file
         descriptor = None
     try:
         yield path
@@ -124,7 +124,7 @@ def _held(make: Callable[[str], tuple[Path, int | None]]) -> Iterator[Path]:
 
 
 def _lock(path: Path, descriptor: int) -> bool:
-    """Lock what was made; whether it is still there then."""
+    """Lock a new file or folder; whether it still exists afterwards."""
     if fcntl is None:
         return True
     try:
@@ -132,7 +132,7 @@ def _lock(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except (BlockingIOError, FileNotFoundError):
         return False
-    except OSError:  # a file system without locks: nobody can lock, so nobody removes
+    except OSError:  # a file system without locks: leftovers are never removed
         return True
 
 

@@ -1,6 +1,6 @@
-"""The v2 record: its fields, its words, its hashes. Everything else speaks in these words.
+"""The v2 record: its fields, vocabulary and hashes, which all other modules use.
 
-It imports the standard library alone, because the guard does; `coreloop.encoding` writes records as lines.
+Imports only the standard library, because the guard does; `coreloop.encoding` writes records as lines.
 """
 
 import re
@@ -16,7 +16,7 @@ SCHEMA_VERSION: Final = 2
 UNSPECIFIED: Final = "UNSPECIFIED"
 DEFAULT_SELECTORS: Final = ("axis", "sub")
 OTHER: Final = "<other: a list, an object or a text of over 80 characters, which names no sub-function>"
-"""What is stored for a selector's value that is no name; longer than a name, so that none can be it."""
+"""Stored for a selector's value that is not a name; longer than any name, so that they cannot be confused."""
 _SELECTOR_CHARS = 80
 _LABEL = re.compile(r"[A-Za-z0-9]{1,32}(-[A-Za-z0-9]{1,32}){0,3}")
 _NOT_WORD = re.compile(r"[^\w\s]|_")
@@ -24,7 +24,7 @@ _STEP_SYNTAX = re.compile(r'[()=,<>"\\\x00-\x1f]')
 
 
 class ToolCall(TypedDict):
-    """One call of a tool; ``args_hash`` is over the arguments as they were before any cut."""
+    """One call of a tool; ``args_hash`` covers the arguments before any truncation."""
 
     name: str
     args: Any
@@ -36,8 +36,8 @@ class ToolCall(TypedDict):
     overrides_used: Sequence[str] | None
     extreme_flags: Sequence[str]
     args_from: NotRequired[dict[str, list[str]]]
-    """Argument -> where its value stood before the call: fields of earlier results, ``question``; an empty
-    list where it was looked for and stood nowhere."""
+    """Argument -> where its value occurred before the call: fields of earlier results, or ``question``; empty
+    if it did not occur."""
 
 
 class OverrideCall(TypedDict):
@@ -83,46 +83,43 @@ class Record(TypedDict):
     session_hash: NotRequired[str]
     tool_calls_omitted: NotRequired[int]
     omitted_failure: NotRequired[bool]
-    """Only where calls or overrides were omitted for size: whether any call's flag was left uncleared, or an
+    """Only if calls or overrides were omitted for size: whether any call's flag was left uncleared, or an
     omitted override failed."""
     omitted_error: NotRequired[str]
-    """Only where the last call was omitted and failed: its error, up to 120 bytes."""
+    """Only if the last call was omitted and failed: its error, up to 120 bytes."""
     origin: NotRequired[str]
     tools_version: NotRequired[str]
-    """Which docstrings the model saw: the commit that served them, or the caller's own name for it."""
+    """Version of the docstrings that the model saw: a commit, or a name chosen by the caller."""
 
 
 def is_category(label: str) -> bool:
-    """Whether ``label`` may stand in a docstring: one to four parts of ASCII letters and digits."""
+    """Whether ``label`` may appear in a docstring: one to four parts of ASCII letters and digits."""
     return _LABEL.fullmatch(label) is not None
 
 
 def normalize_question(question: str) -> str:
-    """Fold a question to what it asks.
-
-    NFKC, lower case, everything but letters, digits and spaces removed, spaces collapsed.
-    """
+    """Normalize a question: NFKC, lower case, only letters, digits and single spaces."""
     folded = _NOT_WORD.sub("", unicodedata.normalize("NFKC", question).lower())
     return " ".join(folded.split())
 
 
 def hash_question(question: str) -> str:
-    """``"sha256:"`` and 16 hex digits of SHA-256 of the normalised question."""
+    """Return ``"sha256:"`` and 16 hex digits of SHA-256 of the normalised question."""
     return f"sha256:{_digest(normalize_question(question).encode('utf-8', 'replace'))}"
 
 
 def hash_session(session_id: str) -> str:
-    """``"session:"`` and 16 hex digits of SHA-256 of a session's id."""
+    """Return ``"session:"`` and 16 hex digits of SHA-256 of a session's id."""
     return f"session:{_digest(session_id.encode('utf-8', 'replace'))}"
 
 
 def hash_args(canonical: bytes) -> str:
-    """16 hex digits of SHA-256 of the arguments' canonical JSON."""
+    """Return 16 hex digits of SHA-256 of the arguments' canonical JSON."""
     return _digest(canonical)
 
 
 def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAULT_SELECTORS) -> str:
-    """One call's part of the sequence: the tool and the sub-function that was chosen.
+    """Format one call as a step of the sequence: the tool and the chosen sub-function.
 
     Parameters
     ----------
@@ -131,13 +128,13 @@ def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAU
     args : mapping
         The call's arguments; all but the selectors are ignored.
     selectors : iterable of str
-        Arguments that choose a sub-function, in the order in which they are written.
+        Arguments that choose a sub-function, in output order.
 
     Returns
     -------
     str
         ``analysis(axis=수익성)``, ``show()``. A value that could be mistaken for syntax is written as a
-        JSON string; one that is no name (over 80 characters, a list, an object) as ``<other>``; a null
+        JSON string; a value that is not a name (over 80 characters, a list, an object) as ``<other>``; null
         counts as absent.
     """
     chosen = [f"{key}={_selector_text(args[key])}" for key in selectors if args.get(key) is not None]
@@ -145,12 +142,12 @@ def step(name: str, args: Mapping[str, object], selectors: Iterable[str] = DEFAU
 
 
 def selector_value(value: object) -> str:
-    """A selector's value as files store it: NFC and trimmed, so that one axis has one spelling.
+    """Normalize a selector's value (NFC, trimmed), so that an axis has a single spelling.
 
     Returns
     -------
     str
-        At most 80 characters; `OTHER` for what is no name. `step` makes the same of it as of ``value``.
+        At most 80 characters; `OTHER` if it is not a name. `step` treats it like ``value``.
     """
     if isinstance(value, str):
         text = unicodedata.normalize("NFC", value).strip()
@@ -161,38 +158,38 @@ def selector_value(value: object) -> str:
 
 
 def _selector_text(value: object) -> str:
-    """A selector's value as it stands in a step, where a name may not look like syntax."""
+    """A selector's value in a step, quoted if it looks like syntax."""
     text = selector_value(value)
     return "<other>" if text == OTHER else _quoted(text)
 
 
 def join_steps(steps: Iterable[str]) -> str:
-    """Steps of the calls that were ok, in order -> the sequence; immediate repeats count once."""
-    return ">".join(one for one, _ in groupby(steps))
+    """Join the steps of the successful calls to the sequence; immediate repeats count once."""
+    return ">".join(unique_step for unique_step, _ in groupby(steps))
 
 
 @lru_cache(maxsize=1024)  # a server repeats a few sequences all day
 def hash_sequence(sequence: str) -> str:
-    """``"seq:"`` and 16 hex digits of SHA-256 of the sequence's text."""
+    """Return ``"seq:"`` and 16 hex digits of SHA-256 of the sequence's text."""
     return f"seq:{_digest(sequence.encode('utf-8', 'replace'))}"
 
 
 def encodable(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 cannot hold, replaced by ``?``."""
+    """Replace lone surrogates, which UTF-8 cannot encode, by ``?``."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def has_uncleared_flag(calls: Iterable[tuple[str, bool, bool]], overridden: Collection[str]) -> bool:
-    """Whether a tool reported an implausible value that no override of it cleared.
+    """Whether a tool reported an implausible value that no override cleared.
 
     Parameters
     ----------
     calls : iterable of (str, bool, bool)
         In order: the tool, whether it raised a flag, and whether it was called with overrides and was ok. A
-        later call of the last kind that raises none clears the tool.
+        later successful call with overrides and without a flag clears the tool.
     overridden : collection of str
-        Tools of recorded overrides that succeeded. These carry no place among the calls; they are made
-        because of a flag, so after it.
+        Tools of recorded overrides that succeeded. Their position among the calls is unknown, but an override
+        always follows a flag.
     """
     flagged: set[str] = set()
     for tool, raises, clears in calls:
@@ -208,7 +205,7 @@ def _quoted(text: str) -> str:
 
 
 def digest64(text: str) -> int:
-    """The first 64 bits of SHA-256 of a text, as `hash_sequence` and its like write them in hex."""
+    """Return the first 64 bits of a text's SHA-256, which `hash_sequence` and the others write in hex."""
     return int.from_bytes(sha256(text.encode("utf-8", "replace")).digest()[:8], "big")
 
 

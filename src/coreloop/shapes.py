@@ -1,9 +1,8 @@
-"""JSON as frozen dataclasses: checked once, with an error that names the field. The standard library alone.
+"""Validate JSON into frozen dataclasses, with errors that name the field. Standard library only.
 
-What has a shape is a dataclass whose fields are ``str``, ``int``, ``bool``, ``datetime``, ``Literal`` texts,
-other such dataclasses, ``list`` or ``tuple`` of them, ``dict``, ``Any``, or a union of these. Nothing is
-converted; a boolean is no number. A field with a default may be absent; ``metadata={"name": …}`` is its name
-in JSON.
+Fields may be ``str``, ``int``, ``bool``, ``datetime``, ``Literal`` texts, other such dataclasses, ``list`` or
+``tuple`` of them, ``dict``, ``Any``, or a union of these. Nothing is converted, not even a boolean to a
+number. A field with a default may be absent; ``metadata={"name": …}`` gives its name in JSON.
 """
 
 import json
@@ -20,62 +19,62 @@ _KINDS: Final = {datetime: str, list: list, tuple: list, Literal: str}
 
 
 class ShapeError(ValueError):
-    """What is no JSON, or has another shape; the message names the place."""
+    """Invalid JSON, or JSON of another shape; the message names the field."""
 
 
 def decode(text: str | bytes, kind: type[T]) -> T:
-    """JSON text as a value of ``kind``.
+    """Parse and validate JSON text as a value of ``kind``.
 
     Parameters
     ----------
     text : str or bytes
-        UTF-8, where it is bytes.
+        Bytes are UTF-8.
     kind : type
-        A dataclass, or ``list[…]`` or ``tuple[…, ...]`` of one.
+        A dataclass, or ``list[…]`` or ``tuple[…, ...]`` of a dataclass.
 
     Raises
     ------
     ShapeError
-        It is no JSON, or a field has another type than declared.
+        The text is not JSON, or a field does not have its declared type.
     """
     return shaped(parse_json(text), kind)
 
 
 def parse_json(text: str | bytes) -> Any:
-    """JSON text as plain values.
+    """Parse JSON text into plain values.
 
     Raises
     ------
     ShapeError
-        It is none.
+        The text is not JSON.
     """
     try:
         text = text.decode() if isinstance(text, bytes) else text
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise ShapeError(_where(error)) from error
+        raise ShapeError(_syntax_message(error)) from error
     except RecursionError as error:
-        raise ShapeError("JSON is malformed: nested too deep") from error
-    except ValueError as error:  # no UTF-8, or a number of thousands of digits
+        raise ShapeError("JSON is malformed: nested too deeply") from error
+    except ValueError as error:  # not UTF-8, or a number of thousands of digits
         raise ShapeError(f"JSON is malformed: {error}") from error
 
 
 def shaped(value: object, kind: type[T], *, exact: bool = False) -> T:
-    """Decoded JSON or YAML as a value of ``kind``.
+    """Validate decoded JSON or YAML as a value of ``kind``.
 
     Parameters
     ----------
     value : object
-        As `parse_json` or a YAML reader gives it.
+        From `parse_json` or a YAML parser.
     kind : type
         As for `decode`.
     exact : bool
-        Whether a field that ``kind`` does not know is an error; it is ignored else.
+        Whether an unknown field is an error; by default it is ignored.
 
     Raises
     ------
     ShapeError
-        It has another shape.
+        The value has another shape.
     """
     return cast("T", _shaped(value, kind, "$", exact))
 
@@ -106,9 +105,9 @@ def _read(value: Any, kind: Any, at: str, exact: bool) -> Any:
 
 def _fields(value: dict[Any, Any], kind: Any, at: str, exact: bool) -> Iterator[tuple[str, Any]]:
     known = _declared(kind)
-    strange = next((name for name in value if name not in known), None) if exact else None
-    if strange is not None:
-        raise _error(f"Object contains unknown field `{strange}`", at)
+    unknown = next((name for name in value if name not in known), None) if exact else None
+    if unknown is not None:
+        raise _error(f"Object contains unknown field `{unknown}`", at)
     for name, (field, hint, required) in known.items():
         if name in value:
             yield field, _shaped(value[name], hint, f"{at}.{name}", exact)
@@ -118,32 +117,32 @@ def _fields(value: dict[Any, Any], kind: Any, at: str, exact: bool) -> Iterator[
 
 @cache
 def _declared(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """Name in JSON -> the field's name, its type, and whether it must be there."""
+    """Name in JSON -> the field's name, its type, and whether it is required."""
     hints = get_type_hints(kind)
     return {
-        one.metadata.get("name", one.name): (
-            one.name,
-            hints[one.name],
-            one.default is MISSING and one.default_factory is MISSING,
+        field.metadata.get("name", field.name): (
+            field.name,
+            hints[field.name],
+            field.default is MISSING and field.default_factory is MISSING,
         )
-        for one in fields(kind)
+        for field in fields(kind)
     }
 
 
 def _time(value: str, at: str) -> datetime:
     try:
-        found = datetime.fromisoformat(value)
+        time = datetime.fromisoformat(value)
     except ValueError as error:
         raise _error("Invalid RFC3339 encoded datetime", at) from error
-    if found.tzinfo is None:
+    if time.tzinfo is None:
         raise _error("Expected `datetime` with a time zone", at)
-    return found
+    return time
 
 
 def _kind(kind: Any) -> Any:
-    """The Python type of what JSON has there."""
-    found = dict if is_dataclass(kind) else get_origin(kind) or kind
-    return _KINDS.get(found, found)
+    """The Python type of the decoded JSON value."""
+    container = dict if is_dataclass(kind) else get_origin(kind) or kind
+    return _KINDS.get(container, container)
 
 
 def _word(kind: Any) -> str:
@@ -151,17 +150,17 @@ def _word(kind: Any) -> str:
     return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
 
 
-def _error(why: str, at: str) -> ShapeError:
-    return ShapeError(why if at == "$" else f"{why} - at `{at}`")
+def _error(message: str, at: str) -> ShapeError:
+    return ShapeError(message if at == "$" else f"{message} - at `{at}`")
 
 
-def _where(error: json.JSONDecodeError) -> str:
+def _syntax_message(error: json.JSONDecodeError) -> str:
     if error.pos >= len(error.doc) or error.msg.startswith("Unterminated"):
         return "Input data was truncated"
     place = len(error.doc[: error.pos].encode("utf-8", "replace"))
-    what = "trailing characters" if error.msg == "Extra data" else "invalid character"
-    return f"JSON is malformed: {what} (byte {place})"
+    problem = "trailing characters" if error.msg == "Extra data" else "invalid character"
+    return f"JSON is malformed: {problem} (byte {place})"
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")  # its place is not known; Python's own reader would take it
+    raise ValueError(f"{name} is not valid JSON")  # json.loads does not give its position

@@ -1,6 +1,6 @@
-"""SQLite databases as files: who may open one, its version, transactions, and what can go wrong.
+"""SQLite database files: file modes, schema versions, transactions and errors.
 
-Nothing here knows what a database is for. Errors of sqlite3 become a `WorkspaceError` here and nowhere else.
+Independent of what a database stores. Only this module translates sqlite3 errors into `WorkspaceError`.
 """
 
 import os
@@ -17,26 +17,26 @@ from typing import Final
 from coreloop.errors import WorkspaceError
 
 BUSY_TIMEOUT_S: Final = 30.0
-"""How long a process waits for another one that is writing."""
+"""How long a process waits for another process that is writing."""
 _PAUSE_S: Final = 0.02
 _NEARLY_FULL_BYTES: Final = 1 << 20
-# A function that is given to SQLite must take anything: then nothing but Ctrl-C can come out of one.
+# Functions registered with SQLite must accept any value, so that only Ctrl-C can raise this error.
 _INTERRUPTED: Final = "user-defined function raised exception"
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What a kind of database holds, and how an older one gets there.
+    """The schema of a database and its migrations.
 
     Attributes
     ----------
     name : str
-        What it is of, for a message: ``knowledge``.
+        For messages: ``knowledge``.
     migrations : tuple of callable
-        The first makes version 1 of an empty file, the second version 2 of version 1, and so on. Each is
+        The first migrates an empty file to version 1, the second version 1 to version 2, and so on. Each is
         called with the connection, inside a transaction, and the time.
     is_own : callable
-        Whether a database that is not empty is of this kind, of whatever version.
+        Whether a database that is not empty has this schema, in any version.
     """
 
     name: str
@@ -45,29 +45,29 @@ class Schema:
 
     @property
     def version(self) -> int:
-        """The newest version, which is the one that this program reads."""
+        """The newest version, which this program reads."""
         return len(self.migrations)
 
 
 @contextmanager
 def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
-    """Open a database to read it; the file stays as it is.
+    """Open a database for reading; the file is not changed.
 
-    A database of an older version is read through a copy in memory that is migrated.
+    A database of an older version is copied into memory and migrated there.
 
     Parameters
     ----------
     path : Path
-        Is there.
+        An existing file.
     schema : Schema
-        What it holds.
+        The expected schema.
     now : datetime
         With a zone; for migrations.
 
     Raises
     ------
     WorkspaceError
-        It is another kind of database, or one of a newer version.
+        The database has another schema or a newer version.
     """
     with sqlite_errors(path), closing(connect(path)) as connection:
         check_schema(connection, path, schema)
@@ -85,25 +85,25 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
 
 @contextmanager
 def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> Iterator[sqlite3.Connection]:
-    """Open a database to write to it; it is made, or migrated, where that is needed.
+    """Open a database for writing; it is created or migrated if necessary.
 
-    Several processes may do so at once: each waits for the others' transactions.
+    Several processes may write at once: each waits for the others' transactions.
 
     Parameters
     ----------
     path : Path
-        Made with mode 0600, its folder with 0700.
+        Created with mode 0600, its folder with 0700.
     schema : Schema
-        What it holds.
+        The expected schema.
     now : datetime
         With a zone; for migrations.
     wal : bool
-        Let readers go on while one process writes.
+        Let other processes read during a write.
 
     Raises
     ------
     WorkspaceError
-        It is another kind of database, one of a newer version, cannot be written, or another process has been
+        The database has another schema or a newer version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
     with sqlite_errors(path), closing(connect(path, make=True)) as connection:
@@ -119,14 +119,14 @@ def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> It
 
 
 def keep_private(path: Path) -> bool:
-    """Close a database that is written to other users; whether it is closed then.
+    """Remove other users' access to a database and its WAL files; whether they now have none.
 
-    Another user's stays as it is. Files beside it, its WAL for example, follow it.
+    Files of another user are not changed.
     """
     if not hasattr(os, "geteuid"):
         return True
     for file in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
-        with suppress(OSError):  # not there, or a file system without modes
+        with suppress(OSError):  # absent, or a file system without modes
             status = file.stat()
             if status.st_uid == os.geteuid() and status.st_mode & 0o077:
                 file.chmod(status.st_mode & 0o700)
@@ -135,9 +135,9 @@ def keep_private(path: Path) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; other writers wait.
+    """Run a block as a transaction, for which other writers wait.
 
-    They wait from its start on, not from its first write: no timeout covers a read that becomes a write.
+    They wait from its start, not from its first write: no timeout covers a read that becomes a write.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -151,27 +151,27 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Errors of SQLite that a user can cause or meet, as one that names the file and what to do.
+    """Translate SQLite errors that a user can cause into a `WorkspaceError`.
 
-    A broken constraint, a wrong statement and the like are bugs, and pass.
+    Errors that only a bug can cause (a violated constraint, a wrong statement) are not translated.
     """
     try:
         yield
     except sqlite3.OperationalError as error:
         if str(error) == _INTERRUPTED:
             raise KeyboardInterrupt from error
-        raise WorkspaceError(_told(error, path), path=path) from error
+        raise WorkspaceError(_message(error, path), path=path) from error
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise WorkspaceError(f"is no sound SQLite database ({error})", path=path) from error
+        raise WorkspaceError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
 def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
-    """A connection in autocommit mode, with the pragmas that every one has; nothing is checked."""
+    """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
     try:
         if path.exists() and not path.is_file():
-            raise WorkspaceError("cannot be opened (it is not a regular file)", path=path)
+            raise WorkspaceError("cannot be opened (not a regular file)", path=path)
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -188,32 +188,31 @@ def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
 
 
 def check_schema(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
-    """Refuse a file that is not ours to read or to change; an empty one is ours to fill.
+    """Refuse a database with another schema or a newer version; an empty file passes.
 
     Raises
     ------
     WorkspaceError
-        It holds other tables, or is of a newer version.
+        The database has other tables or a newer version.
     """
     is_empty = not tables(connection) and version(connection) == 0
     if not is_empty and not schema.is_own(connection):
-        what = f"is an SQLite database, but none of {schema.name}; name another file"
-        raise WorkspaceError(what, path=path)
+        raise WorkspaceError(f"is not a {schema.name} database; name another file", path=path)
     if version(connection) > schema.version:
         raise WorkspaceError(f"has schema version {version(connection)}; upgrade coreloop", path=path)
 
 
 def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) -> None:
-    """Bring a database to the newest version, inside the caller's transaction.
+    """Migrate a database to the newest version, inside the caller's transaction.
 
     Parameters
     ----------
     connection : sqlite3.Connection
         In a transaction; the database passes `check_schema`.
     schema : Schema
-        What it is to hold.
+        The target schema.
     now : datetime
-        With a zone; stands in for a time that an old row does not tell.
+        With a zone; used for rows whose time is not recorded.
     """
     for number, step in enumerate(schema.migrations, start=1):
         if version(connection) < number:
@@ -224,7 +223,7 @@ def migrate(connection: sqlite3.Connection, schema: Schema, *, now: datetime) ->
 def run_script(connection: sqlite3.Connection, script: str) -> None:
     r"""Run the statements of a script, each ended by ``;\n``, inside the caller's transaction.
 
-    `sqlite3.Connection.executescript` would commit it.
+    `sqlite3.Connection.executescript` would commit that transaction.
     """
     for statement in script.split(";\n"):
         if statement.strip():
@@ -232,34 +231,34 @@ def run_script(connection: sqlite3.Connection, script: str) -> None:
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """The schema version; 0 for a new file and for one that no migration has seen."""
+    """Return the schema version; 0 if no migration has run yet."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables that are not SQLite's own."""
+    """Return the names of the tables without SQLite's own."""
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     return [row[0] for row in connection.execute(listed)]
 
 
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Names of a table's columns; none where there is no such table."""
+    """Return the names of a table's columns; an absent table has none."""
     return [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def quoted_name(name: str) -> str:
-    """A table's name as SQL has it, whatever is in it."""
+    """Quote a table's name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def use_wal(connection: sqlite3.Connection) -> None:
-    """Let readers go on while one process writes."""
+    """Let other processes read during a write."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            # SQLite does not wait by itself here: two processes that open a new file at once meet.
+            # SQLite itself does not wait here if two processes open a new file at the same time.
             if not _is_busy(error) or time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_S)
@@ -268,9 +267,9 @@ def use_wal(connection: sqlite3.Connection) -> None:
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:
-    """Bring all of the WAL into the file and cut it to nothing; whether no reader stood in the way."""
+    """Write the WAL into the database file and truncate it; False if a reader prevented that."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
-    # SQLite waits for readers and writers, but not for another process that is doing the same.
+    # SQLite waits for readers and writers, but not for another checkpoint.
     while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         if time.monotonic() > deadline:
             return False
@@ -279,34 +278,34 @@ def empty_wal(connection: sqlite3.Connection) -> bool:
 
 
 def overwrite(connection: sqlite3.Connection, source: sqlite3.Connection, path: Path) -> None:
-    """Make a database a copy of another one; other processes may have it open, and then see the copy.
+    """Overwrite a database with a copy of another; processes that have it open then see the copy.
 
     Raises
     ------
     WorkspaceError
         Another process has been writing to the database, ``path``, for longer than `BUSY_TIMEOUT_S`.
     """
-    last = time.monotonic() + BUSY_TIMEOUT_S
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
 
     def stop(status: int, _remaining: int, _total: int) -> None:
-        # Called after every step of a backup, which would else wait for another writer without end.
-        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > last:
+        # Called after every step of a backup, which would otherwise wait forever for another writer.
+        if status in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} and time.monotonic() > deadline:
             raise WorkspaceError(f"{busy()}; run this again", path=path)
 
     source.backup(connection, progress=stop)
 
 
 def busy() -> str:
-    """What a user is told when another process stood in the way."""
+    """Return the message for a database that another process is using."""
     return f"another process has been using it for {BUSY_TIMEOUT_S:.0f} s"
 
 
 def reason(error: sqlite3.OperationalError) -> str:
-    """Why a statement failed whose failure its caller can live with."""
+    """Explain the failure of a statement that the caller can do without."""
     return busy() if _is_busy(error) else str(error)
 
 
-def _told(error: sqlite3.OperationalError, path: Path) -> str:
+def _message(error: sqlite3.OperationalError, path: Path) -> str:
     if _is_busy(error):
         return f"{busy()}; run this again"
     if _is_full(error, path):
@@ -315,7 +314,7 @@ def _told(error: sqlite3.OperationalError, path: Path) -> str:
 
 
 def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
-    """SQLite says so of its own file, and of the files beside it only that they cannot be written."""
+    """Whether the disk is full; for a WAL or journal file SQLite only reports an I/O error."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code != sqlite3.SQLITE_IOERR:
         return code == sqlite3.SQLITE_FULL
@@ -330,7 +329,7 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 def _prepare(connection: sqlite3.Connection) -> None:
     connection.row_factory = sqlite3.Row
-    connection.text_factory = lambda text: text.decode("utf-8", "replace")  # another writer's may be anything
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")  # other programs write anything
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")  # no clear text in a temporary file

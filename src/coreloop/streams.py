@@ -1,4 +1,4 @@
-"""Standard streams that outlive their readers: a closed pipe ends the output, and never the run."""
+"""Standard streams that tolerate a closed pipe: the output ends, and the program continues."""
 
 import errno
 import io
@@ -12,7 +12,7 @@ _UNREAD: Final = frozenset({errno.EPIPE, errno.EBADF})
 
 
 class _Output(io.FileIO):
-    """Standard output; what nobody reads any more is dropped. A full disk is still an error."""
+    """Standard output; data for a closed pipe is dropped. A full disk is still an error."""
 
     def write(self, data: Any, /) -> int:
         try:
@@ -28,22 +28,21 @@ class _Output(io.FileIO):
 
 
 class _Errors(_Output):
-    """Standard error: whatever is wrong with it, there is nobody left to tell."""
+    """Standard error; all write errors are ignored, because they cannot be reported."""
 
     def _is_lost(self, error: OSError) -> bool:
         return not isinstance(error, BlockingIOError | InterruptedError)
 
 
 def outlive_readers() -> None:
-    """Let this process write to stdout and stderr, and reach its exit code, whether or not anybody reads.
+    """Make stdout and stderr tolerate closed pipes, so that the process always reaches its exit code.
 
-    A stream that is closed, or whose reader went away, takes everything and keeps nothing. Streams that
-    somebody else has put in the place of the process's own stay.
+    A closed stream becomes ``/dev/null``. Replaced streams (``sys.stdout`` set by other code) stay.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
-        except OSError:  # closed: the next file that is opened would get its number, and the output
+        except OSError:  # closed: the next file to be opened would get its number, and the output
             _to_devnull(descriptor)
     sys.stdout = _outliving(sys.stdout, 1, _Output)
     sys.stderr = _outliving(sys.stderr, 2, _Errors)
@@ -53,7 +52,7 @@ def _outliving(stream: TextIO | None, descriptor: int, kind: type[_Output]) -> T
     if stream is None:
         return Path(os.devnull).open("w", encoding="utf-8")
     binary = getattr(stream, "buffer", None)
-    raw = getattr(binary, "raw", binary)  # PYTHONUNBUFFERED leaves nothing between them
+    raw = getattr(binary, "raw", binary)  # with PYTHONUNBUFFERED there is no buffer
     if type(raw) is not io.FileIO or stream.fileno() != descriptor:
         return stream
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Hostile text made harmless for a screen or a file, and lines that fit."""
+"""Escaping of untrusted text for terminals and Markdown, and wrapping to a width."""
 
 import re
 import unicodedata
@@ -7,32 +7,32 @@ from itertools import accumulate
 from typing import Final
 
 FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0")
-"""Letters to Unicode, invisible to people: the Hangul fillers."""
+"""The Hangul fillers: letters according to Unicode, but invisible."""
 
 
 def printable(text: str) -> str:
-    r"""One line without control, format or other invisible characters: they become ``\u{…}`` escapes."""
+    r"""Escape control, format and other invisible characters as ``\u{…}``; the result is one line."""
     return "".join(char if _is_visible(char) else f"\\u{{{ord(char):x}}}" for char in text)
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 file``, ``2,000 files``."""
+    """Return ``1 file`` or ``2,000 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def escape_markdown(text: str) -> str:
-    """The text on one line, Markdown's own signs escaped, so that a recorded name cannot be markup."""
+    """Return the text on one line with Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))
 
 
 def indented_block(section: str, body: str) -> str:
-    """Docstring lines as a Markdown code block, under their heading."""
+    """Format docstring lines under their heading as a Markdown code block."""
     lines = [section, "-" * len(section), *body.splitlines()]
     return "\n".join("    " + line for line in lines)
 
 
 def fitted(text: str, columns: int) -> str:
-    """The beginning of a line that fits on a terminal, with ``…`` where it was cut.
+    """Cut a line to the width of a terminal, ending in ``…`` if it was cut.
 
     Parameters
     ----------
@@ -48,14 +48,14 @@ def fitted(text: str, columns: int) -> str:
 
 
 def wrapped(text: str, columns: int, *, indent: str = "") -> str:
-    """A line as lines that fit on a terminal, broken between words, or within one that is too long.
+    """Wrap a line to the width of a terminal; only words that are too long are split.
 
     Parameters
     ----------
     text : str
         Printable; a wide letter (Hangul, Han, kana) takes two columns.
     columns : int
-        Of the terminal, the indent included.
+        Of the terminal, including the indent.
     indent : str
         Before each line.
     """

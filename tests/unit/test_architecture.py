@@ -26,13 +26,13 @@ BEHIND_ONE_MODULE = {
 
 def modules() -> dict[str, Path]:
     """Files by their names without ``coreloop.``; the package itself is ``coreloop``."""
-    found = {}
+    paths = {}
     for path in SOURCE.rglob("*.py"):
         below = path.relative_to(SOURCE)
         if not any(below.as_posix().startswith(folder) for folder in NOT_OURS):
             name = ".".join(below.with_suffix("").parts).removesuffix("__init__").rstrip(".")
-            found[name or "coreloop"] = path
-    return found
+            paths[name or "coreloop"] = path
+    return paths
 
 
 MODULES = modules()
@@ -52,8 +52,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def own_imports(name: str) -> set[str]:
-    found = {one for one in imported(TREES[name]) if one.partition(".")[0] == "coreloop"}
-    return {one.removeprefix("coreloop.") for one in found}
+    own = {module for module in imported(TREES[name]) if module.partition(".")[0] == "coreloop"}
+    return {module.removeprefix("coreloop.") for module in own}
 
 
 def at_import(tree: ast.AST) -> Iterator[str]:
@@ -87,8 +87,8 @@ def test_every_package_has_its_place_and_every_place_a_package():
 @pytest.mark.parametrize("name", sorted(set(MODULES) - {"coreloop", "__main__"}))
 def test_imports_point_down(name: str):
     here = package(name)
-    others = {one for one in own_imports(name) if package(one) not in {here, "coreloop"}}
-    assert {one for one in others if RANK[package(one)] >= RANK[here]} == set()
+    others = {module for module in own_imports(name) if package(module) not in {here, "coreloop"}}
+    assert {module for module in others if RANK[package(module)] >= RANK[here]} == set()
 
 
 def test_no_modules_import_each_other_in_a_circle():
@@ -99,7 +99,9 @@ def test_no_modules_import_each_other_in_a_circle():
 @pytest.mark.parametrize("foreign", BEHIND_ONE_MODULE)
 def test_one_module_stands_before_a_foreign_package(foreign: str):
     where = BEHIND_ONE_MODULE[foreign]
-    users = {name for name in MODULES if foreign in {one.partition(".")[0] for one in imported(TREES[name])}}
+    users = {
+        name for name in MODULES if foreign in {module.partition(".")[0] for module in imported(TREES[name])}
+    }
     assert users
     assert {name for name in users if name != where and not name.startswith(f"{where}.")} == set()
 

@@ -1,4 +1,4 @@
-"""Canonical arguments, plain values, and the size cap over whatever a record may hold."""
+"""Canonical arguments, plain values, and the size cap for any record."""
 
 import json
 from dataclasses import dataclass, field
@@ -63,16 +63,16 @@ def record(**changes):
     }
 
 
-def written(whole, selectors=None):
+def written(full, selectors=None):
     """The record as a reader sees it; what holds for every line is checked here."""
-    line = encode_line(whole, selectors)
+    line = encode_line(full, selectors)
     assert len(line) <= MAX_LINE_BYTES == 4096
     assert line.endswith(b"\n")
     assert len(line.splitlines()) == line.count(b"\n") == 1
     read = json.loads(line)
     hashes = ("question_hash", "tool_sequence_hash", "category_hash", "ts", "schema_version", "request_id")
-    assert [read[key] for key in hashes] == [whole[key] for key in hashes]
-    assert read.keys() >= whole.keys() - {"unknown"}
+    assert [read[key] for key in hashes] == [full[key] for key in hashes]
+    assert read.keys() >= full.keys() - {"unknown"}
     return read
 
 
@@ -120,7 +120,7 @@ def test_only_strings_over_the_limit_are_shortened():
     assert long.startswith(cut["preview"])
 
 
-def test_what_was_shortened_once_keeps_its_shape_and_size():
+def test_shortening_twice_keeps_shape_and_size():
     once = shorten({"text": "가" * 600})
     twice = shorten(once, limit=80)["text"]
     assert (twice["truncated"], twice["size"]) == (True, 600)
@@ -141,7 +141,7 @@ def test_a_value_that_contains_itself_ends():
     assert len(orjson.dumps(to_plain(value))) < 1_000_000
 
 
-def test_what_json_cannot_hold_becomes_its_type():
+def test_a_value_without_a_json_form_becomes_its_type():
     assert to_plain({"o": object(), "b": b"x", 3: 2**70, "s": "\ud800", "t": (1, {2})}) == {
         "o": "<object>",
         "b": "<bytes>",
@@ -155,17 +155,17 @@ def test_what_json_cannot_hold_becomes_its_type():
 
 
 def test_a_record_that_fits_is_written_as_it_is():
-    whole = record(session_hash="session:1", unknown={"kept": [1]})
-    assert written(whole) == whole
+    full = record(session_hash="session:1", unknown={"kept": [1]})
+    assert written(full) == full
 
 
-def test_long_arguments_are_given_up_before_anything_else():
+def test_long_arguments_are_cut_first():
     calls = [call(args={"axis": "수익성", "text": "가" * 400, "n": number}) for number in range(5)]
     read = written(record(tool_calls=calls, unknown="kept"))
     assert "tool_calls_omitted" not in read
     assert read["unknown"] == "kept"
-    assert [one["args"]["n"] for one in read["tool_calls"]] == [0, 1, 2, 3, 4]
-    assert {one["args"]["text"]["size"] for one in read["tool_calls"]} == {400}
+    assert [recorded["args"]["n"] for recorded in read["tool_calls"]] == [0, 1, 2, 3, 4]
+    assert {recorded["args"]["text"]["size"] for recorded in read["tool_calls"]} == {400}
 
 
 def test_selectors_outlive_the_other_arguments():
@@ -173,12 +173,12 @@ def test_selectors_outlive_the_other_arguments():
     calls = [call(args={**args, "axis": "수익성", "target": "KOSPI"}) for _ in range(5)]
     read = written(record(tool_calls=calls), {"analysis": ["axis", "target"]})
     assert "tool_calls_omitted" not in read
-    for one in read["tool_calls"]:
-        assert one["args"].keys() == {*args, "axis", "target"}
-        assert (one["args"]["axis"], one["args"]["target"]) == ("수익성", "KOSPI")
+    for recorded in read["tool_calls"]:
+        assert recorded["args"].keys() == {*args, "axis", "target"}
+        assert (recorded["args"]["axis"], recorded["args"]["target"]) == ("수익성", "KOSPI")
 
 
-def test_a_long_question_is_cut_and_its_hash_is_of_the_whole():
+def test_a_long_question_is_cut_but_its_hash_is_not():
     question = "삼성전자 수익성 " * 1000
     read = written(record(question=question, question_hash=hash_question(question)))
     assert len(read["question"]) > 100
@@ -189,10 +189,10 @@ def test_a_long_question_is_cut_and_its_hash_is_of_the_whole():
 def test_dropped_calls_are_the_last_ones_and_are_counted():
     calls = [call(name=f"tool_{number}") for number in range(200)]
     read = written(record(tool_calls=calls))
-    kept = [one["name"] for one in read["tool_calls"]]
-    assert len(kept) > 5
-    assert kept == [one["name"] for one in calls[: len(kept)]]
-    assert read["tool_calls_omitted"] == 200 - len(kept)
+    names = [recorded["name"] for recorded in read["tool_calls"]]
+    assert len(names) > 5
+    assert names == [recorded["name"] for recorded in calls[: len(names)]]
+    assert read["tool_calls_omitted"] == 200 - len(names)
     assert read["omitted_failure"] is False
 
 
@@ -210,7 +210,9 @@ def test_dropped_calls_are_the_last_ones_and_are_counted():
             id="cleared by an override",
         ),
         pytest.param(
-            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199]}, True, id="flag of a kept call"
+            {"tool_calls": [call(extreme_flags=["wacc"]), *[call()] * 199]},
+            True,
+            id="flag of a recorded call",
         ),
         pytest.param({"tool_calls": [*[call()] * 199, call(extreme_flags=["wacc"])]}, True, id="flag"),
         pytest.param(
@@ -234,7 +236,7 @@ def test_an_omitted_reason_of_failure_is_noted(changes, fails):
         pytest.param([call(ok=False, error="E"), call()], None, id="recovered"),
     ],
 )
-def test_the_error_of_an_omitted_end_is_kept(last, error):
+def test_the_error_of_an_omitted_last_call_is_recorded(last, error):
     read = written(record(tool_calls=[*[call()] * 199, *last]))
     assert read["omitted_failure"] is False
     assert (read.get("omitted_error") or "")[:10] == (error or "")
@@ -294,24 +296,24 @@ CALLS = st.lists(
 @given(
     CALLS, st.integers(1, 25), st.lists(st.builds(override, succeeded=st.booleans()), max_size=12), UTF8_TEXT
 )
-def test_any_record_fits_and_tells_what_is_missing(some, times, overrides, text):
+def test_any_record_fits_and_counts_omitted_parts(some, times, overrides, text):
     calls = some * times
-    whole = record(tool_calls=calls, override_calls=overrides, question=text * 20, error=text, unknown=text)
-    read = written(whole)
-    kept, kept_overrides = read["tool_calls"], read["override_calls"]
-    assert len(kept) + read.get("tool_calls_omitted", 0) == len(calls)
+    full = record(tool_calls=calls, override_calls=overrides, question=text * 20, error=text, unknown=text)
+    read = written(full)
+    recorded_calls, recorded_overrides = read["tool_calls"], read["override_calls"]
+    assert len(recorded_calls) + read.get("tool_calls_omitted", 0) == len(calls)
     shown = ("name", "ok", "args_hash")
-    for one, original in zip(kept, calls, strict=False):
-        assert [one[key] for key in shown] == [original[key] for key in shown]
-        assert bool(one.get("extreme_flags")) == bool(original["extreme_flags"])
-        assert (one.get("error") is None) == (original["error"] is None)
-        assert step(one["name"], one["args"]) == step(original["name"], original["args"])
-    failed = not all(one["succeeded"] for one in overrides[len(kept_overrides) :])
-    overridden = {one["tool"] for one in overrides if one["succeeded"]}
-    flagged = any(one["extreme_flags"] and one["name"] not in overridden for one in calls)
+    for recorded, original in zip(recorded_calls, calls, strict=False):
+        assert [recorded[key] for key in shown] == [original[key] for key in shown]
+        assert bool(recorded.get("extreme_flags")) == bool(original["extreme_flags"])
+        assert (recorded.get("error") is None) == (original["error"] is None)
+        assert step(recorded["name"], recorded["args"]) == step(original["name"], original["args"])
+    failed = not all(entry["succeeded"] for entry in overrides[len(recorded_overrides) :])
+    overridden = {entry["tool"] for entry in overrides if entry["succeeded"]}
+    flagged = any(original["extreme_flags"] and original["name"] not in overridden for original in calls)
     if "tool_calls_omitted" in read:
         assert read["omitted_failure"] == (failed or flagged)
-    assert ("omitted_error" in read) == (len(kept) < len(calls) and not calls[-1]["ok"])
+    assert ("omitted_error" in read) == (len(recorded_calls) < len(calls) and not calls[-1]["ok"])
 
 
 def test_arguments_may_come_as_written_json():
@@ -326,12 +328,12 @@ def test_sources_of_the_first_calls_go_before_a_call_is_omitted():
     sources = {"order_id": ["get_user_details.orders[]", "question"], "new_item_ids": []}
     calls = [call(args={"order_id": f"#W{n}"}, error=None, args_from=sources) for n in range(23)]
     line = json.loads(encode_line(record(tool_calls=calls)))
-    kept = [one.get("args_from") for one in line["tool_calls"]]
+    sources_of_calls = [recorded.get("args_from") for recorded in line["tool_calls"]]
     assert "tool_calls_omitted" not in line
-    assert kept[0] is None
+    assert sources_of_calls[0] is None
     cut = {"order_id": ["get_user_details.orders[]"], "new_item_ids": []}  # what the user said goes first
-    assert kept[-1] == cut
-    assert kept.index(cut) == kept.count(None)
+    assert sources_of_calls[-1] == cut
+    assert sources_of_calls.index(cut) == sources_of_calls.count(None)
 
 
 def test_short_values_and_result_sizes_go_in_their_order():
@@ -345,7 +347,7 @@ def test_short_values_and_result_sizes_go_in_their_order():
 def test_empty_fields_of_calls_go_before_their_sources():
     calls = [call(args={"order_id": "#W1"}, args_from={"order_id": ["question"]}) for _ in range(19)]
     line = json.loads(encode_line(record(tool_calls=calls)))
-    assert all(one["args_from"] == {"order_id": ["question"]} for one in line["tool_calls"])
+    assert all(recorded["args_from"] == {"order_id": ["question"]} for recorded in line["tool_calls"])
     assert {"error", "overrides_used", "extreme_flags"}.isdisjoint(line["tool_calls"][0])
 
 
@@ -361,7 +363,7 @@ class _Slotted:
     unset: dict[str, int] = field(init=False)
 
 
-def test_a_dataclass_is_its_fields_and_one_that_is_not_set_is_left_out():
+def test_a_dataclass_is_its_fields_without_those_that_are_not_set():
     """orjson by itself kills the process here."""
     assert canonical_json({"filters": _Slotted("Seoul")}) == b'{"filters":{"city":"Seoul"}}'
 
@@ -381,4 +383,4 @@ def test_a_long_question_goes_before_sources():
     calls = [call(args={"id": "#W1"}, args_from={"id": ["find.id"]}) for _ in range(3)]
     line = json.loads(encode_line(record(question="가" * 1600, tool_calls=calls)))
     assert len(line["question"]) < 400
-    assert [one["args_from"] for one in line["tool_calls"]] == [{"id": ["find.id"]}] * 3
+    assert [recorded["args_from"] for recorded in line["tool_calls"]] == [{"id": ["find.id"]}] * 3

@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, appended to in whole lines, and by one process at a time."""
+"""Files are written atomically, appended to in complete lines, and locked against other processes."""
 
 import os
 import subprocess
@@ -31,14 +31,14 @@ def mode(path):
 
 
 @pytest.mark.usefixtures("open_umask")
-def test_written_files_are_for_their_owner_alone(tmp_path):
+def test_written_files_are_private(tmp_path):
     path = tmp_path / "audit" / "candidates" / "x.json"
     write_private(path, b"{}")
     assert path.read_bytes() == b"{}"
     assert (mode(path), mode(path.parent)) == (0o600, 0o700)
 
 
-def test_a_second_write_replaces_the_first_and_leaves_nothing_beside_it(tmp_path):
+def test_a_second_write_replaces_the_first_and_leaves_no_temporary_file(tmp_path):
     path = tmp_path / "x.json"
     path.write_bytes(b"old")
     path.chmod(0o644)
@@ -134,7 +134,7 @@ def test_a_lock_keeps_others_out_until_its_holder_dies(tmp_path):
     assert is_free(tmp_path)
 
 
-def test_a_lock_ends_with_its_block_whatever_happens(tmp_path):
+def test_a_lock_ends_with_its_block_even_after_an_error(tmp_path):
     pytest.importorskip("fcntl")
     with pytest.raises(ZeroDivisionError), locked(tmp_path / "new"):
         raise ZeroDivisionError
@@ -166,13 +166,13 @@ def test_a_file_that_nobody_may_write_is_rewritten_and_stays_so(tmp_path):
     assert (file.read_bytes(), mode(file)) == (b"new", 0o444)
 
 
-def test_what_is_not_there_is_not_rewritten(tmp_path):
+def test_an_absent_file_is_not_rewritten(tmp_path):
     with pytest.raises(WorkspaceError, match="cannot be written"):
         rewrite_file(tmp_path / "gone.py", b"new")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_block_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path):
+def test_a_block_that_fails_leaves_the_old_file_and_no_temporary_file(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"old")
     with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
@@ -228,7 +228,7 @@ except WorkspaceError as error:
 """
 
 
-def test_a_line_that_was_cut_off_is_an_error_and_the_next_one_is_safe(tmp_path):
+def test_a_line_that_was_cut_off_is_an_error_and_the_next_line_is_safe(tmp_path):
     pytest.importorskip("resource")
     path = tmp_path / "x"
     done = subprocess.run(
@@ -239,7 +239,7 @@ def test_a_line_that_was_cut_off_is_an_error_and_the_next_one_is_safe(tmp_path):
     assert path.read_bytes() == b"x" * 10 + b"\nnext\n"
 
 
-def test_what_cannot_be_read_or_appended_to_is_named(tmp_path):
+def test_an_unreadable_or_unwritable_file_is_named(tmp_path):
     with pytest.raises(WorkspaceError, match=r"x: cannot be read"):
         read_file(tmp_path / "x")
     with pytest.raises(WorkspaceError, match="cannot be read"):
@@ -282,13 +282,13 @@ def test_files_that_belong_together_are_written_all_or_none(tmp_path):
     ],
     ids=["read", "write", "publish", "write together", "rewrite", "append"],
 )
-@pytest.mark.parametrize("odd", ["pipe", "device", "circle", "folder"])
-def test_what_is_not_a_regular_file_is_neither_waited_for_nor_replaced(tmp_path, work, odd):
+@pytest.mark.parametrize("kind", ["pipe", "device", "circle", "folder"])
+def test_only_regular_files_are_opened_or_replaced(tmp_path, work, kind):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "device").symlink_to("/dev/null")
     (tmp_path / "circle").symlink_to("circle")
     (tmp_path / "folder").mkdir()
     before = sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir())
-    with pytest.raises(WorkspaceError, match=f"{odd}: cannot be (read|written)"):
-        work(tmp_path / odd)
+    with pytest.raises(WorkspaceError, match=f"{kind}: cannot be (read|written)"):
+        work(tmp_path / kind)
     assert sorted((path.name, path.lstat().st_ino) for path in tmp_path.iterdir()) == before

@@ -1,7 +1,7 @@
 """Hostile text in every field of a record, through collector, pattern, refine and ``promote --confirm``.
 
-Nothing of it may stand in what others read: in no object or branch of the remote, and in nothing that GitHub
-was told. The local candidates and draft files hold questions by design, escaped.
+None of it may be published: not in any object or branch of the remote, and not in any request to GitHub. The
+local candidates and draft files contain questions by design, escaped.
 """
 
 import json
@@ -107,19 +107,21 @@ class Loop:
         """Run ``pattern`` or ``refine``; gives the statements."""
         self.propose(command)
         document = json.loads(self.file(command).read_text(encoding="utf-8"))
-        found: list[dict[str, Any]] = document["statements"]
-        return found
+        statements: list[dict[str, Any]] = document["statements"]
+        return statements
 
     def spread(self, days: int = 9) -> None:
-        """Put the records by turns on so many days: what is said must hold on the last of them, too."""
+        """Spread the records over several days, because a statement must hold on the last days too."""
         now = datetime.now(UTC)
         for path in self.records.glob("*.jsonl"):
             read = enumerate(map(json.loads, path.read_bytes().splitlines()))
-            dated = ({**one, "ts": (now - timedelta(days=place % days)).isoformat()} for place, one in read)
+            dated = (
+                {**record, "ts": (now - timedelta(days=place % days)).isoformat()} for place, record in read
+            )
             write_log(path, list(dated))
 
     def promote(self, command: str, proposals: Iterable[dict[str, Any]]) -> list[int]:
-        """Exit codes of ``promote --confirm``, one after the other; a human closes each pull request."""
+        """Exit codes of ``promote --confirm``, in order; a human closes each pull request."""
         words = (
             "promote",
             "--candidate",
@@ -130,17 +132,21 @@ class Loop:
             "--id",
         )
         codes = []
-        for one in proposals:
-            codes.append(self.run(*words, one["id"])[0])
+        for proposal in proposals:
+            codes.append(self.run(*words, proposal["id"])[0])
             for pull in self.github.pulls:
                 pull.state = "closed"
         return codes
 
     def published(self) -> dict[str, str]:
-        """All that others can read: refs and every object of the remote, and what GitHub was told."""
-        told = {f"request {n}: {one.line}": repr(one) for n, one in enumerate(self.github.traffic)}
-        bodies = (json.dumps(one.body, ensure_ascii=False) for one in self.github.traffic)
-        pulls = {f"pull {one.number}": f"{one.title}\n{one.body}\n{one.labels}" for one in self.github.pulls}
+        """Everything public: refs and objects of the remote, and the requests to GitHub."""
+        requests = {
+            f"request {n}: {request.line}": repr(request) for n, request in enumerate(self.github.traffic)
+        }
+        bodies = (json.dumps(request.body, ensure_ascii=False) for request in self.github.traffic)
+        pulls = {
+            f"pull {pull.number}": f"{pull.title}\n{pull.body}\n{pull.labels}" for pull in self.github.pulls
+        }
         refs = run_git(self.project.remote, "for-each-ref")
         kinds = run_git(self.project.remote, "cat-file", "--batch-all-objects", "--batch-check")
         objects = {
@@ -148,7 +154,7 @@ class Loop:
             for sha, kind, _ in map(str.split, kinds.splitlines())
             if kind in {"blob", "commit", "tag", "tree"}
         }
-        return {"refs": refs, "bodies": "\n".join(bodies), **told, **pulls, **objects}
+        return {"refs": refs, "bodies": "\n".join(bodies), **requests, **pulls, **objects}
 
     def traces(self) -> list[str]:
         """Where a canary can be read, whatever it is disguised as."""
@@ -217,9 +223,11 @@ def collect(loop: Loop, question: str, axis: str, hostile: str, **more: Any) -> 
 def collect_search(loop: Loop, question: str, hostile: str, number: int) -> None:
     """One request whose arguments come from a result, with hostile text for values, and for a key."""
     with AuditCollector(question, provider=hostile, data_dir=loop.project.root / "data") as audit:
-        found = {"rows": [{"code": f"{hostile} {number}"}], hostile: {"page": f"p. {number} {hostile}"}}
-        audit.observe_tool_call("search", {"query": question}, result=found)
-        audit.observe_tool_call("analysis", {"company": found["rows"][0]["code"], "axis": hostile}, result="")
+        result = {"rows": [{"code": f"{hostile} {number}"}], hostile: {"page": f"p. {number} {hostile}"}}
+        audit.observe_tool_call("search", {"query": question}, result=result)
+        audit.observe_tool_call(
+            "analysis", {"company": result["rows"][0]["code"], "axis": hostile}, result=""
+        )
         audit.observe_tool_call(
             "show", {"company": f"{hostile} {number}", "page": f"p. {number} {hostile}"}, result=hostile
         )
@@ -244,8 +252,10 @@ def category_of(question: str) -> str:
 
 def docstring_lines(proposals: Iterable[dict[str, Any]]) -> list[str]:
     """The proposed text of those that have a docstring to go to."""
-    suggested = (one["suggested_append"] for one in proposals)
-    return [one["body"] for one in suggested if one is not None and one["target_file"] is not None]
+    suggested = (append["suggested_append"] for append in proposals)
+    return [
+        append["body"] for append in suggested if append is not None and append["target_file"] is not None
+    ]
 
 
 def test_there_are_enough_questions_and_each_has_a_canary() -> None:
@@ -258,16 +268,16 @@ def test_hostile_questions_and_arguments_are_promoted_without_a_trace(loop: Loop
     for number, question in enumerate(QUESTIONS):
         collect(loop, question, AXES[number % len(AXES)], QUESTIONS[-number])
     fail_beside(loop, "FIN-profitability-KR", "UNSPECIFIED", count=400)
-    found = loop.propose("pattern")
-    asked = [text for one in found for text in one["example_questions"]]
-    assert {one["axis"] for one in found} == set(AXES)
+    proposals = loop.propose("pattern")
+    asked = [text for proposal in proposals for text in proposal["example_questions"]]
+    assert {proposal["axis"] for proposal in proposals} == set(AXES)
     assert sum(map(has_canary, asked)) > 40
-    assert len(docstring_lines(found)) == len(found)
+    assert len(docstring_lines(proposals)) == len(proposals)
 
-    codes = loop.promote("pattern", found)
+    codes = loop.promote("pattern", proposals)
 
     assert set(codes) == {0}
-    assert len(loop.github.pulls) == len(found) == len(loop.project.heads()) - 1
+    assert len(loop.github.pulls) == len(proposals) == len(loop.project.heads()) - 1
     assert loop.traces() == []
 
 
@@ -302,13 +312,13 @@ def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
         for number in range(3):  # a category each, or their texts would be the same
             collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", text, "x", category=f"TEST-{index}")
     fail_beside(loop, *(f"TEST-{index}" for index in range(len(SHORT))))
-    found = loop.propose("pattern")
-    assert sum(has_canary(one["axis"] or "") for one in found) > 60
-    lines = docstring_lines(found)
-    assert len(lines) == len(found)
+    proposals = loop.propose("pattern")
+    assert sum(has_canary(proposal["axis"] or "") for proposal in proposals) > 60
+    lines = docstring_lines(proposals)
+    assert len(lines) == len(proposals)
     assert [line for line in lines if has_canary(line) or "axis=<axis>" not in line] == []
 
-    codes = loop.promote("pattern", islice(found, 0, None, 12))
+    codes = loop.promote("pattern", islice(proposals, 0, None, 12))
 
     assert set(codes) == {0}
     assert len(loop.project.heads()) == len(codes) + 1
@@ -321,18 +331,19 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
     write_log(
         loop.records / "a.jsonl",
         (
-            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", tool_calls=one)
-            for one in (*calls, *([call(name)] for name in names))
+            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", tool_calls=tool_calls)
+            for tool_calls in (*calls, *([call(name)] for name in names))
             for n in range(3)
         ),
     )
     fail_beside(loop, "FIN-profitability-KR", count=2000)
-    found = loop.propose("pattern")
-    assert len(found) > len(names)
-    assert docstring_lines(found) == []
-    assert [one["refused"] for one in found if (one["refused"] or "").startswith("weak")] == []
+    proposals = loop.propose("pattern")
+    assert len(proposals) > len(names)
+    assert docstring_lines(proposals) == []
+    refusals = [proposal["refused"] or "" for proposal in proposals]
+    assert [refusal for refusal in refusals if refusal.startswith("weak")] == []
 
-    codes = loop.promote("pattern", islice(found, 0, None, 20))
+    codes = loop.promote("pattern", islice(proposals, 0, None, 20))
 
     assert set(codes) == {1}
     assert list(loop.project.heads()) == ["main"]
@@ -353,12 +364,12 @@ def test_hostile_labels_name_no_category(loop: Loop) -> None:
             for n in range(3)
         ),
     )
-    found = loop.propose("pattern")
-    assert [(one["cat_hash"], one["n_observed"]) for one in found] == [
+    proposals = loop.propose("pattern")
+    assert [(proposal["cat_hash"], proposal["n_observed"]) for proposal in proposals] == [
         ("UNSPECIFIED", 3 * len(SHORT)),
         ("UNSPECIFIED", len(QUESTIONS)),
     ]
-    assert loop.promote("pattern", found) == [0, 0]
+    assert loop.promote("pattern", proposals) == [0, 0]
     assert loop.traces() == []
 
 
@@ -367,16 +378,17 @@ def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
         collect_search(loop, question, QUESTIONS[-number - 1], number)
     loop.spread()
 
-    found = loop.statements("pattern")
+    statements = loop.statements("pattern")
 
-    assert sum(has_canary(text) for one in found for text in one["example_questions"]) >= len(found)
-    assert {(one["tool"], one["line"]) for one in found} == {
+    examples = [text for statement in statements for text in statement["example_questions"]]
+    assert sum(map(has_canary, examples)) >= len(statements)
+    assert {(statement["tool"], statement["line"]) for statement in statements} == {
         ("analysis", "- company: from search().rows[].code"),
         ("show", "- company: from search().rows[].code"),
         ("show", "- page: from search().*.page"),
     }
-    drafted = [one for one in found if one["suggested_append"] is not None]
-    assert [one["refused"] for one in found if one not in drafted] == [
+    drafted = [statement for statement in statements if statement["suggested_append"] is not None]
+    assert [statement["refused"] for statement in statements if statement not in drafted] == [
         "redundant: it is what analysis was called with, of which the same is said"
     ]
     assert set(loop.promote("pattern", drafted)) == {0}
@@ -437,12 +449,13 @@ def test_hostile_names_are_in_no_statement_that_goes_anywhere(
     }[line]
     good_and_bad(loop, good, bad)
 
-    found = loop.statements(command)
+    statements = loop.statements(command)
 
-    assert ("analysis", f"- {line.format(name)}") in {(one["tool"], one["line"]) for one in found}
-    hostile = [one for one in found if has_canary(one["line"])]
-    assert [one["line"] for one in hostile if one["suggested_append"] is not None] == []
-    assert {one["refused"] for one in hostile} <= {reason.format(name) for reason in STRANGE}
+    lines = {(statement["tool"], statement["line"]) for statement in statements}
+    assert ("analysis", f"- {line.format(name)}") in lines
+    hostile = [statement for statement in statements if has_canary(statement["line"])]
+    assert [statement["line"] for statement in hostile if statement["suggested_append"] is not None] == []
+    assert {statement["refused"] for statement in hostile} <= {reason.format(name) for reason in STRANGE}
     assert set(loop.promote(command, hostile)) == {1}
     assert list(loop.project.heads()) == ["main"]
     assert loop.traces() == []
@@ -474,13 +487,14 @@ def test_hostile_errors_and_values_become_a_statement_of_what_is_declared(loop: 
     collect_failures(loop)
     loop.spread()
 
-    found = loop.statements("refine")
+    statements = loop.statements("refine")
 
-    assert sum(has_canary(json.dumps(one, ensure_ascii=False)) for one in found) == len(found)
-    lines = docstring_lines(found)
+    assert all(has_canary(json.dumps(statement, ensure_ascii=False)) for statement in statements)
+    lines = docstring_lines(statements)
     assert f"- axis: one of {', '.join(sorted(WORDS))}" in lines
     assert [line for line in lines if has_canary(line)] == []
-    assert set(loop.promote("refine", (one for one in found if one["suggested_append"]))) == {0}
+    drafted = [statement for statement in statements if statement["suggested_append"]]
+    assert set(loop.promote("refine", drafted)) == {0}
     assert len(loop.github.pulls) == len(lines)
     assert loop.traces() == []
 
@@ -488,11 +502,12 @@ def test_hostile_errors_and_values_become_a_statement_of_what_is_declared(loop: 
 @pytest.mark.slow
 def test_hostile_errors_become_classes(loop: Loop) -> None:
     collect_failures(loop)
-    found = loop.propose("refine")
-    assert sum(has_canary(json.dumps(one, ensure_ascii=False)) for one in found) > 100
-    assert docstring_lines(found) == []
-    assert [one["refused"] for one in found if not one["refused"] or has_canary(one["refused"])] == []
-    assert set(loop.promote("refine", islice(found, 0, None, 25))) == {1}
+    proposals = loop.propose("refine")
+    assert sum(has_canary(json.dumps(proposal, ensure_ascii=False)) for proposal in proposals) > 100
+    assert docstring_lines(proposals) == []
+    refusals = [proposal["refused"] for proposal in proposals]
+    assert [refusal for refusal in refusals if not refusal or has_canary(refusal)] == []
+    assert set(loop.promote("refine", islice(proposals, 0, None, 25))) == {1}
 
     older = write_older_caveats(loop)
 
@@ -513,10 +528,12 @@ def write_older_caveats(loop: Loop) -> list[dict[str, Any]]:
     document = json.loads(path.read_text(encoding="utf-8"))
     read = read_proposals(path)
     assert isinstance(read, CounterexamplesFile)
-    for entry, one in zip(document["counterexamples"], read.counterexamples, strict=True):
-        steps, counts = tuple(map(words.call, one.steps)), failures(one)
-        fails = FailsSequence(steps, counts) if steps else FailsCall(words.call(one.call), counts)
-        text = words.append(one.tool, "Caveats", (str(fails), str(caveat_evidence(one))))
+    for entry, counterexample in zip(document["counterexamples"], read.counterexamples, strict=True):
+        steps, counts = tuple(map(words.call, counterexample.steps)), failures(counterexample)
+        fails = FailsSequence(steps, counts) if steps else FailsCall(words.call(counterexample.call), counts)
+        text = words.append(
+            counterexample.tool, "Caveats", (str(fails), str(caveat_evidence(counterexample)))
+        )
         entry |= {"suggested_append": asdict(text), "refused": None}
     path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     written: list[dict[str, Any]] = document["counterexamples"]
@@ -562,8 +579,8 @@ def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: 
             audit.flush(900)
     fail_beside(loop, "A")
     loop.spread()
-    (sequence,) = (one for one in loop.propose("pattern") if one["axis"] == word)
-    (statement,) = (one for one in loop.statements("pattern") if has_canary(one["line"]))
+    (sequence,) = (proposal for proposal in loop.propose("pattern") if proposal["axis"] == word)
+    (statement,) = (entry for entry in loop.statements("pattern") if has_canary(entry["line"]))
     assert loop.promote("pattern", [sequence]) == [0]
 
     traces = loop.traces()

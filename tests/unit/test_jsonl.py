@@ -1,4 +1,4 @@
-"""Lines are appended whole; whatever bytes a file holds are read, as values or as counts of skipped lines."""
+"""Lines are appended completely; any bytes are read, as values or as counts of skipped lines."""
 
 import json
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def read(path, **changes):
     return jsonl.read(path, **{"kind": Note, "other": "not a note", **changes})
 
 
-def test_what_was_appended_is_read_again_in_its_order(tmp_path):
+def test_appended_values_are_read_in_order(tmp_path):
     path = tmp_path / "audit" / "notes.jsonl"
     notes = tuple(Note(NOON, text) for text in ("가격", "a\nb", "\u2028", ""))
     for note in notes:
@@ -44,7 +44,7 @@ def test_what_was_appended_is_read_again_in_its_order(tmp_path):
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"))), st.binary(max_size=20))
-def test_what_comes_after_any_rest_of_a_line_is_not_lost_with_it(texts, rest):
+def test_a_value_after_an_incomplete_line_is_not_lost(texts, rest):
     with TemporaryDirectory() as folder:
         path = Path(folder, "x.jsonl")
         path.write_bytes(rest)
@@ -66,7 +66,7 @@ def test_what_comes_after_any_rest_of_a_line_is_not_lost_with_it(texts, rest):
         pytest.param(b'{"at": "noon", "text": ""}', "not a note", id="no time"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_skipped_and_counted_by_reason(tmp_path, line, reason):
+def test_an_unreadable_line_is_skipped_and_counted_by_reason(tmp_path, line, reason):
     path = tmp_path / "x.jsonl"
     sound = b'{"at": "2026-04-25T12:00:00Z", "text": "", "more": 1}'
     path.write_bytes(b"\n".join([sound, b" ", line, sound]) + b"\r\n\r\n")
@@ -86,7 +86,7 @@ def test_any_bytes_are_read_and_every_line_counts_once(content):
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
-def test_a_file_that_ends_torn_loses_its_last_line_alone(tmp_path, cut):
+def test_a_file_that_ends_torn_loses_only_its_last_line(tmp_path, cut):
     path = tmp_path / "x.jsonl"
     for _ in range(3):
         jsonl.append(path, Note(NOON, "x" * 60))
@@ -103,7 +103,7 @@ def test_a_line_of_a_newer_version_is_refused_by_file_and_number(tmp_path):
     assert len(read(path, kind=Numbered, newest=2).values) == 1
 
 
-def test_a_line_without_its_version_is_not_one_of_the_kind(tmp_path):
+def test_a_line_without_its_version_is_skipped(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"at": NOON.isoformat(), "text": ""}))
     assert read(path, newest=1).skipped == {"not a note": 1}

@@ -1,4 +1,4 @@
-"""What a killed process leaves goes with the next run, what a living one uses stays; workers end with it."""
+"""Leftovers of killed processes are removed, files in use stay, and workers end with their parent."""
 
 import contextlib
 import os
@@ -52,7 +52,7 @@ def _next_run(place: Path) -> None:
         pass
 
 
-def test_what_a_killed_process_left_goes_with_the_next_run(tmp_path: Path):
+def test_leftovers_of_a_killed_process_are_removed_by_the_next_run(tmp_path: Path):
     with holding(tmp_path):
         assert len(list(tmp_path.iterdir())) == 2
     assert len(list(tmp_path.iterdir())) == 2
@@ -60,7 +60,7 @@ def test_what_a_killed_process_left_goes_with_the_next_run(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["another.json"]
 
 
-def test_what_a_living_process_uses_stays(tmp_path: Path):
+def test_files_of_a_running_process_stay(tmp_path: Path):
     with holding(tmp_path):
         before = set(tmp_path.iterdir())
         _next_run(tmp_path)
@@ -80,10 +80,10 @@ def test_what_a_living_process_uses_stays(tmp_path: Path):
         "coreloop-other-0123456789abcdef",
     ],
 )
-def test_what_has_another_name_stays(tmp_path: Path, name: str):
-    (tmp_path / name).write_text("somebody's")
+def test_files_with_other_names_stay(tmp_path: Path, name: str):
+    (tmp_path / name).write_text("unrelated")
     _next_run(tmp_path)
-    assert (tmp_path / name).read_text() == "somebody's"
+    assert (tmp_path / name).read_text() == "unrelated"
 
 
 @pytest.mark.parametrize("name", [".x.json.0123456789abcdef.partial", "coreloop-test-0123456789abcdef"])
@@ -98,7 +98,7 @@ def test_links_are_not_followed(tmp_path: Path, name: str):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
-def test_what_is_another_user_s_stays(tmp_path: Path):
+def test_files_of_another_user_stay(tmp_path: Path):
     folder = tmp_path / "coreloop-test-0123456789abcdef"
     folder.mkdir()
     os.chown(folder, 65534, -1)
@@ -106,7 +106,7 @@ def test_what_is_another_user_s_stays(tmp_path: Path):
     assert folder.exists()
 
 
-def test_many_that_make_and_remove_at_once_lose_nothing(tmp_path: Path):
+def test_concurrent_processes_lose_no_files(tmp_path: Path):
     script = """
 import sys
 from pathlib import Path
@@ -123,13 +123,13 @@ for number in range(150):
 
 
 def _children(parent: int) -> set[int]:
-    found = set()
+    workers = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # ended meanwhile
             fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
             if int(fields[1]) == parent:
-                found.add(int(stat.parent.name))
-    return found
+                workers.add(int(stat.parent.name))
+    return workers
 
 
 def _lives(pid: int) -> bool:

@@ -23,7 +23,7 @@ def test_options_of_the_page_exist(name: str, rest: str) -> None:
     if isinstance(command, click.Group):
         command = command.get_command(click.Context(command), rest.split(maxsplit=1)[0])
     assert command is not None
-    known = {option for one in command.params for option in one.opts}
+    known = {option for parameter in command.params for option in parameter.opts}
     assert set(re.findall(r"--[a-z-]+", rest)) <= known
 
 

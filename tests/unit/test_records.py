@@ -63,16 +63,16 @@ def test_question_hash_is_golden(question, hashed):
         pytest.param("", "", id="empty"),
     ],
 )
-def test_questions_are_folded_to_what_they_ask(question, normalised):
+def test_questions_are_normalised(question, normalised):
     assert normalize_question(question) == normalised
     assert hash_question(question) == f"sha256:{digest(normalised)}"
 
 
 @given(st.text())
-def test_a_normalised_question_holds_only_letters_digits_and_single_spaces(question):
+def test_a_normalised_question_has_only_letters_digits_and_single_spaces(question):
     folded = unicodedata.normalize("NFKC", question).lower()
-    kept = "".join(char for char in folded if char.isspace() or unicodedata.category(char)[0] in "LN")
-    assert normalize_question(question) == " ".join(kept.split())
+    remaining = "".join(char for char in folded if char.isspace() or unicodedata.category(char)[0] in "LN")
+    assert normalize_question(question) == " ".join(remaining.split())
 
 
 def test_session_hash_is_golden():
@@ -101,7 +101,7 @@ def test_a_step_is_the_tool_and_its_selectors(name, args, text):
     assert step(name, args) == text
 
 
-def test_selectors_are_settable():
+def test_selectors_can_be_set():
     assert step("gather", {"target": "KOSPI", "axis": "x"}, ["target"]) == "gather(target=KOSPI)"
 
 
@@ -112,10 +112,10 @@ def test_immediate_repeats_count_once():
 
 @given(st.lists(st.sampled_from([("a", "x"), ("a", "x()>b"), ("a()>b", "x"), ("b", "x"), ("b", None)])))
 def test_different_steps_make_different_sequences(calls):
-    collapsed = [one for one, _ in groupby(calls)]
+    collapsed = [part for part, _ in groupby(calls)]
     joined = join_steps(step(name, {"axis": axis}) for name, axis in calls)
     assert joined == join_steps(step(name, {"axis": axis}) for name, axis in collapsed)
-    split = [one for one in joined.replace('"x()>b"', "1").replace('"a()>b"', "2").split(">") if one]
+    split = [part for part in joined.replace('"x()>b"', "1").replace('"a()>b"', "2").split(">") if part]
     assert len(split) == len(collapsed)
 
 
@@ -140,7 +140,7 @@ def test_one_to_four_parts_of_letters_and_digits_are_a_category(label):
     "label",
     ["", "a-b-c-d-e", "FIN-", "-FIN", "FIN--KR", "수익성", "FIN KR", "FIN\n", "FIN_KR", "ＦＩＮ", "FIN.`x`"],
 )
-def test_other_labels_are_no_category(label):
+def test_other_labels_are_not_a_category(label):
     assert not is_category(label)
 
 
@@ -168,7 +168,7 @@ def test_a_stored_value_gives_the_same_step_again(value):
     assert step("a", json.loads(json.dumps(stored))) == step("a", {"axis": value})
 
 
-def test_no_name_is_taken_for_what_is_no_name():
+def test_a_name_is_never_mistaken_for_other():
     taken = {step("a", {"axis": value}) for value in ("<other>", '"<other>"', ["<other>"])}
     assert len(taken) == 3
 

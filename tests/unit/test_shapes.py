@@ -55,13 +55,13 @@ FIELDS = {
 
 
 @given(st.fixed_dictionaries({}, optional=FIELDS) | VALUES)
-def test_values_are_taken_and_refused_as_msgspec_does(value: Any) -> None:
+def test_values_are_accepted_and_refused_as_by_msgspec(value: Any) -> None:
     text = json.dumps(value)
     assert taken(lambda: decode(text, Outer)) == taken(lambda: msgspec.json.decode(text, type=Outer))
 
 
 def taken(read: Callable[[], Outer]) -> Outer | None:
-    """What was read; None where it is refused."""
+    """The value, or None if it is refused."""
     try:
         return read()
     except (ShapeError, msgspec.ValidationError):
@@ -109,7 +109,7 @@ def test_the_message_names_the_field_as_msgspec_does(text: str, why: str) -> Non
     ],
     ids=["more", "no UTF-8", "byte order mark", "NaN", "Infinity", "deep", "long", "UTF-16"],
 )
-def test_what_is_no_json_is_refused(text: bytes) -> None:
+def test_invalid_json_is_refused(text: bytes) -> None:
     with pytest.raises(ShapeError):
         parse_json(text)
 
@@ -119,7 +119,7 @@ def test_a_text_that_utf_8_cannot_hold_is_refused() -> None:
         decode(r'{"number": 1, "title": "\ud800"}', Outer)
 
 
-def test_an_unknown_field_is_refused_where_that_is_asked() -> None:
+def test_an_unknown_field_is_refused_on_request() -> None:
     value = {"number": 1, "inner": {"loginn": ""}}
     assert shaped(value, Outer) == Outer(1, inner=Inner())
     with pytest.raises(ShapeError, match=r"Object contains unknown field `loginn` - at `\$\.inner`"):

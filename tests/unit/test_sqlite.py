@@ -1,4 +1,4 @@
-"""Databases of any kind: who may open one, how it gets to its version, who waits, and what a user is told."""
+"""Databases of any schema: file modes, migrations, waiting writers and error messages."""
 
 import os
 import sqlite3
@@ -46,14 +46,14 @@ SECOND = Schema("jobs", (make, add_time), is_jobs)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A database of version 1 with one job."""
-    found = tmp_path / "data" / "runs" / "x.db"
-    with writer(found, FIRST, now=NOW) as connection:
+    database = tmp_path / "data" / "runs" / "x.db"
+    with writer(database, FIRST, now=NOW) as connection:
         connection.execute("INSERT INTO jobs VALUES ('a')")
-    return found
+    return database
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs file modes")
-def test_a_new_database_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path):
+def test_a_new_database_is_private_with_any_umask(tmp_path: Path):
     before = os.umask(0)
     try:
         with writer(tmp_path / "runs" / "x.db", FIRST, now=NOW) as connection, transaction(connection):
@@ -111,7 +111,7 @@ def test_another_kind_of_database_is_refused_and_left_alone(tmp_path: Path):
         connection.execute("CREATE TABLE urls (x)")
     before = path.read_bytes()
     for opened in (reader, writer):
-        with pytest.raises(WorkspaceError, match=r"x\.db: is an SQLite database, but none of jobs; name"):
+        with pytest.raises(WorkspaceError, match=r"x\.db: is not a jobs database; name another file"):
             opened(path, FIRST, now=NOW).__enter__()
     assert path.read_bytes() == before
 
@@ -135,7 +135,7 @@ with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
 
 
 @pytest.mark.slow
-def test_processes_that_open_it_at_once_make_it_once_and_lose_no_read_that_becomes_a_write(tmp_path: Path):
+def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
     path = tmp_path / "x.db"
     command = [sys.executable, "-c", COUNT, str(path), str(Path(__file__).parent)]
     processes = [
@@ -181,14 +181,14 @@ def test_a_copy_waits_no_longer_than_it_should_for_a_writer(
         sqlite.overwrite(target, source, tmp_path / "other.db")
 
 
-def test_a_name_is_quoted_whatever_is_in_it(path: Path):
+def test_any_name_is_quoted(path: Path):
     name = 'a "b"; DROP TABLE jobs; --'
     with writer(path, FIRST, now=NOW) as connection:
         connection.execute(f"CREATE TABLE {sqlite.quoted_name(name)} (x)")
         assert name in sqlite.tables(connection)
 
 
-# --- what a user is told ---------------------------------------------------------------------------
+# messages
 
 
 def coded(kind: type[sqlite3.Error], text: str, code: int) -> sqlite3.Error:
@@ -197,7 +197,7 @@ def coded(kind: type[sqlite3.Error], text: str, code: int) -> sqlite3.Error:
     return error
 
 
-TOLD = {
+MESSAGES = {
     "busy": (
         coded(sqlite3.OperationalError, "database is locked", sqlite3.SQLITE_BUSY),
         "another process has been using it for 30 s; run this again",
@@ -217,7 +217,7 @@ TOLD = {
     "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
     "damaged": (
         coded(sqlite3.DatabaseError, "database disk image is malformed", sqlite3.SQLITE_CORRUPT),
-        "is no sound SQLite database (database disk image is malformed)",
+        "is not a valid SQLite database (database disk image is malformed)",
     ),
 }
 BUGS = (
@@ -230,35 +230,35 @@ BUGS = (
 )
 
 
-@pytest.mark.parametrize(("error", "told"), TOLD.values(), ids=TOLD)
-def test_what_a_user_can_meet_is_one_line_with_the_file(error: sqlite3.Error, told: str):
+@pytest.mark.parametrize(("error", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_an_error_that_a_user_can_cause_is_one_line_with_the_file(error: sqlite3.Error, message: str):
     with pytest.raises(WorkspaceError) as caught, sqlite_errors(Path("x.db")):
         raise error
-    assert str(caught.value) == f"x.db: {told}"
+    assert str(caught.value) == f"x.db: {message}"
     assert caught.value.__cause__ is error
 
 
-@pytest.mark.parametrize(("free", "told"), [(4096, "the disk is full"), (1 << 30, "cannot be used")])
-def test_an_error_of_the_disk_is_a_full_one_where_it_is_full(
-    free: int, told: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("free", "message"), [(4096, "the disk is full"), (1 << 30, "cannot be used")])
+def test_an_error_of_the_disk_is_reported_as_a_full_disk_if_it_is_full(
+    free: int, message: str, monkeypatch: pytest.MonkeyPatch
 ):
     """SQLite reports a full disk as an I/O error where a file beside the database cannot grow."""
     monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     error = coded(sqlite3.OperationalError, "disk I/O error", sqlite3.SQLITE_IOERR_WRITE)
-    with pytest.raises(WorkspaceError, match=told), sqlite_errors(Path("x.db")):
+    with pytest.raises(WorkspaceError, match=message), sqlite_errors(Path("x.db")):
         raise error
 
 
 @pytest.mark.parametrize("kind", BUGS)
-def test_what_only_a_bug_can_cause_stays_what_it_is(kind: type[sqlite3.Error]):
+def test_an_error_that_only_a_bug_can_cause_is_not_translated(kind: type[sqlite3.Error]):
     with pytest.raises(kind), sqlite_errors(Path("x.db")):
         raise kind("no")
 
 
-def test_every_error_of_sqlite3_is_told_or_a_bug():
+def test_every_error_of_sqlite3_has_a_message_or_is_a_bug():
     named = (kind for kind in vars(sqlite3).values() if isinstance(kind, type))
     kinds = {kind for kind in named if issubclass(kind, sqlite3.Error)}
-    assert kinds == {sqlite3.Error, *BUGS, *(type(error) for error, _ in TOLD.values())}
+    assert kinds == {sqlite3.Error, *BUGS, *(type(error) for error, _ in MESSAGES.values())}
 
 
 def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
@@ -271,9 +271,9 @@ def test_ctrl_c_inside_a_function_of_a_statement_is_ctrl_c(path: Path):
             connection.execute("SELECT interrupts()")
 
 
-def test_only_an_operational_error_has_a_reason_that_one_can_live_with():
-    busy, _ = TOLD["busy"]
-    full, _ = TOLD["full"]
+def test_operational_errors_have_a_reason():
+    busy, _ = MESSAGES["busy"]
+    full, _ = MESSAGES["full"]
     assert sqlite.reason(busy) == "another process has been using it for 30 s"
     assert sqlite.reason(full) == "database or disk is full"
 

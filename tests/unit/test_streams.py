@@ -29,14 +29,14 @@ def exit_of(shell: str) -> tuple[str, str]:
     "shell",
     [
         pytest.param('{ "$0" -c "$1"; echo $? >&2; } | head -1', id="the reader stops early"),
-        pytest.param('{ "$0" -c "$1"; echo $? >&2; } | true', id="nobody reads"),
+        pytest.param('{ "$0" -c "$1"; echo $? >&2; } | true', id="without a reader"),
         pytest.param('{ "$0" -u -c "$1"; echo $? >&2; } | head -1', id="without a buffer"),
         pytest.param('"$0" -c "$1" >&-; echo $? >&2', id="stdout is closed"),
         pytest.param('"$0" -c "$1" <&- >&-; echo $? >&2', id="stdin and stdout are closed"),
         pytest.param('"$0" -c "$1" 1</dev/null; echo $? >&2', id="stdout cannot be written to"),
     ],
 )
-def test_nobody_at_stdout_changes_neither_exit_code_nor_stderr(shell: str):
+def test_a_closed_stdout_changes_neither_exit_code_nor_stderr(shell: str):
     assert exit_of(shell) == ("1", "a word on stderr")
 
 
@@ -49,11 +49,11 @@ def test_nobody_at_stdout_changes_neither_exit_code_nor_stderr(shell: str):
         pytest.param('"$0" -c "$1" >/dev/null 2>/dev/full; echo $? >&2', id="stderr on a full disk"),
     ],
 )
-def test_nobody_at_stderr_changes_the_exit_code_neither(shell: str):
+def test_a_closed_stderr_does_not_change_the_exit_code(shell: str):
     assert exit_of(shell) == ("1", "")
 
 
-def test_what_is_opened_later_gets_no_output():
+def test_files_opened_later_get_no_output():
     """A closed stdout's number would go to the next file, and the output into it."""
     script = """
 import os, sys
@@ -66,6 +66,6 @@ print("done")
     assert subprocess.run(command, check=False, capture_output=True).stderr == b""
 
 
-def test_output_that_is_read_is_whole():
+def test_output_that_is_read_is_complete():
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, encoding="utf-8", check=False)
     assert done.stdout.count("\n") == 20_001

@@ -17,7 +17,7 @@ from coreloop.text import fitted, printable, wrapped
         ("a\u00a0b\ud800\U000e0041", "a\\u{a0}b\\u{d800}\\u{e0041}"),
     ],
 )
-def test_what_cannot_be_seen_is_escaped(text, shown):
+def test_invisible_characters_are_escaped(text, shown):
     assert printable(text) == shown
 
 
@@ -44,7 +44,7 @@ def test_a_line_is_cut_to_the_columns_of_a_terminal(text: str, columns: int, exp
     assert fitted(text, columns) == expected
 
 
-def test_wide_letters_are_wrapped_by_the_columns_that_they_take():
+def test_wide_letters_are_wrapped_by_their_columns():
     assert wrapped("매출 총이익 률", 8, indent="  ") == "  매출\n  총이익\n  률"
     assert wrapped("", 8, indent="  ") == "  "
 

@@ -47,7 +47,7 @@ def test_every_action_is_a_commit_with_its_version(text: str):
     used = re.findall(r"uses: (.*)", text)
     assert used
     assert [
-        one for one in used if not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
+        action for action in used if not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
     ] == []
 
 
@@ -106,17 +106,17 @@ def run_step(text: str, folder: Path, **environ: str) -> str:
 
 
 def test_without_logs_the_night_ends_green_with_a_notice(tmp_path: Path):
-    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND="")
-    assert said.startswith("::notice::No logs: set the repository variable CORELOOP_DATA_PATH")
-    assert "data=" not in said
+    output = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND="")
+    assert output.startswith("::notice::No logs: set the repository variable CORELOOP_DATA_PATH")
+    assert "data=" not in output
 
 
 def test_logs_are_a_path_or_what_a_command_brings(tmp_path: Path):
-    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="/srv/data", DATA_COMMAND="")
-    assert said == "data=/srv/data\n"
+    output = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="/srv/data", DATA_COMMAND="")
+    assert output == "data=/srv/data\n"
     bring = 'echo "{}" > "$CORELOOP_DATA_DIR/audit/ai-ask/a.jsonl"'
-    said = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND=bring)
-    assert said == f"data={tmp_path}/coreloop-data\n"
+    output = run_step(step_of("Find the logs"), tmp_path, DATA_PATH="", DATA_COMMAND=bring)
+    assert output == f"data={tmp_path}/coreloop-data\n"
     assert (tmp_path / "coreloop-data/audit/ai-ask/a.jsonl").read_text() == "{}\n"
 
 
@@ -128,9 +128,9 @@ def test_drafts_are_opened_only_when_both_say_so(wanted: str, stable: int, opens
     command.parent.mkdir(parents=True)
     command.write_text(f'#!/bin/sh\n[ "$*" = "status --stability" ] && exit {stable}\n')
     command.chmod(0o755)
-    said = run_step(step_of("Ask whether drafts may be opened"), tmp_path, WANTED=wanted)
-    assert ("open=true" in said) is opens
-    assert ("::notice::No drafts" in said) is not opens
+    output = run_step(step_of("Ask whether drafts may be opened"), tmp_path, WANTED=wanted)
+    assert ("open=true" in output) is opens
+    assert ("::notice::No drafts" in output) is not opens
 
 
 def test_the_head_is_fetched_from_the_pull_request_or_the_queue(tmp_path: Path, project: Project):

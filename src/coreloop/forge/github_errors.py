@@ -91,7 +91,7 @@ def refusal(doing: str, *, status: int, headers: Mapping[str, str], said: str) -
         return rate_limit(doing, status=status, headers=headers, said=said)
     leaf, why, advice = _refusal_for(status, said)
     quote = f": {said}" if said else ""
-    return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, said=said)
+    return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, detail=said)
 
 
 def _refusal_for(status: int, said: str) -> tuple[type[ForgeError], str, str]:
@@ -125,7 +125,7 @@ def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], said: str
     elif retry_at is not None:
         when = f"after {retry_at:%Y-%m-%d %H:%M:%S} UTC"
     line = f"cannot {doing}: GitHub's rate limit is used up ({status}); run the same command again {when}"
-    return ForgeRateLimitError(line, status=status, said=said, retry_at=retry_at)
+    return ForgeRateLimitError(line, status=status, detail=said, retry_at=retry_at)
 
 
 def _reset_time(headers: Mapping[str, str]) -> datetime | None:

@@ -208,7 +208,7 @@ class GithubForge:
         return ReviewNotRequired(f"the protection of {base} does not ask for one")
 
     def _rule_unseen(self, base: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> ReviewRule:
-        if "branch not protected" in exc.said.lower():
+        if "branch not protected" in exc.detail.lower():
             return ReviewNotRequired(f"{base} is not protected")
         # Who is no administrator gets 404 for a protected branch too; whether there is a protection at all is
         # told to everybody who can read the branch.
@@ -250,7 +250,7 @@ def _pull_request(pull: _Pull) -> PullRequest:
 
 
 def _unreadable(what: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> str:
-    said = f": {exc.said}" if exc.said else ""
+    said = f": {exc.detail}" if exc.detail else ""
     return (
         f"the token may not read the {what} ({exc.status}{said}); one with read access to administration may"
     )

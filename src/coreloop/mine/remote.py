@@ -190,7 +190,7 @@ def _connect(url: str) -> tuple[Any, str]:
         from fsspec import get_filesystem_class
         from fsspec.core import url_to_fs
     except ImportError as error:
-        raise MissingExtraError("distributed", what="an address") from error
+        raise MissingExtraError("distributed", feature="an address") from error
     protocol = url.partition("://")[0].rpartition("::")[2]
     try:
         get_filesystem_class(protocol)
@@ -237,7 +237,7 @@ def map_on_cluster(
     try:
         from distributed import Client, KilledWorker
     except ImportError as error:
-        raise MissingExtraError("distributed", what="--scheduler") from error
+        raise MissingExtraError("distributed", feature="--scheduler") from error
     try:
         client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:

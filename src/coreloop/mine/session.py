@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.days import Days
-from coreloop.errors import NotKeptError
+from coreloop.errors import RollupWriteError
 from coreloop.history.promotions import project_keys
 from coreloop.judgments import Judgments, read_judgments
 from coreloop.mine.executors import Executor
@@ -157,7 +157,7 @@ def open_mining(
                 folder, settings, shelf=shelf, executor=executor, progress=watch.progress
             )
             held.callback(shelf.sweep, folder)
-        except NotKeptError as error:
+        except RollupWriteError as error:
             held.close()
             rollups, not_cached = roll_up_folder(folder, settings), f"{error}"
         mined = Mined(workspace, rollups, judgments, not_cached)

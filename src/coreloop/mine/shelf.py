@@ -19,7 +19,7 @@ from typing import BinaryIO, Final
 import msgspec
 import polars as pl
 
-from coreloop.errors import NotKeptError, WorkspaceError
+from coreloop.errors import RollupWriteError, WorkspaceError
 from coreloop.files import Lock, locked
 from coreloop.leftovers import temporary_folder
 from coreloop.mine.oddities import Oddities
@@ -129,7 +129,7 @@ class Shelf:
         return max(self._still_valid(begun), key=lambda kept: kept.facts.source.size, default=None)
 
     def add(self, path: LogFile, source: LogSource, written: Path, oddities: Oddities) -> KeptRollup:
-        """Take in tables that `write_tables` wrote below the shelf's folder; may raise `NotKeptError`."""
+        """Take in tables that `write_tables` wrote below the shelf's folder; may raise `RollupWriteError`."""
         tables = read_tables(written)
         facts = RollupFacts(
             file=_text(path),
@@ -159,7 +159,7 @@ class Shelf:
 
     def sweep(self, folder: Folder) -> None:
         """Remove what this run replaced for the files of ``folder``, and what killed runs left."""
-        if not self._lock.is_alone():
+        if not self._lock.make_exclusive():
             return
         for kept in [*self._all, *self._made]:
             is_here = kept.file.parent == Path(_text(folder))
@@ -217,7 +217,7 @@ def open_shelf(folder: Path | None, settings: MineSettings, *, check: bool = Fal
 
     Raises
     ------
-    NotKeptError
+    RollupWriteError
         The folder cannot be made or written.
     """
     if folder is None:
@@ -236,7 +236,7 @@ def write_tables(tables: Tables, folder: Path) -> None:
 
     Raises
     ------
-    NotKeptError
+    RollupWriteError
         The disk is full, or the folder cannot be written.
     """
     with _kept_or_not(folder):
@@ -255,7 +255,7 @@ def pack_tables(tables: Tables) -> dict[str, bytes]:
 
 
 def write_packed(packed: Mapping[str, bytes], folder: Path) -> None:
-    """Write what `pack_tables` packed as `write_tables` would have; may raise `NotKeptError`."""
+    """Write what `pack_tables` packed as `write_tables` would have; may raise `RollupWriteError`."""
     with _kept_or_not(folder):
         folder.mkdir(mode=0o700)
         for name in NAMES:
@@ -278,9 +278,9 @@ def _kept_or_not(folder: Path) -> Iterator[None]:
     try:
         yield
     except WorkspaceError as error:
-        raise NotKeptError(str(error)) from error
+        raise RollupWriteError(str(error)) from error
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise NotKeptError(f"{folder}: cannot be written ({error})") from error
+        raise RollupWriteError(f"{folder}: cannot be written ({error})") from error
 
 
 def _load(folder: Path, *, check: bool) -> KeptRollup | None:

@@ -1,4 +1,4 @@
-"""Phase O: an agent's requests become lines of the audit log."""
+"""Phase O (observe): record an agent's requests in the audit log."""
 
 from coreloop.observe.collector import AuditCollector, current, warm_up
 from coreloop.observe.decorator import observed_tool

@@ -1,15 +1,15 @@
-"""The collector: what an agent's server calls while it answers one request.
+"""The collector, which an agent's server calls while it answers a request.
 
-Auditing must not fail, slow or change a request. So nothing here raises; what could not be recorded is
-counted by reason (`drops`) and logged once a reason, never with content. Only the standard library, orjson
-and `records` are imported at start-up.
+Auditing must not break, delay or change a request. So nothing here raises: losses are counted by reason
+(`drops`), and each reason is logged once, without content. Only the standard library, orjson and `records`
+are imported at start-up.
 
-``no_stack += 1`` stands where a call may have failed for lack of a stack frame: nothing else is possible.
+``no_stack += 1`` handles calls that failed for lack of a stack frame: nothing else is possible then.
 """
 
 import os
 import time
-from _thread import RLock  # threading.RLock is a function around it that takes as long again
+from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -28,11 +28,11 @@ from coreloop.observe.sources import SESSION_SOURCES, Sources, trace_sources
 from coreloop.observe.version import tools_version_of
 from coreloop.records import UNSPECIFIED, Record, ToolCall, hash_sequence, is_category
 
-# The blocks that are open here, innermost last, and whether each is its collector's outermost. No tokens: one
-# raises when it is used twice or in another context, and blocks may be left in any order.
+# The open blocks of this context, innermost last, and whether each is its collector's outermost. No tokens: a
+# token raises when it is used twice or in another context, and blocks may be exited in any order.
 _blocks: ContextVar[tuple[tuple["AuditCollector", bool], ...]] = ContextVar("coreloop_collectors", default=())
 _P = ParamSpec("_P")
-# Whether this process has opened a request: where none ever is, a call outside of one is no loss.
+# Whether this process has opened a request. Until then, calls outside of requests are not counted as dropped.
 _audits = False
 
 
@@ -47,7 +47,7 @@ def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
                 method(self, *args, **kwargs)
             elif self is _OUTSIDE and _audits:
                 drop(drops.OUTSIDE_REQUEST)
-        except Exception as error:  # the one place that must not disturb its caller
+        except Exception as error:  # must not disturb the caller
             try:
                 drops.drop_error(error)
             except RecursionError:
@@ -57,34 +57,35 @@ def _never_raises(method: "_Method[_P]") -> "_Method[_P]":
 
 
 class AuditCollector:
-    """Collects what happens during one request and writes it as one record.
+    """Collects the events of one request and writes them as one record.
 
-    Use it as a context manager: `current` then finds it from code deep below, an exception becomes the
-    record's ``error`` (and goes on), and leaving the outermost block flushes what was not flushed.
+    Use it as a context manager: `current` then finds it from nested code, an exception is recorded as the
+    ``error`` and re-raised, and the end of the outermost block flushes the record if it is still open.
 
     Parameters
     ----------
     question : str
-        What the user asked; kept as it is, in files of mode 0600.
+        The user's question, stored unchanged in files of mode 0600.
     stockCode_hint, provider, model : str, optional
-        Kept as they are, up to 100 characters.
+        Stored up to 100 characters.
     session_id : str, optional
-        Stored only as a hash. With it, what results held is remembered for the session's later requests of
-        this process, for up to an hour.
+        Stored only as a hash. With it, sources of arguments are also searched in the session's earlier
+        requests in this process, for up to an hour.
     tools_version : str, optional
-        Which docstrings the model sees, up to 100 characters; else ``CORELOOP_TOOLS_VERSION``, else the
-        commit of the git repository that holds coreloop.yaml or, without one, the folder.
+        Version of the docstrings that the model sees, up to 100 characters. Default:
+        ``CORELOOP_TOOLS_VERSION``, else the commit of the git repository that contains coreloop.yaml or,
+        without coreloop.yaml, the folder.
     data_dir : path, optional
-        Holds ``audit/ai-ask/``; else the one that coreloop.yaml or ``CORELOOP_DATA_DIR`` names, else
-        ``data``. The nearest coreloop.yaml above it gives the category rules and selectors.
+        Contains ``audit/ai-ask/``. Default: as set in coreloop.yaml or ``CORELOOP_DATA_DIR``, else ``data``.
+        The nearest coreloop.yaml above it sets the category rules and selectors.
     clock_ns : callable
         Nanoseconds since 1970, UTC.
 
     Notes
     -----
-    ``CORELOOP_AUDIT_DISABLE=1`` or ``DARTLAB_AUDIT_DISABLE=1`` turns it off; ``true``, ``yes`` and ``on`` do
-    so too, in upper or lower case. No method raises; see `dropped`. A collector belongs to one request, whose
-    threads and signal handlers may share it.
+    ``CORELOOP_AUDIT_DISABLE=1`` or ``DARTLAB_AUDIT_DISABLE=1`` turns it off, as do ``true``, ``yes`` and
+    ``on`` in upper or lower case. No method raises; see `dropped`. The threads and signal handlers of a
+    request may share its collector.
 
     Examples
     --------
@@ -96,12 +97,12 @@ class AuditCollector:
     __slots__ = (
         "_clock_ns",
         "_entered",
-        "_house",
         "_last_step",
         "_lock",
         "_off",
         "_pending",
         "_sequence",
+        "_settings",
         "_sources",
         "_started_ns",
     )
@@ -118,7 +119,7 @@ class AuditCollector:
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._off = True  # until everything is at hand: half a collector records nothing
+        self._off = True  # until initialized: a partial collector records nothing
         self._pending: list[Record] = []
         self._entered = False
         try:
@@ -126,8 +127,8 @@ class AuditCollector:
                 return
             self._sequence = ""
             self._last_step = ""
-            # A signal handler may interrupt its own thread. In the locked sections nothing that can be
-            # interrupted comes before what must stay together.
+            # Reentrant, because a signal handler may interrupt its own thread. In the locked sections nothing
+            # that can be interrupted precedes changes that belong together.
             self._lock = RLock()
             self._clock_ns = clock_ns
             self._started_ns = time.monotonic_ns()
@@ -151,31 +152,31 @@ class AuditCollector:
         global _audits  # noqa: PLW0603
         _audits = True
         if drops.DROPPED.no_stack:
-            drops.say_new()  # what could not be said where there was no stack
+            drops.log_new_reasons()  # those that could not be logged for lack of stack
         folder = _folder_of(data_dir)
-        self._house = _house(*folder)
+        self._settings = _project_settings(*folder)
         record = open_record(
             question,
             request_id=f"req-{os.urandom(8).hex()}",
-            categories=self._house.categories,
+            categories=self._settings.categories,
             stock_code_hint=stock_code_hint,
             provider=provider,
             model=model,
             session_id=session_id,
         )
-        version = short_text(tools_version) or self._house.tools_version
+        version = short_text(tools_version) or self._settings.tools_version
         if version:
             record["tools_version"] = version
         self._sources: Sources | None = None
         if "session_hash" in record:
             session = (folder, record["session_hash"])
             self._sources = SESSION_SOURCES.open(session, self._started_ns / 1e9)
-            self._sources.hear(record["question"])
+            self._sources.add_question(record["question"])
         self._pending.append(record)
         self._off = False
 
     def _record(self) -> Record | None:
-        """The record while it is open; else None, and the call is counted as dropped."""
+        """Return the open record; after the flush, count the call as dropped and return None."""
         for record in self._pending:
             return record
         drop(drops.AFTER_FLUSH)
@@ -195,28 +196,28 @@ class AuditCollector:
         overrides_used: Iterable[str] | None = None,
         extreme_flags: Iterable[str] = (),
     ) -> None:
-        """Record one call, after it ended.
+        """Record a finished call.
 
         Parameters
         ----------
         name : str
-            The tool's name as the model knows it.
+            The tool's name as the model sees it.
         args : mapping, optional
-            Arguments by name; copied now, so later changes do not show. A string of more than 500
-            characters is kept as its size and a preview.
+            Arguments by name; copied, so later changes have no effect. A string of more than 500
+            characters is stored as its size and a preview.
         ok : bool, optional
-            Whether the call did what it was asked for; by default, whether there is no ``error``.
+            Whether the call succeeded; by default, whether ``error`` is absent.
         error : str or exception, optional
-            What went wrong.
+            Why the call failed.
         duration_ms : float, optional
             Milliseconds.
         result_size_bytes : int, optional
             Size of the result that the model received.
         result : object, optional
-            What the model received: JSON as a text, plain lists, dicts and dataclasses, or a text. Never
-            stored: its values are remembered as hashes, so that calls are recorded with ``args_from``, the
-            fields where their arguments stood before. Anything else is not looked into. Without any result
-            nothing is looked up.
+            The result that the model received: JSON text, other text, or plain lists, dicts and dataclasses;
+            other objects are not inspected. It is never stored. Hashes of its values stay in memory, to
+            record later calls with ``args_from``, the fields that their arguments come from. Without any
+            result, ``args_from`` is not recorded.
         overrides_used : iterable of str, optional
             Keys of the tool's assumptions that the caller replaced.
         extreme_flags : iterable of str
@@ -225,7 +226,7 @@ class AuditCollector:
         record = self._record()
         if record is None:
             return
-        call, taken, plain_args = tool_call(
+        call, new_step, plain_args = tool_call(
             name,
             args,
             ok=ok,
@@ -234,25 +235,25 @@ class AuditCollector:
             result_size_bytes=result_size_bytes,
             overrides_used=overrides_used,
             extreme_flags=extreme_flags,
-            selectors=self._house.selectors,
+            selectors=self._settings.selectors,
             drop=drop,
         )
-        with self._lock:  # threads of one request: the calls and the sequence in one order
-            # As `records.join_steps` does it, one step at a time: nothing is left to join at the flush.
-            if taken is not None and taken != self._last_step:
-                self._sequence = f"{self._sequence}>{taken}" if self._sequence else taken
-                self._last_step = taken
+        with self._lock:  # keeps calls and sequence in the same order across a request's threads
+            # `records.join_steps` one step at a time, so that the flush does not have to.
+            if new_step is not None and new_step != self._last_step:
+                self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
+                self._last_step = new_step
             record["tool_calls"].append(call)
         if result is not ... or self._sources is not None:
             self._trace_sources(record, call, plain_args, result)
 
     def _trace_sources(self, record: Record, call: ToolCall, args: dict[str, Any], result: object) -> None:
-        """Add to a recorded call where its arguments came from; whatever that costs, the call stays."""
+        """Add the sources of its arguments to a recorded call; an error does not affect the call."""
         try:
             with self._lock:
-                if self._sources is None:  # a request without results needs none
+                if self._sources is None:  # created on the first result
                     sources = Sources()
-                    sources.hear(record["question"])
+                    sources.add_question(record["question"])
                     if any(other["ok"] and other is not call for other in record["tool_calls"]):
                         sources.mark_incomplete()
                     self._sources = sources
@@ -264,16 +265,16 @@ class AuditCollector:
     def observe_override(
         self, tool: str, keys: Iterable[str], *, trigger: str | None = None, succeeded: bool = True
     ) -> None:
-        """Record that an assumption of ``tool`` was replaced, why, and whether that helped.
+        """Record that an assumption of ``tool`` was overridden, why, and whether that helped.
 
         Parameters
         ----------
         tool : str
             Tool name.
         keys : iterable of str
-            The replaced assumptions, ``wacc`` for example.
+            The overridden assumptions, for example ``wacc``.
         trigger : str, optional
-            What made it necessary, ``detectExtremeFlags:wacc>0.25`` for example.
+            The reason, for example ``detectExtremeFlags:wacc>0.25``.
         succeeded : bool
             Whether the tool then gave a plausible result.
         """
@@ -290,7 +291,7 @@ class AuditCollector:
 
     @_never_raises
     def observe_violation(self, text: str) -> None:
-        """Record that the answer broke a rule; several are joined by ``; ``."""
+        """Record that the answer violated a rule; several violations are joined by ``; ``."""
         record = self._record()
         if record is not None:
             new = stored_text(text, MAX_STRING_CHARS)
@@ -299,10 +300,10 @@ class AuditCollector:
 
     @_never_raises
     def set_category_hash(self, label: str) -> None:
-        """Replace the category that the keyword rules gave.
+        """Override the category given by the keyword rules.
 
-        A label that is not one to four parts of ASCII letters and digits, joined by ``-``, could carry
-        text into a docstring: it is counted as dropped and the category becomes ``UNSPECIFIED``.
+        A label must be one to four parts of ASCII letters and digits, joined by ``-``, because it can
+        appear in a docstring. Any other label is counted as dropped, and the category is ``UNSPECIFIED``.
         """
         record = self._record()
         if record is None:
@@ -319,22 +320,22 @@ class AuditCollector:
         rounds: int | None = None,
         skill_used: str | None = None,
     ) -> None:
-        """Write the record; the first call counts, further ones are counted as dropped.
+        """Write the record; further calls are counted as dropped.
 
         Parameters
         ----------
         chunk_len : int, optional
-            Length of the answer in characters; 0 is an empty answer, None is not known.
+            Length of the answer in characters; 0 is an empty answer, None unknown.
         error : str or exception, optional
-            Why the request as a whole failed.
+            Why the request failed.
         rounds : int, optional
             Turns between the model and its tools.
         skill_used : str, optional
             Name of the skill that answered.
         """
-        # Written out instead of decorated: this is the call that a request waits for.
+        # Not decorated with `_never_raises`: the request waits for this call.
         try:
-            record = self._pending.pop()  # atomic: of two threads that flush, one gets the record
+            record = self._pending.pop()  # atomic: if two threads flush, only one gets the record
         except IndexError:
             try:
                 if not self._off:
@@ -342,7 +343,7 @@ class AuditCollector:
             except RecursionError:
                 drops.DROPPED.no_stack += 1
             return
-        except RecursionError:  # the record stays: leaving the block may write it
+        except RecursionError:  # the record stays: the end of the block may write it
             drops.DROPPED.no_stack += 1
             return
         try:
@@ -357,18 +358,18 @@ class AuditCollector:
                 record["rounds"] = number(rounds, drop=drop)
             if skill_used is not None:
                 record["skill_used"] = short_text(skill_used)
-            line = encode_line(record, self._house.selectors)
-            self._house.journal.append(line, day, second)
+            line = encode_line(record, self._settings.selectors)
+            self._settings.journal.append(line, day, second)
         except Exception as problem:
             try:
                 drops.drop_error(problem)
             except RecursionError:
                 drops.DROPPED.no_stack += 1
             try:
-                self._house.journal.count_dropped(drops.reason_of(problem))
+                self._settings.journal.count_dropped(drops.reason_of(problem))
             except RecursionError:
-                self._house.journal.untold.no_stack += 1
-                self._house.journal.has_untold = True
+                self._settings.journal.unreported.no_stack += 1
+                self._settings.journal.has_unreported = True
 
     def __enter__(self) -> Self:
         try:
@@ -385,13 +386,13 @@ class AuditCollector:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if self._leave() and self._pending:
+            if self._exit_block() and self._pending:
                 self.flush(error=error)
         except RecursionError:
             if self._pending:
                 drops.DROPPED.no_stack += 1
-                self._house.journal.untold.no_stack += 1
-                self._house.journal.has_untold = True
+                self._settings.journal.unreported.no_stack += 1
+                self._settings.journal.has_unreported = True
 
     async def __aenter__(self) -> Self:
         try:
@@ -408,47 +409,46 @@ class AuditCollector:
         except RecursionError:
             if self._pending:
                 drops.DROPPED.no_stack += 1
-                self._house.journal.untold.no_stack += 1
-                self._house.journal.has_untold = True
+                self._settings.journal.unreported.no_stack += 1
+                self._settings.journal.has_unreported = True
 
-    def _leave(self) -> bool:
-        """Take the innermost block of this collector off the stack: whether the request ends with it."""
+    def _exit_block(self) -> bool:
+        """Remove the innermost block of this collector from the stack; whether that ends the request."""
         blocks = _blocks.get()
         for place in reversed(range(len(blocks))):
             if blocks[place][0] is self:
                 _blocks.set(blocks[:place] + blocks[place + 1 :])
                 return blocks[place][1]
-        return True  # entered in another context, by a generator's first step for example
+        return True  # entered in another context, for example by a generator's first step
 
 
 def warm_up(data_dir: str | os.PathLike[str] | None = None) -> None:
-    """Read coreloop.yaml now, at the server's start, and not while the first request waits.
+    """Read coreloop.yaml at the server's start, so that the first request does not wait for it.
 
-    Without it, the first collector of a data folder does so (some 70 ms, most of it imports).
+    Otherwise the first collector of a data folder reads it (some 70 ms, mostly imports).
 
     Parameters
     ----------
     data_dir : path, optional
-        As in `AuditCollector`. Nothing is written; what is wrong with it is counted in `dropped`, as there.
+        As for `AuditCollector`. Nothing is written; errors are counted in `dropped`.
     """
     if _is_disabled():
         return
     try:
-        _house(*_folder_of(data_dir))
-    except Exception as error:  # a server starts although its folder is no folder
+        _project_settings(*_folder_of(data_dir))
+    except Exception as error:  # an invalid data folder must not stop the server
         drops.drop_error(error)
 
 
 def current() -> AuditCollector:
-    """The collector of the request that this code runs for.
+    """Return the collector of the current request.
 
     Returns
     -------
     AuditCollector
-        The innermost one entered in this thread's or task's context; outside of any, one that is off.
-        `asyncio.to_thread` carries the context along. A bare thread pool does not: what is observed there
-        belongs to no request and is counted as ``outside_request``. Submit
-        ``contextvars.copy_context().run``, a copy for each call.
+        The innermost collector of this thread's or task's context; outside of any request, a collector that
+        is off. `asyncio.to_thread` copies the context. A plain thread pool does not: calls observed there
+        are counted as ``outside_request``. Submit ``contextvars.copy_context().run``, with a copy per call.
     """
     try:
         blocks = _blocks.get()
@@ -458,8 +458,8 @@ def current() -> AuditCollector:
     return blocks[-1][0] if blocks else _OUTSIDE
 
 
-class _House(NamedTuple):
-    """What all requests of one data folder share; no dataclass, whose module costs 10 ms to import."""
+class _ProjectSettings(NamedTuple):
+    """What all requests of a data folder share. Not a dataclass: importing that module takes 10 ms."""
 
     journal: Journal
     categories: Categories
@@ -468,21 +468,21 @@ class _House(NamedTuple):
 
 
 def _folder_of(data_dir: str | os.PathLike[str] | None) -> tuple[str, bool]:
-    """The data folder or, where none was named, the working directory; and whether it was named."""
-    # The folder as it is now: a process may change its own. Path does the same at five times the cost.
+    """The named data folder, or the working directory; and whether it was named."""
+    # Absolute, because the process may change its working directory. Path takes five times as long.
     folder = os.getcwd() if data_dir is None else os.path.abspath(data_dir)  # noqa: PTH100, PTH109
     return folder, data_dir is not None
 
 
 @lru_cache(maxsize=32)
-def _house(folder: str, named: bool) -> _House:
-    """What belongs to the data folder that the caller named, or to the working directory."""
+def _project_settings(folder: str, named: bool) -> _ProjectSettings:
+    """Load the settings for a named data folder or for the working directory."""
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
     if root is None or not _can_read_yaml():
         data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
-        return _House(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
+        return _ProjectSettings(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
 
     from coreloop.errors import CoreloopError
     from coreloop.project.settings import Settings, load_settings
@@ -493,7 +493,7 @@ def _house(folder: str, named: bool) -> _House:
         drop(drops.SETTINGS)
         settings = Settings()
     data_dir = start if named else root / settings.data_dir
-    return _House(
+    return _ProjectSettings(
         Journal(data_dir / "audit" / "ai-ask"),
         Categories((rule.label, rule.any) for rule in settings.categories),
         settings.selectors(),
@@ -523,17 +523,17 @@ _second: tuple[int, str, str] = (-(10**10), "", "")
 
 
 def _stamp(now_ns: int) -> tuple[str, str, int]:
-    """ISO 8601 with microseconds, its day, its second; a second's text is kept, being most of the cost."""
-    global _second  # noqa: PLW0603 - a triple, replaced as one: another thread's is as good
-    begun_ns, text, day = _second
-    past_ns = now_ns - begun_ns
+    """ISO 8601 with microseconds, its day, its second; a second's text is cached, being most of the cost."""
+    global _second  # noqa: PLW0603 - a tuple, replaced atomically: another thread's is equally valid
+    started_ns, text, day = _second
+    past_ns = now_ns - started_ns
     if not 0 <= past_ns < 1_000_000_000:
         seconds, past_ns = divmod(now_ns, 1_000_000_000)
         text = datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
-        begun_ns, day = now_ns - past_ns, text[:10]
-        _second = (begun_ns, text, day)
-    return f"{text}.{past_ns // 1000:06d}+00:00", day, begun_ns
+        started_ns, day = now_ns - past_ns, text[:10]
+        _second = (started_ns, text, day)
+    return f"{text}.{past_ns // 1000:06d}+00:00", day, started_ns
 
 
 _OUTSIDE: Final = AuditCollector.__new__(AuditCollector)
-_OUTSIDE._off, _OUTSIDE._pending = True, []  # every thread's: nothing writes to it
+_OUTSIDE._off, _OUTSIDE._pending = True, []  # shared by all threads: nothing writes to it

@@ -1,6 +1,6 @@
 """The decorator that records the calls of a tool: functions and generators, sync and async.
 
-As in the collector, nothing of auditing reaches the tool's caller.
+As in the collector, errors of auditing never reach the tool's caller.
 """
 
 import time
@@ -13,7 +13,7 @@ from coreloop.observe import drops
 from coreloop.observe.collector import AuditCollector, current
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
-_NONE: Final = object()  # instead of a result, which may be None
+_UNKNOWN: Final = object()  # an unknown result; None is a valid result
 
 
 @overload
@@ -31,28 +31,28 @@ def observed_tool(
 ) -> Callable[..., Any]:
     """Time every call of a tool, sync or async, and record it with the `current` collector.
 
-    A generator, sync or async, is recorded when its iteration ends, is given up or raises; its time is from
-    the first step to then, the waiting of the code that iterates included.
+    A generator, sync or async, is recorded when its iteration ends, is abandoned or raises. Its duration
+    counts from the first step and includes the time between steps.
 
     The result is not stored; see ``result`` of `AuditCollector.observe_tool_call`.
 
     Parameters
     ----------
     tool : callable
-        The function; arguments given by position are recorded under their parameter's names. ``self``,
-        ``cls`` and what a framework injects (`injected.TYPE_NAMES`) are not recorded.
+        The function; positional arguments are recorded under their parameters' names. ``self``, ``cls`` and
+        parameters that a framework injects (`injected.TYPE_NAMES`) are not recorded.
     name : str, optional
-        The name that the model knows; by default the function's.
+        The name that the model sees; by default the function's.
     ok : callable, optional
-        Takes the result, tells whether the call did what it was asked for; for tools that return their
-        errors. By default a call is ok unless it raises. If the result of a call that is not ok is a string,
-        it is recorded as the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped
-        (``ok_predicate``). A generator has no result and is not asked about.
+        Takes the result and returns whether the call succeeded; for tools that return their errors. By
+        default a call is ok unless it raises. If the result of a failed call is a string, it is recorded as
+        the ``error``. If ``ok`` raises, the call counts as ok and the case as dropped (``ok_predicate``).
+        Not called for generators.
 
     Returns
     -------
     callable
-        Behaves as the function does; an exception is recorded and goes on.
+        Behaves like the function; an exception is recorded and re-raised.
 
     Examples
     --------
@@ -95,10 +95,10 @@ class _Recorder:
         error: BaseException | None,
         audit: AuditCollector | None = None,
     ) -> None:
-        """Record a call that has ended; ``outcome`` is `_NONE` where the result is not known."""
+        """Record a finished call; ``outcome`` is `_UNKNOWN` if the result is not known."""
         try:
             duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
-            failed = self._ok is not None and outcome is not _NONE and not _is_ok(self._ok, outcome)
+            failed = self._ok is not None and outcome is not _UNKNOWN and not _is_ok(self._ok, outcome)
             text = outcome if isinstance(outcome, str) else None
             (audit or current()).observe_tool_call(
                 self._name,
@@ -107,7 +107,7 @@ class _Recorder:
                 error=text if failed else error,
                 duration_ms=duration_ms,
                 result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-                result=outcome if outcome is not _NONE else ... if error is None else None,
+                result=outcome if outcome is not _UNKNOWN else ... if error is None else None,
             )
         except Exception as problem:  # as in the collector
             try:
@@ -116,7 +116,7 @@ class _Recorder:
                 drops.DROPPED.no_stack += 1
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """What the model gave, by name; nothing of what a framework injects."""
+        """The model's arguments by name, without injected parameters."""
         injected = self._injected
         named = {
             key: value for key, value in zip(self._positional, args, strict=False) if key not in injected
@@ -129,7 +129,7 @@ class _Recorder:
 def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] | None) -> Callable[..., Any]:
     import inspect
 
-    # a bound method: calling the object would take a frame more than the tool did, and there may be none left
+    # a bound method: a callable object would take another stack frame, and there may be none left
     record = _Recorder(tool, name, ok).record
     if inspect.isgeneratorfunction(tool):
         return _observed_generator(tool, record)
@@ -142,7 +142,7 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
         try:
             result = tool(*args, **kwargs)
         except BaseException as error:
-            record(started_ns, args, kwargs, _NONE, error)
+            record(started_ns, args, kwargs, _UNKNOWN, error)
             raise
         record(started_ns, args, kwargs, result, None)
         return result
@@ -153,7 +153,7 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
         try:
             result = await tool(*args, **kwargs)
         except BaseException as error:
-            record(started_ns, args, kwargs, _NONE, error)
+            record(started_ns, args, kwargs, _UNKNOWN, error)
             raise
         record(started_ns, args, kwargs, result, None)
         return result
@@ -164,7 +164,7 @@ def _observed(tool: Callable[..., Any], name: str, ok: Callable[[Any], object] |
 def _is_ok(ok: Callable[[Any], object], outcome: Any) -> bool:
     try:
         return bool(ok(outcome))
-    except Exception:  # it is somebody else's function, and their request must go on
+    except Exception:  # a user's own function must not break the request
         drops.drop(drops.OK_PREDICATE)
         return True
 
@@ -175,13 +175,13 @@ def _observed_generator(tool: Callable[..., Any], record: Callable[..., None]) -
         audit, started_ns = current(), time.monotonic_ns()  # the last step may run in another context
         try:
             result = yield from tool(*args, **kwargs)
-        except GeneratorExit:  # whoever iterates has enough: the tool did not fail
-            record(started_ns, args, kwargs, _NONE, None, audit)
+        except GeneratorExit:  # the caller stopped iterating: the tool did not fail
+            record(started_ns, args, kwargs, _UNKNOWN, None, audit)
             raise
         except BaseException as error:
-            record(started_ns, args, kwargs, _NONE, error, audit)
+            record(started_ns, args, kwargs, _UNKNOWN, error, audit)
             raise
-        record(started_ns, args, kwargs, _NONE, None, audit)
+        record(started_ns, args, kwargs, _UNKNOWN, None, audit)
         return result
 
     return call_generator
@@ -194,7 +194,7 @@ def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., No
         try:
             async with aclosing(tool(*args, **kwargs)) as generator:
                 step_on = generator.asend(None)
-                while True:  # as `yield from`, which async generators lack
+                while True:  # like `yield from`, which async generators lack
                     try:
                         item = await step_on
                     except StopAsyncIteration:
@@ -206,11 +206,11 @@ def _observed_async_generator(tool: Callable[..., Any], record: Callable[..., No
                     except BaseException as thrown:
                         step_on = generator.athrow(thrown)
         except GeneratorExit:
-            record(started_ns, args, kwargs, _NONE, None, audit)
+            record(started_ns, args, kwargs, _UNKNOWN, None, audit)
             raise
         except BaseException as error:
-            record(started_ns, args, kwargs, _NONE, error, audit)
+            record(started_ns, args, kwargs, _UNKNOWN, error, audit)
             raise
-        record(started_ns, args, kwargs, _NONE, None, audit)
+        record(started_ns, args, kwargs, _UNKNOWN, None, audit)
 
     return call_async_generator

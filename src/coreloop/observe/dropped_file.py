@@ -1,6 +1,6 @@
-"""``dropped.jsonl``: records that the collectors of all processes could not write.
+"""Reader of ``dropped.jsonl``, which counts the records that collectors could not write.
 
-`coreloop.observe.journal` appends to it without this model, since the collector imports nothing that decodes.
+`coreloop.observe.journal` writes it without this model, to keep the decoder out of the collector's imports.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
     Parameters
     ----------
     path : Path
-        There need not be such a file; lines that cannot be read are skipped.
+        May be absent; unreadable lines are skipped.
     since : datetime
         With a zone.
 
@@ -42,8 +42,8 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
     """
     if not path.exists():
         return {}
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for line in jsonl.read(path, DroppedRecords, other="not a count").values:
         if jsonl.with_zone(line.ts) >= since:
-            found[line.reason] += line.n
-    return dict(found.most_common())
+            counts[line.reason] += line.n
+    return dict(counts.most_common())

@@ -1,4 +1,4 @@
-"""What this process could not record: counted by reason, and each reason logged once, without content."""
+"""Counts of what this process could not record, by reason; each reason is logged once, without content."""
 
 import errno
 import os
@@ -16,40 +16,40 @@ SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
 DROPPED = Tally()
-_said: dict[str, object] = {}
+_logged: dict[str, object] = {}
 
 
 def dropped() -> dict[str, int]:
-    """What this process could not record, by reason.
+    """Count what this process could not record, by reason.
 
     Returns
     -------
     dict of str to int
-        Reasons are ``after_flush``, ``outside_request`` (a tool was called where no request is open: see
+        Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``ok_predicate`` (it raised), ``unserialisable``, ``category``, ``settings``
-        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (it is not read until PyYAML is installed;
-        the defaults apply), ``torn_write``, ``write_`` and the system's error name (``write_ENOSPC``), or
-        ``bug_`` and an exception's type.
+        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (coreloop.yaml is ignored until PyYAML is
+        installed; the defaults apply), ``torn_write``, ``write_`` and the system's error name
+        (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
 
 
 def drop(reason: str) -> None:
-    """Count one case; if there is no stack left to do so, raise RecursionError and count nothing."""
+    """Count a case; if no stack is left, raise RecursionError and count nothing."""
     DROPPED.add(reason)
     try:
-        say_new()
+        log_new_reasons()
     except RecursionError:
-        return  # counted; said by the next one that has more stack
+        return  # counted; a later call with more stack logs it
 
 
 def drop_error(error: Exception) -> None:
-    """Count what an exception cost."""
+    """Count a loss caused by an exception."""
     drop(reason_of(error))
 
 
 def reason_of(error: Exception) -> str:
-    """The reason that an exception is counted under."""
+    """Return the reason under which an exception is counted."""
     if isinstance(error, TornWriteError):
         return "torn_write"
     if isinstance(error, OSError):
@@ -57,26 +57,26 @@ def reason_of(error: Exception) -> str:
     return f"bug_{type(error).__name__}"
 
 
-def say_new() -> None:
+def log_new_reasons() -> None:
     """Log the reasons that have not been logged yet."""
     for reason in DROPPED.counts():
-        if reason not in _said:
-            _say(reason)
+        if reason not in _logged:
+            _log(reason)
 
 
-def _say(reason: str) -> None:
-    mine = object()
-    if _said.setdefault(reason, mine) is not mine:  # another thread was faster
+def _log(reason: str) -> None:
+    token = object()
+    if _logged.setdefault(reason, token) is not token:  # another thread was faster
         return
     try:
         import logging
 
-        text = "audit: %s; the request goes on, further cases are only counted"
+        text = "audit: %s; the request continues, and further cases are only counted"
         logging.getLogger("coreloop").warning(text, reason)
     except RecursionError:
-        _said.pop(reason, None)
+        _logged.pop(reason, None)
         raise
-    except Exception:  # the server's own filters and handlers may raise; the case is counted
+    except Exception:  # the server's logging filters and handlers may raise; the case is counted
         return
 
 

@@ -1,7 +1,7 @@
-"""Which of a tool's parameters a framework fills in: the model does not see them, so they are no arguments.
+"""Detects parameters that a framework injects: the model does not see them, so they are not recorded.
 
-They are known by their names and by the names of their types. No framework is imported, and a string
-annotation counts as what it says.
+They are recognized by their names and by the names of their types. No framework is imported, and string
+annotations are parsed.
 """
 
 import ast
@@ -34,14 +34,14 @@ class ToolParameters(NamedTuple):
     """The names of a tool's parameters."""
 
     positional: tuple[str, ...]
-    """By position; what a ``*args`` takes has no name and is not recorded."""
+    """In order; values taken by ``*args`` have no name and are not recorded."""
 
     injected: frozenset[str]
-    """Those that are no arguments of the model."""
+    """Parameters that are not arguments of the model."""
 
 
 def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
-    """Read a tool's signature; some builtins have none, and no positional name is known then."""
+    """Read a tool's signature; for builtins without a signature, positional names are unknown."""
     try:
         parameters = _signature(tool).parameters.values()
     except (TypeError, ValueError):
@@ -55,23 +55,23 @@ def tool_parameters(tool: Callable[..., Any]) -> ToolParameters:
 
 
 def _signature(tool: Callable[..., Any]) -> inspect.Signature:
-    """With annotations as objects where all of them can be had: an alias shows what it stands for."""
+    """The signature, with annotations evaluated if possible, so that aliases are resolved."""
     try:
         return inspect.signature(tool, eval_str=True)
-    except Exception:  # a name that only type checkers import, or whatever the expression raises
+    except Exception:  # a name that only type checkers import, or any error of the expression
         return inspect.signature(tool)
 
 
 def _is_injected(parameter: inspect.Parameter) -> bool:
     try:
         names = {type(parameter.default).__name__.lstrip("_"), *_type_names(parameter.annotation)}
-    except Exception:  # an annotation can be any object, and the tool must be defined
+    except Exception:  # an annotation can be any object, and the definition of the tool must not fail
         return False
     return not names.isdisjoint(TYPE_NAMES)
 
 
 def _type_names(annotation: Any) -> Iterator[str]:
-    """Names of the types that a value may have, and of what ``Annotated`` says; not of type parameters."""
+    """Names of the types that a value may have, and of ``Annotated`` metadata; not of type parameters."""
     if isinstance(annotation, str):
         yield from _names_in(annotation)
     elif isinstance(forward := getattr(annotation, "__forward_arg__", None), str):
@@ -93,7 +93,7 @@ def _is_union(annotation: Any) -> bool:
 
 
 def _class_names(value: Any) -> Iterator[str]:
-    """A class's name and those of its bases; for an object, as in ``Annotated``, those of its class."""
+    """Names of a class and its bases; for an object, as in ``Annotated``, those of its class."""
     for base in (value if isinstance(value, type) else type(value)).__mro__:
         yield base.__name__
 
@@ -106,7 +106,7 @@ def _names_in(annotation: str) -> Iterator[str]:
 
 
 def _written_names(node: ast.expr) -> Iterator[str]:
-    """As `_type_names`, of source code."""
+    """As `_type_names`, for source code."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             yield name

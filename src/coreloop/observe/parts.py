@@ -1,6 +1,6 @@
-"""The parts of a record, made of whatever values a caller or a foreign trace hands over.
+"""Builds the parts of a record from the values of a caller or of an imported trace.
 
-`drop` is told the reason of every value that could not be kept; nothing else is lost by it than that value.
+`drop` is called with the reason for every value that cannot be stored; only that value is lost.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ def open_record(
     model: str | None = None,
     session_id: str | None = None,
 ) -> Record:
-    """A record as a request begins: no call yet, no time, no sequence."""
+    """Create the record of a new request: without calls, time and sequence."""
     text = stored_text(question)
     record: Record = {
         "schema_version": SCHEMA_VERSION,
@@ -73,8 +73,8 @@ def open_record(
     return record
 
 
-class TakenCall(NamedTuple):
-    """One call, its step where it was ok, and its arguments as plain JSON values, whole."""
+class RecordedCall(NamedTuple):
+    """A call, its step if it was ok, and its complete arguments as plain JSON values."""
 
     call: ToolCall
     step: str | None
@@ -93,64 +93,64 @@ def tool_call(
     drop: Drop,
     overrides_used: Iterable[str] | None = None,
     extreme_flags: Iterable[str] = (),
-) -> TakenCall:
-    """One call; ``selectors`` only of the tools that have their own."""
+) -> RecordedCall:
+    """Build a call; ``selectors`` has only the tools that differ from the default."""
     name = stored_text(name, 200)
     canonical = _canonical(args, drop)
     plain = orjson.loads(canonical)
     recorded = shorten(plain)
-    said = error_text(error)
-    succeeded = said is None if ok is None else bool(ok)
-    taken = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
+    error_message = error_text(error)
+    succeeded = error_message is None if ok is None else bool(ok)
+    new_step = step(name, recorded, selectors.get(name, DEFAULT_SELECTORS)) if succeeded else None
     call: ToolCall = {
         "name": name,
         "args": orjson.Fragment(canonical) if len(canonical) <= MAX_STRING_CHARS else recorded,
         "args_hash": hash_args(canonical),
         "ok": succeeded,
-        "error": said,
+        "error": error_message,
         "duration_ms": number(duration_ms, drop=drop),
         "result_size_bytes": number(result_size_bytes, drop=drop),
         "overrides_used": None if overrides_used is None else texts(overrides_used, drop=drop),
         "extreme_flags": texts(extreme_flags, drop=drop),
     }
-    return TakenCall(call, taken, plain)
+    return RecordedCall(call, new_step, plain)
 
 
 def stored_text(value: object, limit: int | None = None) -> str:
-    """What a file can hold of a text, up to ``limit`` characters."""
+    """Return a value as encodable text of up to ``limit`` characters."""
     text = text_of(value)
     text = text if limit is None else text[:limit]
     return text if text.isascii() else encodable(text)
 
 
 def short_text(value: object) -> str | None:
-    """A name of up to 100 characters."""
+    """Return a name of up to 100 characters, or None."""
     return None if value is None else stored_text(value, 100)
 
 
 def texts(values: Iterable[object] | None, *, drop: Drop) -> list[str]:
-    """Names of up to 100 characters; a single text is one of them."""
+    """Return names of up to 100 characters; a single string counts as one name."""
     if values is None or isinstance(values, str):
         return [stored_text(values, 100)] if values else []
     if not isinstance(values, Iterable):
-        drop("unserialisable")  # the field only: a lost call would be evidence that it was not made
+        drop("unserialisable")  # only the field: without its record the call would seem not to have happened
         return []
     return [stored_text(value, 100) for value in values]
 
 
 def error_text(error: object) -> str | None:
-    """The error's text; callers that say ``""`` or false for "none" mean none."""
+    """Return the error's text; None, ``""`` and False mean that there is no error."""
     if error is None or error is False or error == "":
         return None
     if isinstance(error, BaseException):
         kind = type(error).__name__
-        said = text_of(error)
-        return stored_text(kind if said == f"<{kind}>" else f"{kind}: {said}", MAX_STRING_CHARS)
+        message = text_of(error)
+        return stored_text(kind if message == f"<{kind}>" else f"{kind}: {message}", MAX_STRING_CHARS)
     return stored_text(error, MAX_STRING_CHARS)
 
 
 def number(value: Any, *, drop: Drop) -> Any:
-    """An int or float that JSON can hold, else null; what is no such number is counted."""
+    """Return an int or float that JSON can represent, else None; other values are counted as dropped."""
     if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
         return value
     if value is not None:
@@ -161,11 +161,11 @@ def number(value: Any, *, drop: Drop) -> Any:
 def _canonical(args: Mapping[str, object] | None, drop: Drop) -> bytes:
     try:
         return canonical_json(_named(args))
-    except Exception:  # TypeError, or whatever a mapping of somebody's own raises
+    except Exception:  # TypeError, or any error of a user's own mapping
         drop("unserialisable")
     with suppress(Exception):
         return canonical_json(to_plain(_named(args)))
-    return b"{}"  # a mapping that cannot even be read
+    return b"{}"  # an unreadable mapping
 
 
 def _named(args: object) -> dict[str, Any]:

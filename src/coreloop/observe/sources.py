@@ -1,13 +1,13 @@
-"""Where the arguments of calls came from: earlier results and what the user said.
+"""Finds the sources of call arguments: fields of earlier results, and the user's questions.
 
-Of results only hashes are remembered, in memory; of users their texts, since a value is a part of a text.
-What leaves this module is names: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
-lists, tuples, strings, numbers and the fields of dataclasses are looked into.
+Memory holds only hashes of results, but the full text of questions, because a value is a part of a text.
+Only paths leave this module: ``get_user_details.orders[]``. No code of a result is run: only plain dicts,
+lists, tuples, strings, numbers and the fields of dataclasses are inspected.
 """
 
 import os
 import re
-from _thread import RLock  # as in the collector
+from _thread import RLock  # faster, see collector
 from collections.abc import Iterable, Iterator
 from itertools import islice, repeat
 from types import GetSetDescriptorType
@@ -34,10 +34,10 @@ FORGET_S: Final = 3600.0
 _N_GENERATIONS: Final = 4
 _GENERATION_S: Final = FORGET_S / _N_GENERATIONS
 _GENERATION_LEAVES: Final = SESSION_LEAVES // _N_GENERATIONS - MAX_LEAVES // 2
-_MAX_CONTAINERS: Final = MAX_LEAVES + 50  # of one result; one that contains itself has no end
-_MAX_TEXTS: Final = 16  # of one generation
+_MAX_CONTAINERS: Final = MAX_LEAVES + 50  # per result; a recursive result has no end
+_MAX_TEXTS: Final = 16  # per generation
 _MAX_NAMES: Final = 4_000
-_MAX_PLACES: Final = 8  # more than are written: an argument with several values has those that they share
+_MAX_PLACES: Final = 8  # more than are written: an argument with several values gets their shared paths
 _MIN_CHARS: Final = 3
 _SMALL: Final = 100
 _COMMON_BEGINS: Final = frozenset("-.0123456789tTfFnN")
@@ -49,22 +49,22 @@ _JSON_BEGINS: Final = frozenset("{[")
 _CONTAINERS: Final = frozenset({dict, list, tuple})
 _MAX_PARTS: Final = 50
 _ENVELOPE: Final = frozenset({"content", "isError", "structuredContent", "_meta"})
-_CJK: Final = "\u2e80"  # from here on scripts whose words have no spaces between, or particles at their end
+_CJK: Final = "\u2e80"  # first of the scripts without spaces between words, or with particles after words
 
 Place: TypeAlias = tuple[int, str]
-"""How many texts of the user had been heard, and a path, empty where it is too long to be kept."""
+"""The number of questions so far, and a path, empty if it is too long to be stored."""
 _Places: TypeAlias = dict[int, Place | list[Place]]
 
 
-class Asked(NamedTuple):
-    """What was found of a call's arguments.
+class Lookup(NamedTuple):
+    """The sources of a call's arguments.
 
     Attributes
     ----------
     args_from : dict of str to list of str, or None
-        As the record has it; None where there is nothing to say.
+        As in the record; None if no argument was compared.
     echoes : set of int
-        Hashes of the arguments' values: where they stand in the call's own result, they are no source.
+        Hashes of the arguments' values, which are not remembered when the call's own result repeats them.
     """
 
     args_from: dict[str, list[str]] | None
@@ -72,9 +72,9 @@ class Asked(NamedTuple):
 
 
 class _Generation(NamedTuple):
-    """What was remembered during a quarter of an hour, or a quarter of what a session may hold."""
+    """Values remembered during a quarter of an hour, or a quarter of a session's capacity."""
 
-    begun_s: float
+    started_s: float
     places: _Places
     texts: list[tuple[int, str]]
 
@@ -82,53 +82,53 @@ class _Generation(NamedTuple):
 class Sources:
     """The memory of one request, or of a session's requests.
 
-    No lock: of two threads that write at the same moment, one may lose a place of a value that has several.
+    Not locked: if two threads write the same value at the same moment, one of its places may be lost.
 
     Parameters
     ----------
     now_s : float
-        Seconds of any clock; see `age`.
+        Seconds of any clock; see `expire`.
 
     Attributes
     ----------
-    is_fed : bool
-        Whether any result was remembered: of who gives none, nothing is looked up.
+    has_results : bool
+        Whether any result was remembered; without results nothing is looked up.
     """
 
-    __slots__ = ("_generations", "_heard", "_is_whole", "_names", "is_fed")
+    __slots__ = ("_generations", "_is_complete", "_n_questions", "_names", "has_results")
 
     def __init__(self, now_s: float = 0.0) -> None:
         self._generations: tuple[_Generation, ...] = (_Generation(now_s, {}, []),)
         self._names: dict[str, dict[str, Place]] = {}
-        self._heard = 0
-        self.is_fed = False
-        self._is_whole = True
+        self._n_questions = 0
+        self.has_results = False
+        self._is_complete = True
 
     def __len__(self) -> int:
-        """How many values are remembered; a text counts as one for every 64 characters."""
+        """Number of remembered values; a question counts as one value per 64 characters."""
         return sum(
             len(generation.places) + sum(len(text) // 64 + 1 for _, text in generation.texts)
             for generation in self._generations
         )
 
-    def hear(self, text: str) -> None:
-        """Remember what the user says, from now on a place where values may stand."""
-        said = _composed(text[:MAX_TEXT_CHARS]).casefold()
+    def add_question(self, text: str) -> None:
+        """Remember a question as a source of values."""
+        question = _composed(text[:MAX_TEXT_CHARS]).casefold()
         texts = self._generations[-1].texts
         if len(text) > MAX_TEXT_CHARS or len(texts) >= _MAX_TEXTS:
-            self._is_whole = False
-        if self._heard and self._has_heard(said):
+            self._is_complete = False
+        if self._n_questions and self._has_question(question):
             return
         del texts[: len(texts) - _MAX_TEXTS + 1]
-        self._heard += 1
-        self._names = {}  # the places in it are of the texts before
-        texts.append((self._heard, said))
+        self._n_questions += 1
+        self._names = {}  # its places have the previous number of questions
+        texts.append((self._n_questions, question))
 
-    def _has_heard(self, said: str) -> bool:
-        return any(said == known for generation in self._generations for _, known in generation.texts)
+    def _has_question(self, question: str) -> bool:
+        return any(question == known for generation in self._generations for _, known in generation.texts)
 
-    def look_up(self, args: dict[str, Any]) -> Asked:
-        """Where the values of a call's arguments stood before.
+    def look_up(self, args: dict[str, Any]) -> Lookup:
+        """Find where the values of a call's arguments occurred before.
 
         Parameters
         ----------
@@ -136,67 +136,67 @@ class Sources:
             Plain JSON values by name.
         """
         echoes: set[int] = set()
-        found: dict[str, list[str]] = {}
+        paths_by_name: dict[str, list[str]] = {}
         for name, value in args.items():
-            if type(value) is str:  # as most are
+            if type(value) is str:  # the most frequent type
                 text = _composed(value.strip())
                 echoes.add(hash(text))
                 if is_compared(text):
-                    found[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
+                    paths_by_name[name[:MAX_PATH_CHARS]] = self._paths_of(text)[:MAX_PATHS]
                 continue
             texts = list(islice(_texts_in(value), MAX_ARGUMENT_LEAVES + 1))
             echoes.update(map(hash, texts))
             compared = [text for text in texts if is_compared(text)]
             if compared and len(texts) <= MAX_ARGUMENT_LEAVES:
-                found[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
-        if not self._is_whole:
-            found = {name: paths for name, paths in found.items() if paths}
-        return Asked(found or None, echoes)
+                paths_by_name[name[:MAX_PATH_CHARS]] = self._shared_paths(compared)
+        if not self._is_complete:
+            paths_by_name = {name: paths for name, paths in paths_by_name.items() if paths}
+        return Lookup(paths_by_name or None, echoes)
 
     def remember(self, tool: str, result: object, echoes: set[int], *, ok: bool) -> None:
-        """Remember where values stand in a call's result.
+        """Remember the values of a call's result and their places.
 
         Parameters
         ----------
         tool : str
-            The tool's name as the record has it.
+            The tool's name as recorded.
         result : object
-            ``...`` where it is not known.
+            ``...`` if unknown.
         echoes : set of int
-            As `look_up` gave them for the same call.
+            From `look_up` for the same call.
         ok : bool
-            Of a failed call nothing is remembered.
+            Results of failed calls are not remembered.
         """
         if not ok:
             return
         if result is ...:
-            self._is_whole = False
+            self._is_complete = False
             return
-        self.is_fed = True
+        self.has_results = True
         if len(self._generations[-1].places) > _GENERATION_LEAVES:
-            self._rotate(self._generations[-1].begun_s)
+            self._rotate(self._generations[-1].started_s)
         if sum(map(len, self._names.values())) > _MAX_NAMES:
             self._names = {}
         try:
             self._walk(tool, self._unwrapped(result), echoes)
-        except RuntimeError:  # another thread changes the result at this moment
-            self._is_whole = False
+        except RuntimeError:  # another thread changed the result meanwhile
+            self._is_complete = False
 
     def mark_incomplete(self) -> None:
-        """From now on name no argument that stood nowhere: something came before that is not known."""
-        self._is_whole = False
+        """Record no empty sources from now on, because earlier results are unknown."""
+        self._is_complete = False
 
-    def age(self, now_s: float) -> None:
-        """Forget what is about an hour old: between 45 and 60 minutes."""
+    def expire(self, now_s: float) -> None:
+        """Forget values that are about an hour old (45 to 60 minutes)."""
         for generation in self._generations:
-            if now_s - generation.begun_s >= FORGET_S:
+            if now_s - generation.started_s >= FORGET_S:
                 self._drop(generation)
-        if now_s - self._generations[-1].begun_s >= _GENERATION_S:
+        if now_s - self._generations[-1].started_s >= _GENERATION_S:
             self._rotate(now_s)
 
-    def is_forgotten(self, now_s: float) -> bool:
-        """Whether `age` would forget all of it."""
-        return now_s - self._generations[-1].begun_s >= FORGET_S
+    def is_expired(self, now_s: float) -> bool:
+        """Whether `expire` would forget everything."""
+        return now_s - self._generations[-1].started_s >= FORGET_S
 
     def _rotate(self, now_s: float) -> None:
         if len(self._generations) == _N_GENERATIONS:
@@ -204,18 +204,18 @@ class Sources:
         self._generations = (*self._generations, _Generation(now_s, {}, []))
 
     def _drop(self, oldest: _Generation) -> None:
-        self._is_whole &= not (oldest.places or oldest.texts)
-        kept = tuple(generation for generation in self._generations if generation is not oldest)
-        self._generations = kept or (_Generation(oldest.begun_s, {}, []),)
+        self._is_complete &= not (oldest.places or oldest.texts)
+        newer = tuple(generation for generation in self._generations if generation is not oldest)
+        self._generations = newer or (_Generation(oldest.started_s, {}, []),)
 
     def _shared_paths(self, texts: list[str]) -> list[str]:
-        """The paths at which every one of some values stood, the earliest first."""
+        """The paths that all of several values share, the earliest first."""
         shared = self._paths_of(texts[0])
         for text in texts[1:]:
             if not shared:
                 break
-            here = self._paths_of(text)
-            shared = [path for path in shared if path in here]
+            paths = self._paths_of(text)
+            shared = [path for path in shared if path in paths]
         return shared[:MAX_PATHS]
 
     def _paths_of(self, text: str) -> list[str]:
@@ -225,21 +225,21 @@ class Sources:
             known = generation.places.get(number)
             if known is not None:
                 places += known if type(known) is list else [known]  # type: ignore[list-item]
-        heard = self._when_heard(text.casefold())
-        if heard is not None:
-            before = [place for place in places if place[0] < heard]
-            places = [*before, (heard, QUESTION), *places[len(before) :]]
+        asked = self._question_number(text.casefold())
+        if asked is not None:
+            before = [place for place in places if place[0] < asked]
+            places = [*before, (asked, QUESTION), *places[len(before) :]]
         return list(dict.fromkeys([path for _, path in places if path])) if places else []
 
-    def _when_heard(self, wanted: str) -> int | None:
+    def _question_number(self, wanted: str) -> int | None:
         for generation in self._generations:
-            for heard, said in generation.texts:
-                if wanted in said and _has_word(said, wanted):
-                    return heard
+            for number, question in generation.texts:
+                if wanted in question and _has_word(question, wanted):
+                    return number
         return None
 
     def _unwrapped(self, result: object) -> list[Any]:
-        """What a result says: the value of a JSON text, and those of MCP's parts of text."""
+        """The values in a result: those of JSON text, of an MCP envelope and of its text parts."""
         value = self._decoded(result)
         if type(value) is dict and _is_envelope(value):
             structured = value.get("structuredContent")
@@ -249,11 +249,11 @@ class Sources:
         return [value]
 
     def _decoded(self, value: object) -> Any:
-        """The value of a text that is JSON; else the value itself."""
+        """Parse JSON text; return any other value unchanged."""
         if type(value) is not str or value.lstrip()[:1] not in _JSON_BEGINS:
             return value
         if len(value) > MAX_CHARS:
-            self._is_whole = False
+            self._is_complete = False
             return None
         try:
             return orjson.loads(value)
@@ -261,14 +261,14 @@ class Sources:
             return value
 
     def _walk(self, tool: str, roots: list[Any], echoes: set[int]) -> None:  # noqa: PLR0912, PLR0915
-        """Remember the leaves of some values, the shallow ones first.
+        """Remember the leaves of some values, breadth first.
 
-        One function, since a call for each leaf would take as long as all the rest (benchmarks/sources.py).
+        A single function, since a call per leaf would double the time (benchmarks/sources.py).
         """
         places = self._generations[-1].places
         known_place = places.get
         leaves_left, chars_left = MAX_LEAVES - len(roots), MAX_CHARS
-        names = {"": (self._heard, self._kept(tool))}
+        names = {"": (self._n_questions, self._bounded(tool))}
         prefix, pairs = "", cast("Iterable[tuple[Any, Any]]", zip(repeat(""), roots, strict=False))
         containers: list[tuple[str, Any]] = []
         for n_walked in range(_MAX_CONTAINERS + 1):
@@ -277,7 +277,7 @@ class Sources:
                 if kind is str:
                     chars_left -= len(value)
                     if chars_left < 0:
-                        self._is_whole = False
+                        self._is_complete = False
                         return
                     text = value.strip()
                     if len(text) < _MIN_CHARS:
@@ -294,7 +294,7 @@ class Sources:
                     place = (type(key) is str and names.get(key)) or self._place(names, prefix, key)
                     inside = value if kind in _CONTAINERS else _fields(value)
                     if inside is None:
-                        self._is_whole = False
+                        self._is_complete = False
                     elif place[1]:
                         leaves_left += 1
                         containers.append((place[1], inside))
@@ -317,59 +317,59 @@ class Sources:
             else:
                 names = self._names.setdefault(f"{prefix}[]", {})
                 if "[]" not in names:
-                    names["[]"] = (self._heard, self._kept(f"{prefix}[]"))
+                    names["[]"] = (self._n_questions, self._bounded(f"{prefix}[]"))
                 pairs = zip(repeat("[]"), node, strict=False)
             if leaves_left < 0:
                 pairs = islice(pairs, len(node) + leaves_left)
-                self._is_whole, leaves_left = False, 0
-        self._is_whole = False
+                self._is_complete, leaves_left = False, 0
+        self._is_complete = False
 
     def _place(self, names: dict[str, Place], prefix: str, key: object) -> Place:
-        """The place of an object's field; a key that looks like data is kept nowhere."""
+        """The place of an object's field; a key that looks like data is replaced by ``*``."""
         name = _composed(key) if type(key) is str and is_name(key) else "*"
         place = names.get(name)
         if place is None:
-            place = names[name] = (self._heard, self._kept(f"{prefix}.{name}"))
+            place = names[name] = (self._n_questions, self._bounded(f"{prefix}.{name}"))
         return place
 
-    def _kept(self, path: str) -> str:
-        """The path, or nothing where it is too long."""
+    def _bounded(self, path: str) -> str:
+        """The path, or an empty text if it is too long."""
         if len(path) <= MAX_PATH_CHARS:
             return path
-        self._is_whole = False
+        self._is_complete = False
         return ""
 
 
 class SessionSources:
-    """Memories of sessions, those of the least recently used forgotten first."""
+    """Memories of sessions; the least recently used are forgotten first."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._memories: dict[object, Sources] = {}
 
     def open(self, session: object, now_s: float) -> Sources:
-        """The memory of a session, a new one where it has none.
+        """Return the memory of a session, creating it if absent.
 
         Parameters
         ----------
         session : hashable
-            Names it in this process.
+            Identifies the session in this process.
         now_s : float
-            Seconds of a clock that never goes back.
+            Seconds of a monotonic clock.
         """
         with self._lock:
             memory = self._memories.pop(session, None)
             if memory is None:
                 memory = Sources(now_s)
                 self._make_room(now_s)
-            memory.age(now_s)
+            memory.expire(now_s)
             self._memories[session] = memory
             return memory
 
     def _make_room(self, now_s: float) -> None:
-        """Forget sessions that nobody used for an hour, and as many more as are over the limits."""
+        """Forget sessions that were not used for an hour, and the oldest others beyond the limits."""
         for session, memory in list(self._memories.items()):
-            if not memory.is_forgotten(now_s):
+            if not memory.is_expired(now_s):
                 break
             del self._memories[session]
         n_leaves = sum(map(len, self._memories.values()))
@@ -378,7 +378,7 @@ class SessionSources:
             n_leaves -= len(self._memories.pop(oldest))
 
     def renew_lock(self) -> None:
-        """After a fork: a thread of the parent may have held it, and in the child nobody would release it."""
+        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
         self._lock = RLock()
 
 
@@ -388,32 +388,32 @@ if hasattr(os, "register_at_fork"):
 
 
 def trace_sources(sources: Sources, call: ToolCall, args: dict[str, Any], result: object) -> None:
-    """Write into a call where its arguments came from, then remember its result.
+    """Add the sources of its arguments to a call, then remember its result.
 
     Parameters
     ----------
     sources : Sources
-        What is known so far.
+        The memory so far.
     call : ToolCall
-        Gets ``args_from`` where there is something to say.
+        Gets ``args_from`` if any argument was compared.
     args : dict
-        The call's arguments as plain JSON values, whole.
+        The call's complete arguments as plain JSON values.
     result : object
-        ``...`` where it is not known.
+        ``...`` if unknown.
     """
-    if result is ... and not sources.is_fed:
+    if result is ... and not sources.has_results:
         sources.remember(call["name"], ..., set(), ok=call["ok"])
         return
-    asked = sources.look_up(args)
-    if asked.args_from is not None:
-        call["args_from"] = asked.args_from
-    sources.remember(call["name"], result, asked.echoes, ok=call["ok"])
+    lookup = sources.look_up(args)
+    if lookup.args_from is not None:
+        call["args_from"] = lookup.args_from
+    sources.remember(call["name"], result, lookup.echoes, ok=call["ok"])
 
 
 def is_name(key: str) -> bool:
-    """Whether a result's key names a field; one that looks like data is ``*`` in a path.
+    """Whether a result's key is a field name; a key that looks like data becomes ``*`` in a path.
 
-    ``address1`` does; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` do not.
+    ``address1`` is a name; ``credit_card_9513926``, ``2024`` and ``kim@example.com`` are not.
     """
     return (
         len(key) <= _NAME_CHARS
@@ -423,12 +423,12 @@ def is_name(key: str) -> bool:
 
 
 def is_compared(text: str) -> bool:
-    """Whether a value is long and rare enough for its place to say where it came from."""
+    """Whether a value is long and distinctive enough to have its source looked up."""
     return len(text) >= _MIN_CHARS and (text[0] not in _COMMON_BEGINS or _COMMON.fullmatch(text) is None)
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """The scalar leaves of a JSON value as texts: 150, 150.0 and "150" are one."""
+    """The scalar leaves of a JSON value as texts; 150, 150.0 and "150" give the same text."""
     waiting = [value]
     while waiting:
         node = waiting.pop()
@@ -444,25 +444,25 @@ def _composed(text: str) -> str:
     return text if text.isascii() else normalize("NFC", text)
 
 
-def _has_word(said: str, wanted: str) -> bool:
-    """Whether a text has a value as a word of its own; a particle may follow: ``삼성전자의``."""
-    at = said.find(wanted)
+def _has_word(text: str, wanted: str) -> bool:
+    """Whether a text contains a value as a separate word; a particle may follow: ``삼성전자의``."""
+    at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted)
-        if not _goes_on(said[at - 1 : at], wanted[0]) and not (
-            _goes_on(wanted[-1], said[end : end + 1]) and said[end] < _CJK
+        if not _are_same_word(text[at - 1 : at], wanted[0]) and not (
+            _are_same_word(wanted[-1], text[end : end + 1]) and text[end] < _CJK
         ):
             return True
-        at = said.find(wanted, at + 1)
+        at = text.find(wanted, at + 1)
     return False
 
 
-def _goes_on(before: str, behind: str) -> bool:
-    """Whether two characters belong to one word; letters with and without spaces between words do not."""
-    return _is_of_word(before) and _is_of_word(behind) and (before < _CJK) == (behind < _CJK)
+def _are_same_word(left: str, right: str) -> bool:
+    """Whether two adjacent characters belong to the same word; Latin and CJK letters do not."""
+    return _is_word_char(left) and _is_word_char(right) and (left < _CJK) == (right < _CJK)
 
 
-def _is_of_word(char: str) -> bool:
+def _is_word_char(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
@@ -475,7 +475,7 @@ def _add_place(places: _Places, number: int, known: Place | list[Place], place: 
 
 
 def _fields(value: object) -> dict[str, Any] | None:
-    """The fields of a plain dataclass; None of anything that could run code of its own."""
+    """The fields of a plain dataclass; None for an object whose code could run."""
     kind = type(value)
     if type(kind) is not type or "__dataclass_fields__" not in kind.__dict__:
         return None
@@ -486,7 +486,7 @@ def _fields(value: object) -> dict[str, Any] | None:
 
 
 def _is_envelope(value: dict[Any, Any]) -> bool:
-    """Whether an object is the result of an MCP call: its content and little else."""
+    """Whether an object is an MCP call result: ``content`` and only known fields."""
     return len(value) <= len(_ENVELOPE) and "content" in value and _ENVELOPE.issuperset(value)
 
 

@@ -1,4 +1,4 @@
-"""Counts by reason, to which threads, signal handlers and code that has used up its stack may add."""
+"""Counts by reason that threads, signal handlers and code without stack space can increment."""
 
 import threading
 from collections import deque
@@ -10,14 +10,14 @@ NO_STACK: Final = "bug_RecursionError"
 class Tally:
     """Counts by reason.
 
-    Waiting for a lock would deadlock where a signal handler counts while its own thread is counting. So a
-    reason is queued first, which is atomic; the holder of the lock counts what is queued, and nobody waits.
+    Waiting for a lock would deadlock if a signal handler counts while its own thread is counting. So each
+    reason is queued first, which is atomic; the lock's holder counts the queue, and no thread waits.
 
     Attributes
     ----------
     no_stack : int
-        Cases of ``bug_RecursionError``. Code that has no frame left can call nothing, but it can do
-        ``tally.no_stack += 1``, which is not interrupted either: it calls nothing.
+        Cases of ``bug_RecursionError``. Code without a stack frame left cannot call anything, but it can
+        execute ``tally.no_stack += 1``, which cannot be interrupted either.
     """
 
     __slots__ = ("_counts", "_lock", "_queued", "no_stack")
@@ -29,29 +29,29 @@ class Tally:
         self.no_stack = 0
 
     def add(self, reason: str) -> None:
-        """Count one case; if there is no stack left to do so, raise RecursionError and count nothing."""
+        """Count a case; if no stack is left, raise RecursionError and count nothing."""
         self._queued.append(reason)
         try:
             self._count()
         except RecursionError:
-            return  # queued; the next one with more stack counts it
+            return  # queued; a later call with more stack counts it
 
     def counts(self) -> dict[str, int]:
-        """A copy; what another thread is counting at this moment may be missing."""
+        """Return a copy; a case that another thread is counting may be missing."""
         self._count()
         return dict(self._counts)
 
     def renew_lock(self) -> None:
-        """After a fork: a thread of the parent may have held it, and in the child nobody would release it."""
+        """Replace the lock after a fork: a parent's thread may hold it, and the child cannot release it."""
         self._lock = threading.Lock()
 
     def _count(self) -> None:
-        # A thread that finds the lock taken leaves; the holder looks again after the release.
+        # A thread that finds the lock taken returns; the holder checks again after the release.
         while (self._queued or self.no_stack) and self._lock.acquire(blocking=False):
             try:
-                missed, self.no_stack = self.no_stack, 0
-                if missed:
-                    self._counts[NO_STACK] = self._counts.get(NO_STACK, 0) + missed
+                uncounted, self.no_stack = self.no_stack, 0
+                if uncounted:
+                    self._counts[NO_STACK] = self._counts.get(NO_STACK, 0) + uncounted
                 while self._queued:
                     reason = self._queued.popleft()
                     self._counts[reason] = self._counts.get(reason, 0) + 1

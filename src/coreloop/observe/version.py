@@ -1,4 +1,4 @@
-"""Which commit of a git repository a folder shows, by its files alone: no process is started."""
+"""Read the checked-out commit of a git repository from its files, without starting git."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _MAX_LINKS: Final = 5
 
 
 def tools_version_of(folder: Path) -> str | None:
-    """The commit that is checked out in the git repository around a folder.
+    """Return the checked-out commit of the git repository that contains a folder.
 
     Parameters
     ----------
@@ -20,37 +20,37 @@ def tools_version_of(folder: Path) -> str | None:
     Returns
     -------
     str or None
-        40 hex digits, or 64 of a repository with SHA-256; None where there is no repository, no commit yet,
-        or nothing that can be read. Changes that are not committed do not show.
+        40 hex digits, or 64 in a SHA-256 repository; None if the repository or commit is absent or cannot
+        be read. Uncommitted changes are ignored.
     """
     try:
         git = _git_folder(folder)
         return None if git is None else _commit(git)
-    except (OSError, ValueError):  # no text, or a path that no file system can have
+    except (OSError, ValueError):  # not text, or an impossible path
         return None
 
 
 def _git_folder(folder: Path) -> Path | None:
-    around = (parent / ".git" for parent in (folder, *folder.parents))
-    dot_git = next((path for path in around if path.exists()), None)
+    candidates = (parent / ".git" for parent in (folder, *folder.parents))
+    dot_git = next((path for path in candidates if path.exists()), None)
     if dot_git is None or dot_git.is_dir():
         return dot_git
-    said = _read(dot_git)  # of a worktree or a submodule
-    return dot_git.parent / said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else None
+    link = _read(dot_git)  # of a worktree or a submodule
+    return dot_git.parent / link.removeprefix("gitdir:").strip() if link.startswith("gitdir:") else None
 
 
 def _commit(git: Path) -> str | None:
     common_file = git / "commondir"
     common = git / _read(common_file) if common_file.is_file() else git
-    said = _read(git / "HEAD")
+    head = _read(git / "HEAD")
     for _ in range(_MAX_LINKS):
-        if not said.startswith("ref:"):
-            return said if _COMMIT.fullmatch(said) else None
-        name = said.removeprefix("ref:").strip()
-        loose = next((place / name for place in (git, common) if (place / name).is_file()), None)
+        if not head.startswith("ref:"):
+            return head if _COMMIT.fullmatch(head) else None
+        name = head.removeprefix("ref:").strip()
+        loose = next((folder / name for folder in (git, common) if (folder / name).is_file()), None)
         if loose is None:
             return _packed_commit(common / "packed-refs", name)
-        said = _read(loose)
+        head = _read(loose)
     return None
 
 

@@ -234,7 +234,7 @@ def test_a_folder_may_hold_other_files(run: Run, tmp_path: Path) -> None:
     assert facts["added"] == len(TASKS)
     assert facts["skipped"] == {
         "torn or not JSON": 1,
-        "file that holds nothing of this format": 1,
+        "file that has no traces of this format": 1,
         "file that is empty": 1,
     }
 
@@ -261,9 +261,9 @@ def _one_line_of(run: list[str], folder: Path) -> str:
     [
         pytest.param("없는.json", None, "cannot be read (No such file or directory)", id="missing"),
         pytest.param("빈.json", b"", "is empty; --from otlp cannot use it", id="empty"),
-        pytest.param("깨진.json", b"\x00\xff{{{", "holds nothing of this format", id="not JSON"),
-        pytest.param("다른.json", b'{"hello": "world"}', "holds nothing of this format", id="something else"),
-        pytest.param("깊은.json", b"[" * 1_000_000, "holds nothing of this format", id="nested without end"),
+        pytest.param("깨진.json", b"\x00\xff{{{", "has no traces of this format", id="not JSON"),
+        pytest.param("다른.json", b'{"hello": "world"}', "has no traces of this format", id="something else"),
+        pytest.param("깊은.json", b"[" * 1_000_000, "has no traces of this format", id="nested without end"),
         pytest.param("압축.json.gz", b"no gzip", "cannot be read (Not a gzipped file", id="no gzip"),
     ],
 )

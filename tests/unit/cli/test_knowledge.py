@@ -344,12 +344,12 @@ def test_a_project_without_knowledge_is_told_so_and_gets_none(command: list[str]
         (["knowledge", "restore", "nowhere.sqlite"], "nowhere.sqlite: does not exist"),
         (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
         (["backfill-blog", "--glob", "/x"], "--glob"),
-        (["knowledge", "show", "1", "--db", "README.md"], "README.md: is no sound SQLite database"),
+        (["knowledge", "show", "1", "--db", "README.md"], "README.md: is not a valid SQLite database"),
         (
             ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
-            "README.md: is no sound SQLite database",
+            "README.md: is not a valid SQLite database",
         ),
-        (["backfill-blog", "--confirm", "--db", "README.md"], "README.md: is no sound SQLite database"),
+        (["backfill-blog", "--confirm", "--db", "README.md"], "README.md: is not a valid SQLite database"),
     ],
 )
 def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
@@ -411,7 +411,7 @@ def test_pattern_reads_an_old_database_and_leaves_it(run: Run, log: Path, old: P
 def test_pattern_says_when_the_knowledge_cannot_be_read(run: Run, log: Path, database: Path):
     database.parent.mkdir(parents=True)
     database.write_text("hello")
-    assert "dartlab_knowledge.db: is no sound SQLite database" in run("pattern", code=2).stderr
+    assert "dartlab_knowledge.db: is not a valid SQLite database" in run("pattern", code=2).stderr
 
 
 def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, project: Path):

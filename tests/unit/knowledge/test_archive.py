@@ -156,12 +156,12 @@ def _damaged(path: Path) -> None:
     [
         pytest.param(Path.unlink, "does not exist", id="absent"),
         pytest.param(
-            lambda path: path.write_bytes(b"hello" * 999), "no sound SQLite database", id="foreign file"
+            lambda path: path.write_bytes(b"hello" * 999), "not a valid SQLite database", id="foreign file"
         ),
         pytest.param(lambda path: path.write_bytes(b""), "is empty", id="empty"),
-        pytest.param(_damaged, "damaged|no sound", id="damaged"),
+        pytest.param(_damaged, "damaged|not a valid", id="damaged"),
         pytest.param(
-            lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged|no sound", id="cut off"
+            lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged|not a valid", id="cut off"
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_a_broken_archive_is_refused_and_changes_nothing(damage, reason, databas
 def test_a_foreign_database_is_refused_as_archive(database: Path, tmp_path: Path):
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE urls (x)")
-    with pytest.raises(WorkspaceError, match="none of knowledge"):
+    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
         restore(tmp_path / "other.db", database, tmp_path / "a", now=NOW)
 
 
@@ -191,7 +191,7 @@ def test_the_database_itself_is_refused_as_archive(database: Path):
 
 def test_a_damaged_database_is_not_archived(database: Path):
     _damaged(database)
-    with pytest.raises(WorkspaceError, match=r"x\.db: .*(damaged|no sound|malformed)"):
+    with pytest.raises(WorkspaceError, match=r"x\.db: .*(damaged|not a valid|malformed)"):
         _clean(database)
     assert [path.name for path in (database.parent / "a").iterdir()] == [".lock"]
 

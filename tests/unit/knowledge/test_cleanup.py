@@ -270,7 +270,7 @@ def test_a_foreign_database_is_refused_before_anything_is_written(tmp_path: Path
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE urls (x)")
-    with pytest.raises(WorkspaceError, match="none of knowledge"):
+    with pytest.raises(WorkspaceError, match="is not a knowledge database"):
         _clean(path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
 

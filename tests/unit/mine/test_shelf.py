@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from coreloop.errors import NotKeptError
+from coreloop.errors import RollupWriteError
 from coreloop.mine import folder as folder_module
 from coreloop.mine import shelf as shelf_module
 from coreloop.mine.executors import Executor
@@ -332,7 +332,7 @@ def test_processes_count_as_one_does(project: Project, monkeypatch: pytest.Monke
 
 def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path):
     (tmp_path / "rollups").write_text("a file")
-    with pytest.raises(NotKeptError, match="rollups"), open_shelf(tmp_path / "rollups", PLAIN):
+    with pytest.raises(RollupWriteError, match="rollups"), open_shelf(tmp_path / "rollups", PLAIN):
         pass
 
 
@@ -457,7 +457,7 @@ def test_a_full_disk_is_said_and_nothing_is_kept(project: Project):
     project.write("2026-04-26.jsonl", _lines(7, 50))
     process = _start(project, **_limits())
     _, error = process.communicate()
-    assert "NotKeptError" in error
+    assert "RollupWriteError" in error
     project.check()
     assert [project.read["2026-04-24.jsonl"], project.read["2026-04-26.jsonl"] > 0] == [0, True]
 

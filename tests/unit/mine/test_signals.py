@@ -101,7 +101,8 @@ def test_types_are_named_with_spaces_and_empty_places() -> None:
 
 
 def test_an_unknown_type_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"'ratelimit' is no failure type; known are error, .*rate_limit"):
+    refused = r"'ratelimit' is not a failure type; choose from error, .*rate_limit"
+    with pytest.raises(UsageError, match=refused):
         known_types(["timeout", "ratelimit"])
 
 

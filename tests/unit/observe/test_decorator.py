@@ -1,28 +1,14 @@
-"""What an observed tool records of its calls: the model's arguments, and whether the result is a success."""
+"""Recorded calls of observed tools: the model's arguments, and whether the call succeeded."""
 
 import asyncio
 import contextvars
-import functools
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coreloop.observe import AuditCollector, collector, dropped, drops, observed_tool
-from coreloop.observe.tally import Tally
-
-
-@pytest.fixture(autouse=True)
-def _nothing_dropped_yet(monkeypatch):
-    monkeypatch.setattr(drops, "DROPPED", Tally())
-    monkeypatch.setattr(drops, "_said", {})
-    monkeypatch.setattr(collector, "_audits", False)
-
-
-@pytest.fixture
-def audit(tmp_path):
-    return functools.partial(AuditCollector, data_dir=tmp_path)
+from coreloop.observe import dropped, observed_tool
 
 
 @pytest.fixture
@@ -36,7 +22,7 @@ def calls(tmp_path):
 
 
 class RunContext:
-    """As a framework's: nothing that can be read, and expensive."""
+    """Like a framework's object, which must not be inspected."""
 
     def __getattribute__(self, name):
         raise AssertionError("looked at")
@@ -118,7 +104,7 @@ def test_none_is_a_result(audit, calls):
     assert calls()[0]["ok"] is False
 
 
-def test_an_exception_fails_whatever_the_predicate_would_say(audit, calls):
+def test_an_exception_is_a_failure_without_asking_the_predicate(audit, calls):
     @observed_tool(ok=lambda result: True)
     def find():
         raise KeyError("bs")
@@ -133,7 +119,7 @@ def test_an_exception_fails_whatever_the_predicate_would_say(audit, calls):
     [lambda result: 1 / 0, lambda: True, is_answer, 7],
     ids=["raises", "arity", "type", "no callable"],
 )
-def test_a_predicate_that_raises_counts_the_call_as_ok_and_is_said(audit, calls, predicate, caplog):
+def test_a_predicate_that_raises_counts_the_call_as_ok_and_is_logged(audit, calls, predicate, caplog):
     @observed_tool(ok=predicate)
     def find():
         return 5
@@ -145,7 +131,7 @@ def test_a_predicate_that_raises_counts_the_call_as_ok_and_is_said(audit, calls,
     assert "ok_predicate" in caplog.text
 
 
-def test_a_generator_is_not_asked_about(audit, calls):
+def test_the_predicate_is_not_called_for_a_generator(audit, calls):
     @observed_tool(ok=lambda result: False)
     def rows():
         yield 1
@@ -158,7 +144,7 @@ def test_a_generator_is_not_asked_about(audit, calls):
 # outside of a request
 
 
-def test_a_tool_in_a_bare_thread_pool_is_counted_and_said(audit, calls, caplog):
+def test_a_tool_in_a_bare_thread_pool_is_counted_and_logged(audit, calls, caplog):
     caplog.set_level(logging.WARNING, logger="coreloop")
 
     @observed_tool
@@ -171,11 +157,11 @@ def test_a_tool_in_a_bare_thread_pool_is_counted_and_said(audit, calls, caplog):
     assert [call["args"] for call in calls()] == [{"topic": "c"}]
     assert dropped() == {"outside_request": 2}
     assert [message for message in caplog.messages if "outside_request" in message] == [
-        "audit: outside_request; the request goes on, further cases are only counted"
+        "audit: outside_request; the request continues, and further cases are only counted"
     ]
 
 
-def test_in_a_process_without_requests_a_tool_is_only_itself(monkeypatch, audit):
+def test_in_a_process_without_requests_only_the_tool_runs(monkeypatch, audit):
     assert observed_tool(str.upper)("bs") == "BS"
     monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
     with audit(), ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""What collectors could not write: counted from a time on, and never in the way."""
+"""Counts of dropped records since a time."""
 
 import json
 import subprocess
@@ -15,11 +15,11 @@ SINCE = datetime(2026, 4, 1, tzinfo=UTC)
 
 
 def write(path: Path, *lines: object) -> Path:
-    path.write_text("".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in lines))
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
     return path
 
 
-def test_dropped_records_are_summed_by_reason_from_a_time_on(tmp_path: Path) -> None:
+def test_dropped_records_are_summed_by_reason_since_a_time(tmp_path: Path) -> None:
     path = write(
         tmp_path / "dropped.jsonl",
         {"ts": "2026-03-31T23:59:59Z", "reason": "write_EACCES", "n": 5},
@@ -33,14 +33,14 @@ def test_dropped_records_are_summed_by_reason_from_a_time_on(tmp_path: Path) -> 
     assert list(read_dropped(path, since=SINCE).items()) == [("write_ENOSPC", 5), ("torn_write", 1)]
 
 
-def test_a_missing_file_says_nothing_and_an_unreadable_one_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_counts_nothing_and_an_unreadable_file_is_named(tmp_path: Path) -> None:
     assert read_dropped(tmp_path / "gone", since=SINCE) == {}
     with pytest.raises(WorkspaceError, match="cannot be read"):
         read_dropped(tmp_path, since=SINCE)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_what_a_collector_drops_in_another_process_is_read_here(tmp_path: Path) -> None:
+def test_records_dropped_in_another_process_are_counted(tmp_path: Path) -> None:
     records = tmp_path / "audit" / "ai-ask"
     records.mkdir(parents=True)
     (records / "1970-01-01.jsonl").symlink_to("/dev/full")

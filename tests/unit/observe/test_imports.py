@@ -48,11 +48,11 @@ def test_the_package_itself_brings_nothing_else():
     assert not own & {"coreloop.cli", "coreloop.mine", "coreloop.project.settings"}
 
 
-def test_records_stand_on_the_standard_library():
+def test_records_imports_only_the_standard_library():
     assert loaded("coreloop.records") == ({"coreloop"}, {"coreloop", "coreloop.records"})
 
 
-def test_encoding_stands_on_records_and_orjson():
+def test_encoding_imports_only_records_and_orjson():
     foreign, own = loaded("coreloop.encoding")
     assert foreign == {"coreloop", "orjson"}
     assert own == {"coreloop", "coreloop.encoding", "coreloop.records"}

@@ -1,4 +1,4 @@
-"""Which parameters a framework fills in, told by names alone."""
+"""Parameters that a framework injects are recognized by names alone."""
 
 import typing
 from typing import Annotated, Any, ForwardRef, Generic, Literal, Optional, TypeVar, Union
@@ -79,7 +79,7 @@ def injected(annotation, default=...):
         pytest.param("Alias", id="alias, by the module's own names"),
     ],
 )
-def test_what_a_framework_fills_in_is_injected(annotation):
+def test_parameters_filled_in_by_a_framework_are_injected(annotation):
     assert injected(annotation)
 
 
@@ -105,7 +105,7 @@ def test_what_a_framework_fills_in_is_injected(annotation):
     ],
     ids=repr,
 )
-def test_what_the_model_fills_in_is_an_argument(annotation):
+def test_parameters_filled_in_by_the_model_are_arguments(annotation):
     assert not injected(annotation)
 
 
@@ -120,7 +120,7 @@ def test_a_default_value_that_a_framework_resolves_is_injected():
     assert not injected(str, default="Depends")
 
 
-def test_names_are_by_position_and_self_and_cls_are_no_arguments():
+def test_names_are_by_position_and_self_and_cls_are_not_arguments():
     def tool(self, ctx: Context, topic, *rest, limit=3, cls=None, **more):
         return self, ctx, topic, rest, limit, cls, more
 
@@ -129,5 +129,5 @@ def test_names_are_by_position_and_self_and_cls_are_no_arguments():
     assert parameters.injected == {"self", "cls", "ctx"}
 
 
-def test_what_has_no_signature_has_no_names():
+def test_a_callable_without_signature_has_no_names():
     assert tool_parameters(min).positional == ()

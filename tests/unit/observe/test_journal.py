@@ -1,4 +1,4 @@
-"""The day files: one line is one write, whatever others did to the file meanwhile."""
+"""The day files: a line is a single write, and survives changes to the file by other processes."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_only_the_owner_may_read(journal, folder):
     assert mode(folder) == 0o700
 
 
-def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
+def test_each_day_has_its_file_in_any_order(journal, folder):
     for number, day in enumerate([DAY, "2026-04-26", DAY, "2026-04-26"]):
         journal.append(b"%d\n" % number, day=day, second=7)
     assert lines(folder) == [b"0", b"2"]
@@ -73,7 +73,7 @@ def test_each_day_has_its_file_in_whatever_order_they_come(journal, folder):
         pytest.param(b"", [b"{}"], id="empty file"),
     ],
 )
-def test_what_a_killed_writer_left_costs_no_later_line(journal, folder, left, expected):
+def test_the_rest_of_a_killed_writer_does_not_damage_later_lines(journal, folder, left, expected):
     folder.mkdir(parents=True)
     (folder / f"{DAY}.jsonl").write_bytes(left)
     journal.append(b"{}\n", day=DAY, second=1)
@@ -81,7 +81,7 @@ def test_what_a_killed_writer_left_costs_no_later_line(journal, folder, left, ex
 
 
 @pytest.mark.parametrize("second", [1, 2])
-def test_half_a_line_that_comes_between_two_lines_costs_neither(journal, folder, second):
+def test_half_a_line_between_two_lines_damages_neither(journal, folder, second):
     journal.append(b"1\n", day=DAY, second=1)
     with (folder / f"{DAY}.jsonl").open("ab") as killed:
         killed.write(b'{"b":')
@@ -90,7 +90,7 @@ def test_half_a_line_that_comes_between_two_lines_costs_neither(journal, folder,
     assert lines(folder) == [b"1", b'{"b":2', b"2", b"3"]
 
 
-def test_another_process_that_finishes_its_line_late_leaves_no_empty_line(journal, folder, monkeypatch):
+def test_a_late_line_of_another_process_adds_no_empty_line(journal, folder, monkeypatch):
     folder.mkdir(parents=True)
     day = folder / f"{DAY}.jsonl"
     day.write_bytes(b'{"other":')
@@ -117,7 +117,7 @@ def test_a_rotated_file_is_followed_within_a_second(journal, folder):
     assert lines(folder) == [b"3"]
 
 
-def test_a_replaced_file_is_followed_and_its_torn_end_costs_no_line(journal, folder):
+def test_a_replaced_file_is_followed_and_its_torn_end_damages_no_line(journal, folder):
     journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").unlink()
     (folder / f"{DAY}.jsonl").write_bytes(b"torn")
@@ -125,7 +125,7 @@ def test_a_replaced_file_is_followed_and_its_torn_end_costs_no_line(journal, fol
     assert lines(folder) == [b"torn2", b"2"]
 
 
-def test_a_removed_folder_is_made_again(journal, folder):
+def test_a_removed_folder_is_created_again(journal, folder):
     journal.append(b"1\n", day=DAY, second=1)
     (folder / f"{DAY}.jsonl").unlink()
     folder.rmdir()
@@ -133,7 +133,7 @@ def test_a_removed_folder_is_made_again(journal, folder):
     assert lines(folder) == [b"2"]
 
 
-def test_a_file_in_the_folders_place_is_an_error_until_it_goes(journal, folder):
+def test_a_file_in_place_of_the_folder_is_an_error_until_it_is_removed(journal, folder):
     folder.parent.mkdir()
     folder.write_bytes(b"")
     for _ in range(2):
@@ -217,13 +217,13 @@ def run(script, *arguments):
 def test_a_short_write_is_sealed_so_that_the_next_line_survives(folder):
     pytest.importorskip("resource")
     assert run(SHORT_WRITE, folder) == ["TornWriteError 0", "OSError 27"]
-    whole = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
-    one, torn, *after = lines(folder)
-    assert one == whole[0]
-    half = torn.removesuffix(whole[2])
-    assert whole[1].startswith(half)
-    assert 0 < len(half) < len(whole[1])
-    assert after == whole[2:]
+    complete = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 50) for number in (1, 2, 4, 5)]
+    first, torn, *after = lines(folder)
+    assert first == complete[0]
+    half = torn.removesuffix(complete[2])
+    assert complete[1].startswith(half)
+    assert 0 < len(half) < len(complete[1])
+    assert after == complete[2:]
 
 
 FORK = """
@@ -294,7 +294,7 @@ def test_a_signal_handler_appends_while_its_thread_is_appending(folder):
     run(INTERRUPTED, folder)
     handlers = [b"handler 0", b"handler 1"]
     assert lines(folder) == [*handlers, b"open", *handlers, b"write", b"after"]
-    assert sum(one["n"] for one in told(folder)) == 4
+    assert sum(entry["n"] for entry in reported(folder)) == 4
 
 
 STORM = """
@@ -330,18 +330,18 @@ print(counts[0])
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
-def test_a_storm_of_signals_interleaves_and_loses_nothing(folder):
+def test_many_signals_neither_interleave_nor_lose_lines(folder):
     (signals,) = run(STORM, folder)
     written = Counter((line[5:6], len(line)) for line in lines(folder))
     assert written == {(b"m", 1000): 3000, (b"t", 1000): 3000, (b"h", 1000): int(signals)}
     assert int(signals) > 10
     counted = Counter()
-    for one in told(folder):
-        counted[one["reason"]] += one["n"]
+    for entry in reported(folder):
+        counted[entry["reason"]] += entry["n"]
     assert counted == {"main": 1000, "handler": int(signals)}
 
 
-def told(folder):
+def reported(folder):
     path = folder.parent / "dropped.jsonl"
     return [json.loads(text) for text in path.read_bytes().split(b"\n") if text] if path.exists() else []
 
@@ -359,18 +359,21 @@ def minute(monkeypatch):
 
 
 @pytest.mark.usefixtures("open_umask")
-def test_what_was_dropped_is_told_once_a_minute_and_never_lost(journal, folder, minute):
+def test_dropped_records_are_reported_once_a_minute_and_never_lost(journal, folder, minute):
     for reason in ("write_ENOSPC", "write_ENOSPC", "torn_write"):
         journal.count_dropped(reason)
-    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 1)]
+    assert [(entry["reason"], entry["n"]) for entry in reported(folder)] == [("write_ENOSPC", 1)]
     minute()
     journal.append(b"1\n", day=DAY, second=1)
     journal.append(b"2\n", day=DAY, second=2)
-    assert [(one["reason"], one["n"]) for one in told(folder)[1:]] == [("write_ENOSPC", 1), ("torn_write", 1)]
+    assert [(entry["reason"], entry["n"]) for entry in reported(folder)[1:]] == [
+        ("write_ENOSPC", 1),
+        ("torn_write", 1),
+    ]
     assert mode(folder.parent / "dropped.jsonl") == 0o600
     minute()
     journal.append(b"3\n", day=DAY, second=3)
-    assert len(told(folder)) == 3
+    assert len(reported(folder)) == 3
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
@@ -383,10 +386,10 @@ def test_on_a_full_disk_the_counts_wait_for_room(journal, folder, minute):
     (folder.parent / "dropped.jsonl").unlink()
     minute()
     journal.append(b"1\n", day=DAY, second=1)
-    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 2)]
+    assert [(entry["reason"], entry["n"]) for entry in reported(folder)] == [("write_ENOSPC", 2)]
 
 
-def test_a_line_that_was_cut_off_costs_no_later_one(journal, folder):
+def test_a_line_that_was_cut_off_damages_no_later_line(journal, folder):
     folder.parent.mkdir(parents=True)
     (folder.parent / "dropped.jsonl").write_bytes(b'\n{"ts":"20')
     journal.count_dropped("torn_write")
@@ -395,22 +398,22 @@ def test_a_line_that_was_cut_off_costs_no_later_one(journal, folder):
 
 
 @pytest.mark.parametrize("where", ["a file", "nul\0"])
-def test_a_place_that_cannot_hold_the_counts_is_no_error(tmp_path, where):
+def test_an_unusable_folder_for_the_counts_is_not_an_error(tmp_path, where):
     (tmp_path / "a file").touch()
     Journal(tmp_path / where / "audit" / "ai-ask").count_dropped("write_ENOTDIR")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_child_does_not_tell_what_its_parent_will(journal, folder):
+def test_a_child_does_not_report_its_parents_counts(journal, folder):
     journal.count_dropped("first")
     journal.count_dropped("second")
     child = os.fork()
     if child == 0:
         journal.append(b"1\n", day=DAY, second=1)
-        os._exit(len(told(folder)) - 1)
+        os._exit(len(reported(folder)) - 1)
     assert os.waitpid(child, 0)[1] == 0
-    journal.tell(at_once=True)
-    assert [one["reason"] for one in told(folder)] == ["first", "second"]
+    journal.report_dropped(immediately=True)
+    assert [entry["reason"] for entry in reported(folder)] == ["first", "second"]
 
 
 ENDING = """
@@ -432,7 +435,7 @@ if sys.argv[2] == "collected":
 
 
 @pytest.mark.parametrize("end", ["exit", "room", "collected"])
-def test_what_was_dropped_is_told_at_the_end(folder, end):
+def test_dropped_records_are_reported_at_exit(folder, end):
     if end == "room":
         if not os.path.exists("/dev/full"):  # noqa: PTH110
             pytest.skip("no /dev/full")
@@ -440,13 +443,13 @@ def test_what_was_dropped_is_told_at_the_end(folder, end):
         (folder.parent / "dropped.jsonl").symlink_to("/dev/full")
     run(ENDING, folder, end)
     counted = Counter()
-    for one in told(folder):
-        counted[one["reason"]] += one["n"]
+    for entry in reported(folder):
+        counted[entry["reason"]] += entry["n"]
     assert counted == {"write_ENOSPC": 2, "torn_write": 1}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
-def test_the_counts_are_told_a_second_after_a_full_disk(journal, folder, monkeypatch):
+def test_the_counts_are_reported_a_second_after_a_full_disk(journal, folder, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     folder.parent.mkdir(parents=True)
@@ -455,4 +458,4 @@ def test_the_counts_are_told_a_second_after_a_full_disk(journal, folder, monkeyp
     (folder.parent / "dropped.jsonl").unlink()
     now[0] += 1.1
     journal.append(b"1\n", day=DAY, second=1)
-    assert [(one["reason"], one["n"]) for one in told(folder)] == [("write_ENOSPC", 1)]
+    assert [(entry["reason"], entry["n"]) for entry in reported(folder)] == [("write_ENOSPC", 1)]

@@ -1,4 +1,4 @@
-"""Where arguments came from: what is remembered of results, and that a result can do no harm."""
+"""Sources of arguments: what is remembered of results, and that no result can do harm."""
 
 import functools
 import json
@@ -12,28 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coreloop.encoding import MAX_LINE_BYTES
-from coreloop.observe import AuditCollector, collector, dropped, drops, sources
+from coreloop.observe import AuditCollector, collector, dropped, sources
 from coreloop.observe.sources import SessionSources, Sources, is_compared, is_name
-from coreloop.observe.tally import Tally
 
 
 @pytest.fixture(autouse=True)
-def _nothing_dropped_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drops, "DROPPED", Tally())
+def _no_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collector, "SESSION_SOURCES", SessionSources())
 
 
-def found(args: dict[str, Any], *results: Any, question: str = "", tool: str = "get") -> Any:
+def sources_of(args: dict[str, Any], *results: Any, question: str = "", tool: str = "get") -> Any:
     """``args_from`` of a call after others that gave some results."""
     memory = Sources()
-    memory.hear(question)
+    memory.add_question(question)
     for result in results:
         memory.remember(tool, result, set(), ok=True)
     return memory.look_up(args).args_from
 
 
 def paths(value: Any, *results: Any, **more: Any) -> list[str]:
-    args_from = found({"a": value}, *results, **more)
+    args_from = sources_of({"a": value}, *results, **more)
     return [] if args_from is None else args_from["a"]
 
 
@@ -76,16 +74,16 @@ class Order:
     lines: list[str]
 
 
-def test_fields_of_dataclasses_are_looked_into() -> None:
+def test_fields_of_dataclasses_are_inspected() -> None:
     assert paths("#W1", [Order("#W1", [])]) == ["get[].order_id"]
     assert paths("x99", Order("#W1", ["x99"])) == ["get.lines[]"]
 
 
-def test_a_long_path_is_not_kept() -> None:
+def test_a_long_path_is_not_stored() -> None:
     deep: Any = "#W1"
     for _ in range(12):
         deep = {"k" * 30: deep}
-    assert found({"a": "#W1"}, deep) is None
+    assert sources_of({"a": "#W1"}, deep) is None
 
 
 @pytest.mark.parametrize(("key", "is_one"), [("zip", True), ("2024", False), ("a b", False), ("q12", True)])
@@ -115,20 +113,20 @@ def test_one_value_has_many_spellings(value: Any, result: Any) -> None:
     "value", [True, None, 5, 99, -1.5, "ab", "", "true", "None", "42", "-42", "1.5", [], {}]
 )
 def test_short_and_common_values_are_not_compared(value: Any) -> None:
-    assert found({"a": value}, {"x": value}) is None
+    assert sources_of({"a": value}, {"x": value}) is None
 
 
-def test_a_value_that_is_compared_and_stood_nowhere_is_said() -> None:
-    assert found({"a": "#W1", "b": True, "c": ["#W2", 5]}, {"x": "#W2"}) == {"a": [], "c": ["get.x"]}
+def test_a_compared_value_without_a_source_is_recorded() -> None:
+    assert sources_of({"a": "#W1", "b": True, "c": ["#W2", 5]}, {"x": "#W2"}) == {"a": [], "c": ["get.x"]}
 
 
-def test_all_values_of_an_argument_must_have_stood_there() -> None:
+def test_all_values_of_an_argument_must_share_the_path() -> None:
     first, second = {"a": ["x11", "x22"], "b": ["x22"]}, {"c": ["x11"]}
     assert paths(["x11", {"deep": "x22"}], first, second) == ["get.a[]"]
     assert paths(["x11", "x33"], first) == []
 
 
-def test_the_earliest_place_comes_first_and_four_are_kept() -> None:
+def test_the_earliest_place_comes_first_and_four_are_recorded() -> None:
     results = [{name: "#W1"} for name in "abcdef"]
     assert paths("#W1", *results) == ["get.a", "get.b", "get.c", "get.d"]
     assert paths("#W1", {"b": "#W1"}, {"a": "#W1"}, {"b": "#W1"}) == ["get.b", "get.a"]
@@ -145,7 +143,7 @@ def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
     }
 
 
-def test_a_failed_call_is_no_source_and_hides_nothing() -> None:
+def test_a_failed_call_is_not_a_source_and_hides_nothing() -> None:
     memory = Sources()
     memory.remember("get", "Error: #W1", set(), ok=False)
     memory.remember("get", {"x": "#W2"}, set(), ok=True)
@@ -173,11 +171,11 @@ def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_t
     assert paths(value, question=question) == (["question"] if is_there else [])
 
 
-def test_the_place_of_a_text_is_when_it_was_said() -> None:
+def test_questions_are_ordered_among_results() -> None:
     memory = Sources()
-    memory.hear("hello")
+    memory.add_question("hello")
     memory.remember("get", {"x": "#W1", "y": "#W2"}, set(), ok=True)
-    memory.hear("it is #W1, #W3")
+    memory.add_question("it is #W1, #W3")
     memory.remember("show", {"z": "#W3", "y": "#W1"}, set(), ok=True)
     args = {"a": "#W1", "b": "#W3"}
     assert memory.look_up(args).args_from == {
@@ -186,12 +184,12 @@ def test_the_place_of_a_text_is_when_it_was_said() -> None:
     }
 
 
-# what is not said
+# incomplete memories
 
 
-def test_after_a_call_without_its_result_only_what_is_found_is_said() -> None:
+def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
     memory = Sources()
-    memory.hear("zip 19122")
+    memory.add_question("zip 19122")
     memory.remember("get", ..., set(), ok=True)
     assert memory.look_up({"zip": "19122", "a": "nobody"}).args_from == {"zip": ["question"]}
 
@@ -199,7 +197,7 @@ def test_after_a_call_without_its_result_only_what_is_found_is_said() -> None:
 @pytest.mark.parametrize(
     "result",
     [
-        pytest.param(..., id="none given"),
+        pytest.param(..., id="unknown"),
         pytest.param([f"value {n}" for n in range(2_001)], id="2,001 leaves"),
         pytest.param(["x" * 65_537], id="over 64 KB"),
         pytest.param("[" + '"xxx",' * 20_000 + '"y"]', id="over 64 KB of JSON"),
@@ -207,8 +205,8 @@ def test_after_a_call_without_its_result_only_what_is_found_is_said() -> None:
         pytest.param({"x": iter(["#W1"])}, id="lazy"),
     ],
 )
-def test_nothing_is_missing_where_something_is_not_known(result: Any) -> None:
-    assert found({"a": "nowhere"}, result) is None
+def test_after_an_unreadable_result_empty_sources_are_not_recorded(result: Any) -> None:
+    assert sources_of({"a": "nowhere"}, result) is None
 
 
 def test_two_thousand_leaves_are_remembered() -> None:
@@ -222,14 +220,14 @@ def test_two_thousand_leaves_are_remembered() -> None:
 
 def test_a_session_forgets_after_an_hour() -> None:
     memory = Sources(0.0)
-    memory.hear("order #W2")
+    memory.add_question("order #W2")
     memory.remember("get", {"x": "#W1"}, set(), ok=True)
-    memory.age(2_600.0)
+    memory.expire(2_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from == {
         "a": ["get.x"],
         "b": ["question"],
     }
-    memory.age(3_600.0)
+    memory.expire(3_600.0)
     assert memory.look_up({"a": "#W1", "b": "#W2"}).args_from is None
     assert len(memory) == 0
 
@@ -312,7 +310,7 @@ HOSTILE = [Hostile("#W1"), HostileDict(x="#W1"), HostileClass(), HostileFields()
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_no_code_of_a_result_is_run(number: int) -> None:
     result = HOSTILE[number]
-    found({"a": "#W1"}, result, [result], {"x": result})
+    sources_of({"a": "#W1"}, result, [result], {"x": result})
 
 
 _HOSTILE_VALUES = st.integers(0, len(HOSTILE) - 1).map(lambda number: HOSTILE[number])
@@ -330,7 +328,7 @@ _ARGUMENTS = st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.lists
 
 
 @given(results=st.lists(_RESULTS, max_size=4), args=_ARGUMENTS)
-def test_no_result_disturbs_and_no_value_is_written(
+def test_no_result_raises_and_no_value_is_written(
     tmp_path_factory: pytest.TempPathFactory, results: list[Any], args: dict[str, Any]
 ) -> None:
     folder = tmp_path_factory.mktemp("log")
@@ -349,7 +347,7 @@ def test_no_result_disturbs_and_no_value_is_written(
 
 
 @given(value=st.text(min_size=3, max_size=60))
-def test_a_value_is_found_where_it_stood(value: str) -> None:
+def test_a_value_is_found_at_its_path(value: str) -> None:
     if is_compared(value.strip()):
         assert paths(value, {"x": [{"y": value}]}) == ["get.x[].y"]
 
@@ -357,7 +355,7 @@ def test_a_value_is_found_where_it_stood(value: str) -> None:
 def test_the_caps_take_milliseconds() -> None:
     huge = {"rows": [{"a": "x" * 100, "b": [n]} for n in range(200_000)]}
     began = time.perf_counter()
-    found({"a": "#W1"}, huge)
+    sources_of({"a": "#W1"}, huge)
     assert time.perf_counter() - began < 0.25  # 2 ms; what walked all of it would take a second
 
 
@@ -402,7 +400,7 @@ def test_without_any_result_nothing_is_looked_up(audit: Any, records: Any) -> No
     assert [call.get("args_from") for call in records()[0]["tool_calls"]] == [None, {"id": ["question"]}]
 
 
-def test_a_memory_that_fails_costs_the_sources_and_not_the_call(
+def test_an_error_of_the_memory_loses_the_sources_but_not_the_call(
     audit: Any, records: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object) -> None:
@@ -416,7 +414,7 @@ def test_a_memory_that_fails_costs_the_sources_and_not_the_call(
     assert dropped() == {"bug_KeyError": 1}
 
 
-def test_a_line_that_is_too_long_gives_up_the_sources_of_its_first_calls(audit: Any, records: Any) -> None:
+def test_a_line_that_is_too_long_omits_the_sources_of_its_first_calls(audit: Any, records: Any) -> None:
     request = audit("x")
     for number in range(16):
         request.observe_tool_call(
@@ -424,8 +422,8 @@ def test_a_line_that_is_too_long_gives_up_the_sources_of_its_first_calls(audit: 
         )
     request.flush(1)
     [record] = records()
-    kept = ["args_from" in call for call in record["tool_calls"]]
+    have_sources = ["args_from" in call for call in record["tool_calls"]]
     assert len(json.dumps(record)) <= MAX_LINE_BYTES + 200
     assert "tool_calls_omitted" not in record
-    assert kept == sorted(kept)
-    assert sum(kept) > 1
+    assert have_sources == sorted(have_sources)
+    assert sum(have_sources) > 1

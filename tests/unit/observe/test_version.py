@@ -71,7 +71,7 @@ def test_a_submodule_shows_its_own_commit(repository: Path) -> None:
         {".git/HEAD": "f" * 39},
     ],
 )
-def test_what_is_no_repository_has_no_version(tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_folder_without_a_repository_has_no_version(tmp_path: Path, files: dict[str, str]) -> None:
     for name, body in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(body.encode("utf-8", "surrogateescape"))
@@ -99,6 +99,6 @@ def test_the_environment_goes_before_the_commit(repository: Path, monkeypatch: p
 
 
 def test_without_a_repository_there_is_no_field(tmp_path: Path) -> None:
-    collector._house.cache_clear()
+    collector._project_settings.cache_clear()
     AuditCollector("x", data_dir=tmp_path).flush(1)
     assert versions(tmp_path) == [None]

@@ -1,4 +1,4 @@
-"""Traces of other tools become records: a file per format, and what they have in common."""
+"""Importers that convert traces of other tools into records: one module per format, and shared modules."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ Read: TypeAlias = Callable[[Iterable[TraceFile]], Iterator[TracedRequest | Skipp
 
 
 class Importer(NamedTuple):
-    """A format: the endings of its files' names, and how they are read."""
+    """A format: the suffixes of its files, and their reader."""
 
     suffixes: tuple[str, ...]
     read: Read

@@ -1,4 +1,4 @@
-"""What the attributes of a span say, under the names that each tracing library has for it."""
+"""Reads span attributes under the names that the tracing libraries use."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from coreloop.observe.importers.values import answer_in, decoded, first, question_in, text
 
 # In order: OpenTelemetry GenAI, pydantic-ai, Vercel AI SDK, Google ADK, Traceloop, MLflow, Langfuse,
-# OpenInference, and the bare words.
+# OpenInference, and unprefixed names.
 ARGUMENTS: Final = (
     "gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args",
     "traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input", "input.value", "input",
@@ -16,12 +16,12 @@ RESULT: Final = (
     "gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "gcp.vertex.agent.tool_response",
     "traceloop.entity.output", "mlflow.spanOutputs", "langfuse.observation.output", "output.value", "output",
 )  # fmt: skip
-_ASKED: Final = (
+_QUESTION: Final = (
     "gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request",
     "gen_ai.prompt", "pydantic_ai.all_messages", "traceloop.entity.input", "mlflow.spanInputs",
     "langfuse.trace.input", "langfuse.observation.input", "input.value", "input",
 )  # fmt: skip
-_ANSWERED: Final = (
+_ANSWER: Final = (
     "gen_ai.output.messages", "ai.response.text", "gcp.vertex.agent.llm_response", "gen_ai.completion",
     "pydantic_ai.all_messages", "final_result", "traceloop.entity.output", "mlflow.spanOutputs",
     "langfuse.trace.output", "langfuse.observation.output", "output.value", "output",
@@ -63,7 +63,7 @@ Attributes = Mapping[str, Any]
 
 
 def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
-    """What a span is; None where none of the libraries has written it."""
+    """Return the kind of a span; None if no known library wrote it."""
     kind = text(decoded(first(attributes, *_KINDS)))
     kind = kind.lower() if kind else ""
     operation = attributes.get("gen_ai.operation.name")
@@ -82,8 +82,8 @@ def kind_of(attributes: Attributes) -> Literal["tool", "model", "other"] | None:
 
 
 def tool_name(attributes: Attributes, span_name: str) -> str:
-    """The tool's name as the model knows it, else the span's without what libraries put before it."""
-    named = first(
+    """Return the tool's name as the model sees it, or the span's name without a library's prefix."""
+    name = first(
         attributes,
         "gen_ai.tool.name",
         "ai.toolCall.name",
@@ -91,28 +91,28 @@ def tool_name(attributes: Attributes, span_name: str) -> str:
         "traceloop.entity.name",
         "mlflow.spanFunctionName",
     )
-    named = text(decoded(named))
-    return named or span_name.removeprefix("execute_tool ").removeprefix("running tool: ") or "?"
+    name = text(decoded(name))
+    return name or span_name.removeprefix("execute_tool ").removeprefix("running tool: ") or "?"
 
 
 def question_of(attributes: Attributes) -> str | None:
-    """What the user asked, as far as this span knows."""
+    """Return the user's question if this span has it."""
     flat = flat_messages(attributes, "input_messages", "prompt")
-    return question_in(flat) or _first_text(attributes, _ASKED, question_in)
+    return question_in(flat) or _first_text(attributes, _QUESTION, question_in)
 
 
 def answer_of(attributes: Attributes) -> str | None:
-    """What was answered, as far as this span knows."""
+    """Return the answer if this span has it."""
     flat = flat_messages(attributes, "output_messages", "completion")
-    return answer_in(flat) or _first_text(attributes, _ANSWERED, answer_in)
+    return answer_in(flat) or _first_text(attributes, _ANSWER, answer_in)
 
 
 def _first_text(attributes: Attributes, keys: tuple[str, ...], text_in: Any) -> str | None:
-    return next((said for key in keys if key in attributes and (said := text_in(attributes[key]))), None)
+    return next((body for key in keys if key in attributes and (body := text_in(attributes[key]))), None)
 
 
 def flat_messages(attributes: Attributes, *suffixes: str) -> list[dict[str, Any]]:
-    """Messages that are written as one attribute per message and field."""
+    """Read messages that are written as one attribute per message and field."""
     messages: dict[int, dict[str, Any]] = {}
     for key, value in attributes.items():
         match = _FLAT_MESSAGE.fullmatch(key)

@@ -1,6 +1,6 @@
-"""Session files of Claude Code (``~/.claude/projects/…/*.jsonl``): one request per message that a user typed.
+"""Session files of Claude Code (``~/.claude/projects/…/*.jsonl``): one request per message typed by the user.
 
-A call and its result are paired within a turn, the result with the earliest open call of its id: ids repeat.
+A result is paired with the earliest open call of its id within the turn, because ids repeat.
 """
 
 import re
@@ -17,7 +17,7 @@ NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
 _MARKS: Final = frozenset({"sessionId", "uuid", "leafUuid", "messageId"})
 _QUIET_S: Final = 60.0
-"""A line of an answer that is under way may wait this long for the next one."""
+"""Longest pause between two lines of an unfinished answer."""
 
 _SYNTHETIC: Final = "<synthetic>"
 _INTERRUPTED: Final = "[Request interrupted by user"
@@ -34,7 +34,7 @@ class _Open:
 
     name: str
     args: dict[str, Any]
-    begun: datetime | None
+    started: datetime | None
     asked: int
     call: TracedCall | None = None
 
@@ -46,12 +46,12 @@ class _Open:
 
 @dataclass(slots=True)
 class _Turn:
-    """What a user typed, and what has happened since."""
+    """A message typed by the user, and the lines that follow it."""
 
     ids: tuple[str, ...]
     question: str
     session_id: str | None
-    begun: datetime | None
+    started: datetime | None
     ended: datetime | None
     calls: list[_Open] = field(default_factory=list)
     waiting: dict[str, list[_Open]] = field(default_factory=dict)
@@ -64,14 +64,14 @@ class _Turn:
     n_results: int = 0
 
     def is_finished(self, quiet_s: float) -> bool:
-        """Whether nothing can follow; an answer without a stop reason is one when nobody writes any more."""
+        """Whether the turn is complete; without a stop reason, after a pause of `_QUIET_S`."""
         if self.last != "text" or self.stop_reason == "tool_use":
             return False
         return self.stop_reason is not None or self.error is not None or quiet_s >= _QUIET_S
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """Every turn of some sessions; what is written at the moment is left for the next time."""
+    """Read the turns of session files; unfinished turns are skipped until the next import."""
     yield from read_each(files, _read_file)
 
 
@@ -80,24 +80,24 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
         yield from read_session(read_line_values(lines), quiet_s=file.quiet_s)
 
 
-_SEEN: Final = SkippedTrace("message that was read before")
+_SEEN: Final = SkippedTrace("duplicate message")
 _SIDECHAIN: Final = SkippedTrace("message of a sub-agent")
-_META: Final = SkippedTrace("message that nobody typed")
+_META: Final = SkippedTrace("message not typed by the user")
 _COMMAND: Final = SkippedTrace("command or notification")
-_UNASKED: Final = SkippedTrace("answer to no question")
+_UNASKED: Final = SkippedTrace("answer without a question")
 _UNFINISHED: Final = SkippedTrace("turn that is not finished")
 _UNANSWERED: Final = SkippedTrace("question without an answer")
 
 
 def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequest | SkippedTrace]:
-    """The turns of one session.
+    """Read the turns of one session.
 
     Parameters
     ----------
     lines : iterable
-        The JSON value of each line; `TORN` for what is none.
+        The JSON value of each line; `TORN` for a line that is not JSON.
     quiet_s : float
-        How long nobody has written to the file.
+        Seconds since the last write to the file.
     """
     seen: set[int] = set()
     turn: _Turn | None = None
@@ -120,7 +120,7 @@ def read_session(lines: Iterable[Any], *, quiet_s: float) -> Iterator[TracedRequ
                 turn.error = "interrupted by the user" if typed.startswith(_INTERRUPTED) else turn.error
                 yield _request(turn)
             is_question = not typed.startswith(_INTERRUPTED) and not _NOT_TYPED.match(typed)
-            turn = _begin(line, typed) if is_question else None
+            turn = _start_turn(line, typed) if is_question else None
             if turn is None:
                 yield _COMMAND
     if turn is not None:
@@ -133,10 +133,10 @@ def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
     if not isinstance(line, dict) or not isinstance(line.get("type"), str) or _MARKS.isdisjoint(line):
         return FOREIGN
     if line["type"] not in {"user", "assistant"} or not isinstance(line.get("message"), dict):
-        return SkippedTrace("line that is no message")
+        return SkippedTrace("line that is not a message")
     uuid = line.get("uuid")
     if isinstance(uuid, str):
-        if hash(uuid) in seen:  # a number instead of the text: a long session has many
+        if hash(uuid) in seen:  # hashes, because a long session has many ids
             return _SEEN
         seen.add(hash(uuid))
     if line.get("isSidechain"):
@@ -144,16 +144,16 @@ def _why_skipped(line: Any, seen: set[int]) -> SkippedTrace | None:
     return _META if line.get("isMeta") or line.get("isCompactSummary") else None
 
 
-def _begin(line: dict[str, Any], typed: str) -> _Turn:
+def _start_turn(line: dict[str, Any], typed: str) -> _Turn:
     session_id = text(line.get("sessionId"))
-    begun = read_moment(line.get("timestamp"))
+    started = read_moment(line.get("timestamp"))
     uuid = text(line.get("uuid"))
     ids = (uuid,) if uuid else (session_id or "", text(line.get("timestamp")) or "", typed)
-    return _Turn(ids, typed, session_id, begun, begun)
+    return _Turn(ids, typed, session_id, started, started)
 
 
 def _typed(line: dict[str, Any]) -> str | None:
-    """A message without what the editor and the agent's own machinery put before it; None if that is all."""
+    """A message without the parts added by the editor or the agent; None if nothing remains."""
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else [content]
     typed = [part for part in parts if not _ADDED.match(body_text([part]))]
@@ -167,8 +167,8 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
         return
     at = read_moment(line.get("timestamp"))
     turn.ended = at or turn.ended
-    said = message.get("content")
-    parts = said if isinstance(said, list) else [{"type": "text", "text": said}]
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     for part in parts:
         if isinstance(part, dict) and part.get("type") == "tool_use":
             _add_call(turn, part, at)
@@ -193,7 +193,7 @@ def _add_call(turn: _Turn, part: dict[str, Any], at: datetime | None) -> None:
 
 
 def _add_results(turn: _Turn | None, line: dict[str, Any]) -> bool:
-    """Whether the message brings results of calls; then nobody typed it."""
+    """Add the results in a message to their calls; whether the message has any."""
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else []
     results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
@@ -216,7 +216,7 @@ def _close_call(opened: _Open, part: dict[str, Any], at: datetime | None, answer
         name=opened.name,
         args=opened.args,
         error=(_ERROR_TAG.sub("", body).strip() or "failed") if failed else None,
-        duration_ms=milliseconds(opened.begun, at),
+        duration_ms=milliseconds(opened.started, at),
         result_size_bytes=len(body.encode("utf-8", "replace")),
         result=part.get("content", ...),
         asked=opened.asked,
@@ -234,12 +234,12 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         ids=turn.ids,
         question=turn.question,
         ended=turn.ended,
-        calls=tuple(one.close() for one in turn.calls),
+        calls=tuple(call.close() for call in turn.calls),
         answer_chars=turn.answer_chars,
         error=turn.error,
         provider="anthropic",
         model=turn.model,
         session_id=turn.session_id,
         rounds=len(turn.message_ids),
-        duration_ms=milliseconds(turn.begun, turn.ended),
+        duration_ms=milliseconds(turn.started, turn.ended),
     )

@@ -1,4 +1,4 @@
-"""Files of foreign traces: which ones a path means, and the JSON values in one."""
+"""Finds the trace files below a path and reads their JSON values."""
 
 import gzip
 import io
@@ -18,7 +18,7 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.observe.importers.trace import FOREIGN, TORN
 
-_Found = TypeVar("_Found")
+_Part = TypeVar("_Part")
 Progress: TypeAlias = Callable[[int], None]
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _BUFFER_BYTES: Final = 1 << 20
@@ -31,11 +31,11 @@ class TraceFile:
     Attributes
     ----------
     named : bool
-        Whether somebody named it; else it was found in a folder, where other files may lie too.
+        Whether the user named the file; otherwise it was found in a folder, which may have unrelated files.
     quiet_s : float
-        How long nobody has written to it.
+        Seconds since the last write.
     progress : callable
-        Told of every number of bytes that was read.
+        Called with the number of bytes of every read.
     """
 
     path: Path
@@ -46,36 +46,36 @@ class TraceFile:
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Its bytes; those that were packed, where the name ends in ``.gz`` or ``.xz``."""
+        """Open the file for reading; ``.gz`` and ``.xz`` files are decompressed."""
         with io.BufferedReader(_Counted(self.path, self.progress), _BUFFER_BYTES) as file:
             if self.path.suffix == ".gz":
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    yield cast(BinaryIO, unpacked)
+                with gzip.GzipFile(fileobj=file) as gzip_file:
+                    yield cast(BinaryIO, gzip_file)
             elif self.path.suffix == ".xz":
-                with lzma.LZMAFile(file) as unpacked_xz:
-                    yield cast(BinaryIO, unpacked_xz)
+                with lzma.LZMAFile(file) as lzma_file:
+                    yield cast(BinaryIO, lzma_file)
             else:
                 yield file
 
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A file that holds nothing of its format, and why that is so."""
+    """A file without traces of its format, and the reason."""
 
     file: TraceFile
     reason: str
 
 
 def read_each(
-    files: Iterable[TraceFile], read: Callable[[TraceFile], Iterator[_Found]]
-) -> Iterator[_Found | Unusable]:
-    """What is found in each file; a file that cannot be read, or holds nothing of the format, is named."""
+    files: Iterable[TraceFile], read: Callable[[TraceFile], Iterator[_Part]]
+) -> Iterator[_Part | Unusable]:
+    """Read each file; yield `Unusable` for a file that is unreadable or has no traces of the format."""
     for file in files:
         n_known = 0
         try:
-            for found in read(file):
-                n_known += found is not TORN and found is not FOREIGN
-                yield found
+            for part in read(file):
+                n_known += part is not TORN and part is not FOREIGN
+                yield part
         except (
             OSError,
             EOFError,
@@ -87,11 +87,11 @@ def read_each(
             yield Unusable(file, f"cannot be read ({getattr(error, 'strerror', None) or error})")
             continue
         if not n_known:
-            yield Unusable(file, "is empty" if not file.size_bytes else "holds nothing of this format")
+            yield Unusable(file, "is empty" if not file.size_bytes else "has no traces of this format")
 
 
 class _Counted(io.FileIO):
-    """A file that says how far it has been read."""
+    """A file that reports its read progress."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         super().__init__(path, "rb")
@@ -109,50 +109,50 @@ class _Counted(io.FileIO):
 
 
 def find_trace_files(paths: Iterable[Path], suffixes: tuple[str, ...], *, now_s: float) -> list[TraceFile]:
-    """The files that paths mean, each once; of a folder, all below it with one of the suffixes.
+    """Find the files of paths without duplicates; folders are searched for files with a matching suffix.
 
     Parameters
     ----------
     paths : iterable of Path
         Files and folders.
     suffixes : tuple of str
-        ``.json``, for example; ``.json.gz`` and ``.json.xz`` are found too.
+        For example ``.json``, which includes ``.json.gz`` and ``.json.xz``.
     now_s : float
         Seconds since 1970.
 
     Raises
     ------
     WorkspaceError
-        A path is missing, is neither file nor folder or cannot be read, or a folder has no such file.
+        A path is absent, unreadable or neither file nor folder, or a folder has no such file.
     """
-    found: dict[tuple[int, int], TraceFile] = {}
+    files: dict[tuple[int, int], TraceFile] = {}
     for path in paths:
         try:
-            for file, status in _look_at(path, suffixes, now_s):
-                found.setdefault((status.st_dev, status.st_ino), file)
+            for file, status in _files_of(path, suffixes, now_s):
+                files.setdefault((status.st_dev, status.st_ino), file)
         except OSError as error:
             raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    return list(found.values())
+    return list(files.values())
 
 
-def _look_at(
+def _files_of(
     path: Path, suffixes: tuple[str, ...], now_s: float
 ) -> Iterator[tuple[TraceFile, os.stat_result]]:
     is_named = not path.is_dir()
     if is_named:
-        if path.exists() and not path.is_file():  # a pipe would be waited for without end
-            raise WorkspaceError("is no regular file", path=path)
+        if path.exists() and not path.is_file():  # a pipe would block forever
+            raise WorkspaceError("is not a regular file", path=path)
         path.open("rb").close()
-    inside = [path] if is_named else _below(path, suffixes)
-    if not inside:
-        raise WorkspaceError(f"holds no file that ends in {' or '.join(suffixes)}", path=path)
-    for one in inside:
-        status = one.stat()
-        yield TraceFile(one, is_named, status.st_size, now_s - status.st_mtime), status
+    files = [path] if is_named else _below(path, suffixes)
+    if not files:
+        raise WorkspaceError(f"has no file that ends in {' or '.join(suffixes)}", path=path)
+    for file in files:
+        status = file.stat()
+        yield TraceFile(file, is_named, status.st_size, now_s - status.st_mtime), status
 
 
 def _below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    endings = suffixes + tuple(f"{suffix}{packed}" for suffix in suffixes for packed in (".gz", ".xz"))
+    endings = suffixes + tuple(suffix + compressed for suffix in suffixes for compressed in (".gz", ".xz"))
     return sorted(
         Path(parent, name)
         for parent, _, names in os.walk(folder, onerror=_refuse)
@@ -166,7 +166,7 @@ def _refuse(error: OSError) -> None:
 
 
 def read_line_values(file: BinaryIO) -> Iterator[Any]:
-    """The JSON value of each line that is not blank; `TORN` in the place of what is none."""
+    """Yield the JSON value of each line that is not blank; `TORN` for a line that is not JSON."""
     for number, raw in enumerate(file):
         line = raw if number else raw.removeprefix(_BYTE_ORDER_MARK)
         if not line.isspace():
@@ -174,9 +174,9 @@ def read_line_values(file: BinaryIO) -> Iterator[Any]:
 
 
 def read_documents(file: BinaryIO) -> Iterator[Any]:
-    """The JSON values of a file, be it JSON lines or one document over many lines.
+    """Yield the JSON values of a file: JSON lines, or one document over many lines.
 
-    JSON lines are read one by one. A single document is held in memory whole.
+    JSON lines are read one by one. A single document is read into memory.
     """
     first = file.readline().removeprefix(_BYTE_ORDER_MARK)
     while first.isspace():
@@ -188,32 +188,32 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         return
     second = file.readline()
     value = _value_or_torn(second)
-    if isinstance(value, dict) and first.strip() not in {b"[", b"{"}:  # lines, of which the first is cut
+    if isinstance(value, dict) and first.strip() not in {b"[", b"{"}:  # JSON lines, the first cut off
         yield from (TORN, value)
         yield from read_line_values(file)
         return
     rest = second + file.read()
-    whole = _value_or_torn(first + rest)
-    if whole is not TORN:
-        yield whole
+    document = _value_or_torn(first + rest)
+    if document is not TORN:
+        yield document
     elif first:
         yield TORN
         yield from read_line_values(io.BytesIO(rest))
 
 
 def decode_trace(text: bytes | str) -> Any:
-    """The value of a JSON text.
+    """Parse JSON text.
 
     Raises
     ------
     ValueError
-        It is none, or nested too deeply.
+        The text is not JSON, or nested too deeply.
     """
     try:
         return orjson.loads(text)
     except ValueError:
         pass
-    try:  # lone surrogates and NaN are no JSON, and some tools write them
+    try:  # some tools write lone surrogates and NaN, which are not valid JSON
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

@@ -1,6 +1,6 @@
 """Logs of Inspect (``.json`` and ``.eval``): one request per sample.
 
-A score is somebody's verdict on the answer: it stands in the record as its judgment.
+A sample's scores become the record's judgment.
 """
 
 import sys
@@ -35,7 +35,7 @@ _ZSTANDARD: Final = 93
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """Every sample of some logs."""
+    """Read the samples of logs."""
     yield from read_each(files, _read_file)
 
 
@@ -56,9 +56,9 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 
 
 def _read_zip(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
-    """A log whose samples are files of their own: one of them is in memory at a time."""
+    """Read a log with one file per sample; only one sample is in memory at a time."""
     with file.open() as opened, zipfile.ZipFile(opened) as log:
-        if sys.version_info < (3, 14) and any(one.compress_type == _ZSTANDARD for one in log.infolist()):
+        if sys.version_info < (3, 14) and any(file.compress_type == _ZSTANDARD for file in log.infolist()):
             raise NotImplementedError("Python reads zstandard from 3.14 on; inspect log convert --to json")
         names = set(log.namelist())
         start = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
@@ -114,7 +114,7 @@ def _ended(sample: dict[str, Any], events: list[dict[str, Any]]) -> datetime | N
 
 
 def _answering(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The events without those of the scorers, who may ask models and call tools too."""
+    """The events without those of scorers, which may use models and tools too."""
     scoring: set[str] = set()
     for event in events:
         is_begin = event.get("event") == "span_begin"
@@ -139,16 +139,16 @@ def _calls(events: list[dict[str, Any]], attachments: dict[str, Any]) -> Iterato
         if event.get("event") == "tool":
             args = arguments(event.get("arguments"))
             error = event.get("error")
-            begun, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
+            started, ended = read_moment(event.get("timestamp")), read_moment(event.get("completed"))
             result = _attached(event.get("result"), attachments)
             yield TracedCall(
                 name=text(event.get("function")) or "?",
                 args={key: _attached(value, attachments) for key, value in args.items()},
                 error=_error(error, event),
-                duration_ms=milliseconds(begun, ended) or seconds_as_ms(event.get("working_time")),
+                duration_ms=milliseconds(started, ended) or seconds_as_ms(event.get("working_time")),
                 result_size_bytes=size_bytes(result),
                 result=... if result is None else result,
-                asked=None if begun is None else begun.timestamp(),
+                asked=None if started is None else started.timestamp(),
                 answered=None if ended is None else ended.timestamp(),
             )
 
@@ -162,19 +162,19 @@ def _error(error: Any, event: dict[str, Any]) -> str | None:
 
 def _answer(sample: dict[str, Any], attachments: dict[str, Any]) -> str:
     output = sample.get("output")
-    said = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
-    if said is None:
-        messages = [one for one in _list(sample.get("messages")) if isinstance(one, dict)]
+    answer = answer_in(output) if isinstance(output, dict) and _list(output.get("choices")) else None
+    if answer is None:
+        messages = [message for message in _list(sample.get("messages")) if isinstance(message, dict)]
         last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
-        said = body_text(last.get("content"))
-    return str(_attached(said, attachments))
+        answer = body_text(last.get("content"))
+    return str(_attached(answer, attachments))
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
-    """V where one score says wrong, P where all say right; partial credit and other scales say nothing."""
-    found = scores if isinstance(scores, dict) else {}
+    """V if any score is incorrect, P if all are correct; None for partial credit and other scales."""
+    scores = scores if isinstance(scores, dict) else {}
     verdicts = {
-        name: _verdict(score.get("value")) for name, score in found.items() if isinstance(score, dict)
+        name: _verdict(score.get("value")) for name, score in scores.items() if isinstance(score, dict)
     }
     failed = [name for name, passed in verdicts.items() if passed is False]
     if not failed and not (verdicts and all(verdicts.values())):
@@ -190,12 +190,12 @@ def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
 def _verdict(value: Any) -> bool | None:
     if isinstance(value, bool | int | float):
         return bool(value) if value in (0, 1) else None
-    said = value.upper() if isinstance(value, str) else None
-    return True if said in _PASSED else False if said in _FAILED else None
+    grade = value.upper() if isinstance(value, str) else None
+    return True if grade in _PASSED else False if grade in _FAILED else None
 
 
 def _attached(value: Any, attachments: dict[str, Any]) -> Any:
-    """The text that an attachment's address stands for."""
+    """Replace the address of an attachment by its text."""
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
         return attachments.get(value.removeprefix(_ATTACHMENT), value)
     return value

@@ -1,4 +1,4 @@
-"""Requests of foreign traces -> lines of the day files, each request once."""
+"""Appends imported requests to the day files, without duplicates."""
 
 import time
 from collections import Counter
@@ -25,22 +25,22 @@ _MARK: Final = f'"{ID_PREFIX}'.encode()
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did.
+    """The result of an import.
 
     Attributes
     ----------
     n_files : int
-        Files that were looked at.
+        Files read.
     records : int
-        Requests that were found in the traces: those that were added, and those that were there already.
+        Requests in the traces, whether added or already present.
     tools : Counter of str
-        Calls that were found, by tool.
+        Calls in the traces, by tool.
     dropped : Counter of str
-        Values that no record can hold, by reason; the records were added without them.
+        Values that cannot be stored, by reason; the records were added without them.
     first_day, last_day : str or None
         UTC days of the records.
     unusable : list of Unusable
-        Named files that hold nothing of the format.
+        Named files without traces of the format.
     """
 
     n_files: int = 0
@@ -56,30 +56,25 @@ class ImportReport:
 
 
 def land(
-    found: Iterable[TracedRequest | SkippedTrace | Unusable], folder: Path, settings: Settings
+    parts: Iterable[TracedRequest | SkippedTrace | Unusable], folder: Path, settings: Settings
 ) -> ImportReport:
-    """Append the requests that a folder does not have yet, one whole line each.
+    """Append the requests that a folder does not have yet, one line each.
 
-    An import that ended half way is completed by the next one; two at once wait for each other.
+    The next import completes an interrupted import. Concurrent imports wait for each other.
 
     Parameters
     ----------
-    found : iterable
-        What an importer reads.
+    parts : iterable
+        The output of an importer.
     folder : Path
-        Of day files; made 0700 where it is missing, the files 0600.
+        Contains the day files. Created with mode 0700 if absent; the files have mode 0600.
     settings : Settings
         For the categories and selectors.
-
-    Returns
-    -------
-    ImportReport
-        What was found and added.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be read or written; what was appended before is whole.
+        The folder cannot be read or written; lines that were already appended are complete.
     """
     report = ImportReport()
     categories = Categories((rule.label, rule.any) for rule in settings.categories)
@@ -87,34 +82,34 @@ def land(
     sessions = ImportedSessions()
     with locked(folder), _appending(folder) as append:
         known = _imported_ids(folder)
-        for one in found:
-            if isinstance(one, TracedRequest):
-                _note(report, one)
-                number = int(one.id.removeprefix(ID_PREFIX), 16)
+        for part in parts:
+            if isinstance(part, TracedRequest):
+                _count(report, part)
+                number = int(part.id.removeprefix(ID_PREFIX), 16)
                 if number in known:
                     report.already_there += 1
-                    sessions.pass_over(one)
+                    sessions.skip(part)
                     continue
                 record = record_of(
-                    one,
+                    part,
                     categories=categories,
                     selectors=selectors,
                     drop=lambda reason: report.dropped.update([reason]),
-                    sources=sessions.sources_of(one),
+                    sources=sessions.sources_of(part),
                 )
                 append(encode_line(record, selectors), record["ts"][:10])
                 known.add(number)
                 report.added += 1
-            elif isinstance(one, SkippedTrace):
-                report.skipped[one.reason] += 1
-            elif one.file.named:
-                report.unusable.append(one)
+            elif isinstance(part, SkippedTrace):
+                report.skipped[part.reason] += 1
+            elif part.file.named:
+                report.unusable.append(part)
             else:
-                report.skipped[f"file that {one.reason}"] += 1
+                report.skipped[f"file that {part.reason}"] += 1
     return report
 
 
-def _note(report: ImportReport, request: TracedRequest) -> None:
+def _count(report: ImportReport, request: TracedRequest) -> None:
     report.records += 1
     report.tools.update(call.name for call in request.calls)
     day = request.ended.date().isoformat()
@@ -130,10 +125,10 @@ _decode_id = msgspec.json.Decoder(_Id).decode
 
 
 def _imported_ids(folder: Path) -> set[int]:
-    """Numbers of the imported requests that the day files have; half a line of one is none."""
+    """Numbers of the imported requests in the day files; incomplete lines do not count."""
     known: set[int] = set()
     try:
-        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would be waited for without end
+        for path in filter(Path.is_file, folder.glob("*.jsonl")):  # a pipe would block forever
             with path.open("rb", buffering=1 << 20) as file:
                 known.update(
                     number for line in file if _MARK in line and (number := _number(line)) is not None
@@ -149,7 +144,7 @@ def _number(line: bytes) -> int | None:
         return (
             int(id.removeprefix(ID_PREFIX), 16) if isinstance(id, str) and id.startswith(ID_PREFIX) else None
         )
-    except (ValueError, RecursionError):  # torn, or another's id
+    except (ValueError, RecursionError):  # torn, or not an imported id
         return None
 
 
@@ -161,9 +156,9 @@ def _appending(folder: Path) -> Iterator[Callable[[bytes, str], None]]:
         try:
             journal.append(line, day, int(time.monotonic()))
         except OSError as error:
-            said = error.strerror or error
+            reason = error.strerror or error
             raise WorkspaceError(
-                f"cannot be written ({said}); run it again, and what is missing is added", path=folder
+                f"cannot be written ({reason}); run it again to add the missing records", path=folder
             ) from error
 
     try:

@@ -1,7 +1,7 @@
 """Exports of Langfuse: one request per trace.
 
-A trace downloaded from its page or the API, a session, lists of traces or observations, JSON or JSON lines.
-Newer servers write ``startTime``, exports of tables ``start_time``.
+Reads a trace downloaded from its page or the API, a session, and lists of traces or observations, as JSON or
+JSON lines. Newer servers write ``startTime``, table exports ``start_time``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ _DEEPEST: Final = 4
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """Every trace that has a tool call, or a question that a model answered."""
+    """Read the traces that have a tool call, or a question answered by a model."""
     yield from requests(NAME, read_each(files, _read_file))
 
 
@@ -40,7 +40,7 @@ def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
 
 
 def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan | SkippedTrace]:
-    """Traces and observations of a document; those inside of a trace belong to it."""
+    """Traces and observations of a document; nested observations belong to their trace."""
     if isinstance(value, list) and depth:
         for item in value:
             yield from _parts(item, trace_id, depth - 1)
@@ -60,7 +60,7 @@ def _parts(value: Any, trace_id: str | None, depth: int) -> Iterator[TraceSpan |
         yield FOREIGN
     observations = value.get("observations")
     for item in observations if isinstance(observations, list) else []:
-        if isinstance(item, dict):  # the API may list ids alone
+        if isinstance(item, dict):  # the API may list only ids
             yield from _parts(item, trace_id, depth - 1)
 
 
@@ -70,60 +70,60 @@ def _trace(trace: dict[str, Any], trace_id: str) -> TraceSpan:
         id=f"trace {trace_id}",
         kind="trace",
         name=text(trace.get("name")) or "?",
-        begun=read_moment(trace.get("timestamp")),
+        started=read_moment(trace.get("timestamp")),
         question=question_in(trace.get("input")),
         answer=answer_in(trace.get("output")),
         session_id=text(first(trace, "sessionId", "session_id")),
     )
 
 
-def _observation(found: dict[str, Any], trace_id: str | None) -> TraceSpan | SkippedTrace:
-    trace_id = text(first(found, "traceId", "trace_id")) or trace_id
-    id = text(found.get("id"))
+def _observation(observation: dict[str, Any], trace_id: str | None) -> TraceSpan | SkippedTrace:
+    trace_id = text(first(observation, "traceId", "trace_id")) or trace_id
+    id = text(observation.get("id"))
     if trace_id is None or id is None:
         return FOREIGN
-    begun = read_moment(first(found, "startTime", "start_time"))
-    if begun is None:
+    started = read_moment(first(observation, "startTime", "start_time"))
+    if started is None:
         return NO_TIME
-    said = _attributes(found.get("metadata"))
-    kind = _kind(found, said)
+    attributes = _attributes(observation.get("metadata"))
+    kind = _kind(observation, attributes)
     common = TraceSpan(
         trace_id=trace_id,
         id=id,
         kind=kind,
-        name=text(found.get("name")) or "?",
-        parent_id=text(first(found, "parentObservationId", "parent_observation_id")),
-        begun=begun,
-        ended=read_moment(first(found, "endTime", "end_time")),
-        error=_error(found),
-        provider=text(first(said, *known.PROVIDER)),
-        model=text(first(found, "model", "providedModelName", "provided_model_name")),
-        session_id=text(first(found, "sessionId", "session_id")),
+        name=text(observation.get("name")) or "?",
+        parent_id=text(first(observation, "parentObservationId", "parent_observation_id")),
+        started=started,
+        ended=read_moment(first(observation, "endTime", "end_time")),
+        error=_error(observation),
+        provider=text(first(attributes, *known.PROVIDER)),
+        model=text(first(observation, "model", "providedModelName", "provided_model_name")),
+        session_id=text(first(observation, "sessionId", "session_id")),
     )
-    given, gave = found.get("input"), found.get("output")
+    asked, result = observation.get("input"), observation.get("output")
     if kind != "tool":
-        return replace(common, question=question_in(given), answer=answer_in(gave))
-    args = arguments(first({"input": given, **said}, "input", *known.ARGUMENTS))
-    name = known.tool_name(said, common.name)
-    return replace(common, name=name, args=args, result_size_bytes=size_bytes(gave), result=decoded(gave))
+        return replace(common, question=question_in(asked), answer=answer_in(result))
+    args = arguments(first({"input": asked, **attributes}, "input", *known.ARGUMENTS))
+    name = known.tool_name(attributes, common.name)
+    return replace(common, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
 
 
-def _kind(found: dict[str, Any], said: dict[str, Any]) -> Literal["tool", "model", "other"]:
-    """By the type; servers from before there was a type for tools call everything a span."""
-    kind = str(found.get("type")).upper()
-    if kind == "TOOL" or (kind == "SPAN" and known.kind_of(said) == "tool"):
+def _kind(observation: dict[str, Any], attributes: dict[str, Any]) -> Literal["tool", "model", "other"]:
+    """The kind by its type; older servers have no type for tools and write spans."""
+    kind = str(observation.get("type")).upper()
+    if kind == "TOOL" or (kind == "SPAN" and known.kind_of(attributes) == "tool"):
         return "tool"
     return "model" if kind == "GENERATION" else "other"
 
 
 def _attributes(metadata: Any) -> dict[str, Any]:
     metadata = decoded(metadata)
-    said = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
-    return said if isinstance(said, dict) else {}
+    attributes = decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None
+    return attributes if isinstance(attributes, dict) else {}
 
 
-def _error(found: dict[str, Any]) -> str | None:
-    if found.get("level") != "ERROR":
+def _error(observation: dict[str, Any]) -> str | None:
+    if observation.get("level") != "ERROR":
         return None
-    output = decoded(found.get("output"))
-    return text(first(found, "statusMessage", "status_message")) or text(output) or "error"
+    output = decoded(observation.get("output"))
+    return text(first(observation, "statusMessage", "status_message")) or text(output) or "error"

@@ -1,7 +1,7 @@
-"""Message lists in the format of OpenAI's chat API: one request per list, whoever answered it.
+"""Message lists in the format of OpenAI's chat API, from any provider: one request per list.
 
-``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only the messages must be there. A
-message of role ``tool`` brings a call's result, known by its id; the older ``function_call`` has none.
+``{"messages": […], "request_id": …, "model": …, "reward": …, "ts": …}``; only ``messages`` is required. A
+message of role ``tool`` has a call's result and id; the older ``function_call`` has no id.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class _Open:
     name: str
     args: dict[str, Any]
     asked: int
-    heard: tuple[str, ...]
+    user_texts: tuple[str, ...]
     call: TracedCall | None = None
 
     def close(self) -> TracedCall:
@@ -42,18 +42,18 @@ class _Open:
             args=self.args,
             error="the trace has no result",
             asked=self.asked,
-            heard=self.heard,
+            user_texts=self.user_texts,
         )
 
 
 @dataclass(slots=True)
 class _Chat:
-    """What the messages up to some point have said."""
+    """The content of the messages read so far."""
 
     question: str | None = None
     calls: list[_Open] = field(default_factory=list)
     waiting: dict[str, list[_Open]] = field(default_factory=dict)
-    heard: list[str] = field(default_factory=list)
+    user_texts: list[str] = field(default_factory=list)
     answer: str = ""
     rounds: int = 0
 
@@ -61,14 +61,14 @@ class _Chat:
 def read(
     files: Iterable[TraceFile], *, times: Mapping[str, datetime] | None = None
 ) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """Every message list of some files.
+    """Read the message lists of files.
 
     Parameters
     ----------
     files : iterable of TraceFile
-        JSON lines, and documents that hold one message list or a list of them.
+        JSON lines, or documents with one message list or several.
     times : mapping of str to datetime, optional
-        When a request ended, by its id; for lists that do not say so themselves.
+        End of each request by id, for message lists without a time.
     """
     yield from read_each(files, lambda file: _read_file(file, times or {}))
 
@@ -91,35 +91,35 @@ def _request(chat: Any, times: Mapping[str, datetime]) -> TracedRequest | Skippe
     if not messages and violation is None:
         return _NO_MESSAGES
     id = text(first(chat, "request_id", "id"))
-    own = (moment for key in _TIMES if (moment := read_time(chat.get(key))) is not None)
-    ended = next(own, None) or (times.get(id) if id is not None else None)
+    own_times = (time for key in _TIMES if (time := read_time(chat.get(key))) is not None)
+    ended = next(own_times, None) or (times.get(id) if id is not None else None)
     if ended is None:
         return NO_TIME
-    said = _read_messages(messages)
+    content = _read_messages(messages)
     return TracedRequest(
         source=NAME,
         ids=(id,) if id is not None else (ended.isoformat(), _digest(messages)),
-        question=said.question or "",
+        question=content.question or "",
         ended=ended,
-        calls=tuple(call.close() for call in said.calls),
-        answer_chars=len(said.answer),
+        calls=tuple(call.close() for call in content.calls),
+        answer_chars=len(content.answer),
         error=error,
         violation=violation,
         model=text(chat.get("model")),
         session_id=text(first(chat, *_SESSIONS)),
-        rounds=said.rounds,
+        rounds=content.rounds,
     )
 
 
 def _digest(messages: list[dict[str, Any]]) -> str:
     try:
         return hashlib.sha256(orjson.dumps(messages)).hexdigest()
-    except TypeError:  # what JSON cannot hold
+    except TypeError:  # values without a JSON form
         return hashlib.sha256(repr(messages).encode("utf-8", "replace")).hexdigest()
 
 
 def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str | None]:
-    """The error and the violation of a request that somebody judged a failure."""
+    """The error and the violation of a request that was graded as failed."""
     reward, success = chat.get("reward"), chat.get("success")
     violation = None
     if isinstance(reward, int | float) and not isinstance(reward, bool):
@@ -136,37 +136,37 @@ def _read_messages(messages: list[dict[str, Any]]) -> _Chat:
     for number, message in enumerate(messages):
         role = message.get("role")
         if role == "user":
-            _hear(chat, body_text(message.get("content")))
+            _add_user_text(chat, body_text(message.get("content")))
         elif role == "assistant":
             chat.rounds += 1
             chat.answer = body_text(message.get("content")) or chat.answer
-            for call in _asked_for(message):
+            for call in _tool_calls(message):
                 _add_call(chat, call, number)
         elif role in ("tool", "function"):  # a tuple: a role may be of any kind
             _add_result(chat, message, number)
     return chat
 
 
-def _hear(chat: _Chat, said: str) -> None:
+def _add_user_text(chat: _Chat, body: str) -> None:
     if chat.question is None:
-        chat.question = said
-    elif said:
-        chat.heard.append(said)
+        chat.question = body
+    elif body:
+        chat.user_texts.append(body)
 
 
-def _asked_for(message: dict[str, Any]) -> list[dict[str, Any]]:
-    calls = message.get("tool_calls")
-    found = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
-    lone = message.get("function_call")
-    return [*found, {"function": lone}] if isinstance(lone, dict) else found
+def _tool_calls(message: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = message.get("tool_calls")
+    calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    function = message.get("function_call")
+    return [*calls, {"function": function}] if isinstance(function, dict) else calls
 
 
 def _add_call(chat: _Chat, call: dict[str, Any], number: int) -> None:
     function = call.get("function")
     function = function if isinstance(function, dict) else call
     name = text(function.get("name")) or "?"
-    opened = _Open(name, arguments(first(function, "arguments", "args")), number, tuple(chat.heard))
-    chat.heard.clear()
+    opened = _Open(name, arguments(first(function, "arguments", "args")), number, tuple(chat.user_texts))
+    chat.user_texts.clear()
     chat.calls.append(opened)
     chat.waiting.setdefault(text(call.get("id")) or f"function {name}", []).append(opened)
 
@@ -187,12 +187,12 @@ def _add_result(chat: _Chat, message: dict[str, Any], number: int) -> None:
         result=... if content is None else content,
         asked=opened.asked,
         answered=number,
-        heard=opened.heard,
+        user_texts=opened.user_texts,
     )
 
 
 def _error(body: str) -> str | None:
-    """The text of a result that is an error: it begins so, or is an object that holds one and little else."""
+    """The text of an error result: it starts with ``Error``, or is a small object with an ``error``."""
     if body.startswith("Error"):
         return body
     value = decoded(body) if body.lstrip().startswith("{") else None

@@ -1,6 +1,6 @@
-"""OTLP JSON, as the OpenTelemetry collector and exporters write it to files: one request per trace.
+"""OTLP JSON files of the OpenTelemetry collector and exporters: one request per trace.
 
-Spans that are written flat, as MLflow and Phoenix download them, are read too.
+Also reads flat spans, as downloaded from MLflow and Phoenix.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ _DEEPEST: Final = 12
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """Every trace that has a tool call, or a question that a model answered."""
+    """Read the traces that have a tool call, or a question answered by a model."""
     yield from requests(NAME, read_each(files, _read_file))
 
 
@@ -43,7 +43,7 @@ def _read_file(file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
 
 
 def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """The spans in a document, whatever envelopes it has."""
+    """The spans in a document, inside any envelopes."""
     if depth < 0:
         return
     if isinstance(value, list):
@@ -60,9 +60,9 @@ def _spans_in(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 def _ids(span: Mapping[str, Any]) -> tuple[str, str] | None:
     context = span.get("context")
-    where = [span, context] if isinstance(context, dict) else [span]
-    trace_id = next((found for one in where if (found := text(first(one, "traceId", "trace_id")))), None)
-    span_id = next((found for one in where if (found := text(first(one, "spanId", "span_id")))), None)
+    holders = [span, context] if isinstance(context, dict) else [span]
+    trace_id = next((id for holder in holders if (id := text(first(holder, "traceId", "trace_id")))), None)
+    span_id = next((id for holder in holders if (id := text(first(holder, "spanId", "span_id")))), None)
     return (trace_id, span_id) if trace_id is not None and span_id is not None else None
 
 
@@ -70,13 +70,13 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
     ids = _ids(span)
     if ids is None:
         return SkippedTrace("attributes of a span without its ids and times")
-    said = _attributes(span.get("attributes"))
-    kind = known.kind_of(said)
+    attributes = _attributes(span.get("attributes"))
+    kind = known.kind_of(attributes)
     if kind is None:
-        return SkippedTrace("span of no known kind")
-    begun = read_moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
+        return SkippedTrace("span of unknown kind")
+    started = read_moment(first(span, "startTimeUnixNano", "start_time_unix_nano", "start_time"))
     ended = read_moment(first(span, "endTimeUnixNano", "end_time_unix_nano", "end_time"))
-    if begun is None and ended is None:
+    if started is None and ended is None:
         return NO_TIME
     common = TraceSpan(
         trace_id=ids[0],
@@ -84,49 +84,48 @@ def _span(span: dict[str, Any]) -> TraceSpan | SkippedTrace:
         kind=kind,
         name=text(span.get("name")) or "?",
         parent_id=text(first(span, "parentSpanId", "parent_span_id", "parent_id")),
-        begun=begun,
+        started=started,
         ended=ended,
-        error=_error(span, said),
-        provider=text(first(said, *known.PROVIDER)),
-        model=text(first(said, *known.MODEL)),
-        session_id=text(first(said, *known.SESSION)),
+        error=_error(span, attributes),
+        provider=text(first(attributes, *known.PROVIDER)),
+        model=text(first(attributes, *known.MODEL)),
+        session_id=text(first(attributes, *known.SESSION)),
     )
     if kind == "tool":
-        return _as_tool(common, said)
-    return replace(common, question=known.question_of(said), answer=known.answer_of(said))
+        return _as_tool(common, attributes)
+    return replace(common, question=known.question_of(attributes), answer=known.answer_of(attributes))
 
 
-def _as_tool(span: TraceSpan, said: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
-    name = known.tool_name(said, span.name)
-    if name == _MERGED:  # Google ADK repeats parallel calls in one more span
+def _as_tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | SkippedTrace:
+    name = known.tool_name(attributes, span.name)
+    if name == _MERGED:  # Google ADK repeats parallel calls in an extra span
         return SkippedTrace("span that repeats others")
-    args, result = arguments(first(said, *known.ARGUMENTS)), first(said, *known.RESULT)
+    args, result = arguments(first(attributes, *known.ARGUMENTS)), first(attributes, *known.RESULT)
     return replace(span, name=name, args=args, result_size_bytes=size_bytes(result), result=decoded(result))
 
 
-def _error(span: dict[str, Any], said: Mapping[str, Any]) -> str | None:
-    """What went wrong: the exception, the status message, or the type of the error alone."""
+def _error(span: dict[str, Any], attributes: Mapping[str, Any]) -> str | None:
+    """The exception, the status message, or only the error's type."""
     status = span.get("status")
     status = (
         status
         if isinstance(status, dict)
         else {"code": span.get("status_code"), "message": span.get("status_message")}
     )
-    kind = text(said.get("error.type"))
+    kind = text(attributes.get("error.type"))
     code = first(status, "code", "status_code")
     if kind is None and code not in (2, "2", "STATUS_CODE_ERROR", "ERROR"):
         return None
-    return (
-        _exception(span) or text(status.get("message")) or text(said.get("error.message")) or kind or "error"
-    )
+    message = text(status.get("message")) or text(attributes.get("error.message"))
+    return _exception(span) or message or kind or "error"
 
 
 def _exception(span: dict[str, Any]) -> str | None:
     events = span.get("events")
     for event in events if isinstance(events, list) else []:
         if isinstance(event, dict) and event.get("name") == "exception":
-            said = _attributes(event.get("attributes"))
-            parts = [text(said.get("exception.type")), text(said.get("exception.message"))]
+            attributes = _attributes(event.get("attributes"))
+            parts = [text(attributes.get("exception.type")), text(attributes.get("exception.message"))]
             return ": ".join(part for part in parts if part) or None
     return None
 
@@ -143,7 +142,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _any_value(value: Any, depth: int) -> Any:
-    """OTLP's AnyValue: ``{"stringValue": …}`` and its like."""
+    """Decode OTLP's AnyValue, for example ``{"stringValue": …}``."""
     if not isinstance(value, dict) or depth < 0:
         return None
     inside = first(value, "arrayValue", "kvlistValue")
@@ -153,7 +152,7 @@ def _any_value(value: Any, depth: int) -> Any:
     if isinstance(values, list):
         pairs = [pair for pair in values if isinstance(pair, dict)]
         return {str(pair.get("key")): _any_value(pair.get("value"), depth - 1) for pair in pairs}
-    whole = value.get("intValue")
-    if isinstance(whole, str) and whole.lstrip("-").isdecimal() and len(whole) < 20:  # 64 bits, as a text
-        return int(whole)
+    number = value.get("intValue")
+    if isinstance(number, str) and number.lstrip("-").isdecimal() and len(number) < 20:  # 64 bits as text
+        return int(number)
     return first(value, "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")

@@ -1,4 +1,4 @@
-"""Importing foreign traces as one use case: files in, lines of the day files out."""
+"""The use case ``import``: reads trace files and appends records to the day files."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,23 +15,23 @@ from coreloop.observe.importers.times import read_times
 from coreloop.project.settings import Settings
 
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Sequence[TraceFile]]]
-"""Called with the files that will be read, for the same files with a `TraceFile.progress`."""
+"""Takes the files to read and returns them with a `TraceFile.progress`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRequest:
-    """What ``import`` is asked for.
+    """The parameters of ``import``.
 
     Attributes
     ----------
     source : str
-        Who wrote the traces: a key of `coreloop.observe.importers.IMPORTERS`.
+        The format: a key of `coreloop.observe.importers.IMPORTERS`.
     paths : tuple of Path
         Files, and folders that are searched for files of the format.
     folder : Path
-        Of day files.
+        Contains the day files.
     times : Path, optional
-        Records whose ``ts`` is when the requests of message lists ended, by their ``request_id``.
+        Records that give the end (``ts``) of each message list by its ``request_id``.
     """
 
     source: str
@@ -43,31 +43,26 @@ class ImportRequest:
 def run_import(
     request: ImportRequest, settings: Settings, *, now_s: float, watching: Watching = nullcontext
 ) -> ImportReport:
-    """Append the requests of foreign traces that a folder does not have yet.
+    """Append the requests of trace files that a folder does not have yet.
 
     Parameters
     ----------
     request : ImportRequest
-        The traces, and where their records go.
+        The trace files and the folder.
     settings : Settings
         For the categories and selectors.
     now_s : float
-        Unix time, against which files are told that somebody is still writing.
+        Unix time, to recognize files that are still being written.
     watching : callable, optional
-        Watches how far the files are read.
-
-    Returns
-    -------
-    ImportReport
-        What was found and added; named files that hold nothing of the format are in it.
+        Adds progress callbacks to the files.
 
     Raises
     ------
     WorkspaceError
-        A path is missing, or a folder has no file of the format, or cannot be read or written; what was
-        appended before is whole.
+        A path is absent, a folder has no file of the format, or a file or folder cannot be read or written;
+        lines that were already appended are complete.
     UsageError
-        Times were given for a format that has its own.
+        Times were given for a format with its own times.
     """
     importer = IMPORTERS[request.source]
     files = find_trace_files(request.paths, importer.suffixes, now_s=now_s)

@@ -1,4 +1,4 @@
-"""What the requests of a session held that were imported before, for where arguments came from."""
+"""Memories of imported sessions, in which the sources of arguments are looked up."""
 
 from coreloop.observe.importers.trace import TracedRequest
 from coreloop.observe.sources import SessionSources, Sources
@@ -12,18 +12,18 @@ class ImportedSessions:
         self._last_s: dict[str, float] = {}
 
     def sources_of(self, request: TracedRequest) -> Sources:
-        """The memory for a request; of one that comes after a later one, nothing before it is known."""
+        """Return the memory for a request; requests that are out of order get an incomplete memory."""
         session, ended_s = request.session_id, request.ended.timestamp()
         if session is None:
             return Sources()
         if ended_s < self._last_s.get(session, ended_s):
-            unknown = Sources()
-            unknown.mark_incomplete()
-            return unknown
+            sources = Sources()
+            sources.mark_incomplete()
+            return sources
         self._last_s[session] = ended_s
         return self._sessions.open(session, ended_s)
 
-    def pass_over(self, request: TracedRequest) -> None:
-        """Note that a request is not read, since a record of it is there already."""
+    def skip(self, request: TracedRequest) -> None:
+        """Mark a session's memory as incomplete, because a request is already recorded and not read."""
         if request.session_id is not None:
             self.sources_of(request).mark_incomplete()

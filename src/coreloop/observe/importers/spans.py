@@ -1,4 +1,4 @@
-"""Spans of tracing tools, gathered by trace and turned into one request per trace."""
+"""Groups the spans of tracing tools by trace and converts each trace into a request."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,18 +44,18 @@ ORDER BY last, trace, id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceSpan:
-    """A span, reduced to what a record can use.
+    """The parts of a span that a record needs.
 
     Attributes
     ----------
     kind : str
-        ``trace`` is the trace itself, where a format has one beside its spans.
+        ``trace`` is the trace itself, in formats that have an object for it.
     args : dict
         Of a tool call.
     result : object
-        Of a tool call, as JSON of up to 64 KB; None where it is longer or not in the trace.
+        Of a tool call, as JSON of up to 64 KB; None if longer or absent.
     error : str or None
-        None where it succeeded.
+        None after success.
     """
 
     trace_id: str
@@ -63,7 +63,7 @@ class TraceSpan:
     kind: Literal["trace", "tool", "model", "other"]
     name: str
     parent_id: str | None = None
-    begun: datetime | None = None
+    started: datetime | None = None
     ended: datetime | None = None
     args: dict[str, Any] = field(default_factory=dict)
     question: str | None = None
@@ -80,38 +80,42 @@ _decode_span = msgspec.json.Decoder(TraceSpan).decode
 
 
 class GatheredSpans:
-    """Spans by trace, in a temporary database: those of one trace may lie anywhere in any of the files."""
+    """Spans by trace, in a temporary database, because a trace may be spread over all files."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("")  # a nameless file that is gone when it is closed
+        self._database = sqlite3.connect("")  # a temporary file that SQLite deletes on close
         self._database.execute(_TABLE)
 
     def add(self, span: TraceSpan) -> None:
-        """Keep a span; of one that comes twice, in whatever order, the later and fuller version."""
+        """Store a span; of duplicates in any order, the version that ends later or is longer."""
         ended = (span.ended or _EPOCH).timestamp()
-        span = replace(span, result=_kept(span.result))
+        span = replace(span, result=_bounded(span.result))
         row = encodable(span.trace_id), encodable(span.id), ended, _packed(span)
         self._database.execute(_ADD, row)
 
     def traces(self) -> Iterator[list[TraceSpan]]:
-        """The spans of each trace by their begin; the trace that ended first comes first."""
+        """Yield the spans of each trace by start time; traces are ordered by their end."""
         rows = self._database.execute(_BY_TRACE)
         for _, group in groupby(rows, key=lambda row: row[0]):
             spans = [_decode_span(body) for _, body in group]
-            yield sorted(spans, key=lambda span: (span.begun or _EPOCH, span.parent_id is not None, span.id))
+            yield sorted(spans, key=_start_order)
 
     def close(self) -> None:
         self._database.close()
 
 
-def _kept(result: Any) -> Any:
+def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
+    return span.started or _EPOCH, span.parent_id is not None, span.id
+
+
+def _bounded(result: Any) -> Any:
     return result if (size_bytes(result) or MAX_CHARS) < MAX_CHARS else None
 
 
 def _packed(span: TraceSpan) -> bytes:
     try:
         return orjson.dumps(span)
-    except TypeError:  # what JSON cannot hold, or nested too deeply
+    except TypeError:  # values without a JSON form, or nested too deeply
         return orjson.dumps(replace(span, **{name: to_plain(getattr(span, name)) for name in _TEXTS}))
 
 
@@ -124,19 +128,19 @@ _TEXTS: Final = (
 def requests(
     source: str, parts: Iterable[TraceSpan | SkippedTrace | Unusable]
 ) -> Iterator[TracedRequest | SkippedTrace | Unusable]:
-    """One request per trace, after everything else that the parts hold.
+    """Yield one request per trace, after all parts that are not spans.
 
     Parameters
     ----------
     source : str
         The format's name.
     parts : iterable
-        Spans in any order; what is none is passed on.
+        Spans in any order; other parts are yielded unchanged.
 
     Raises
     ------
     WorkspaceError
-        There is no room for temporary files.
+        The disk has no room for temporary files.
     """
     gathered = GatheredSpans()
     try:
@@ -147,7 +151,7 @@ def requests(
                 yield part
         for spans in gathered.traces():
             yield from _request(source, spans)
-    except sqlite3.Error as error:  # the disk that holds temporary files is full, for example
+    except sqlite3.Error as error:  # for example, a full disk
         raise WorkspaceError(f"cannot gather spans ({error})", path=Path(gettempdir())) from error
     finally:
         gathered.close()
@@ -155,13 +159,13 @@ def requests(
 
 def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
     tools, repeats = _tool_calls(spans)
-    yield from [SkippedTrace("span inside of one of the same tool")] * repeats
-    asked = next((span.question for span in _rest(spans) if span.question), None)
+    yield from [SkippedTrace("span nested in a span of the same tool")] * repeats
+    question = next((span.question for span in _rest(spans) if span.question), None)
     models = [span for span in spans if span.kind == "model"]
-    if not tools and not (asked and models):
+    if not tools and not (question and models):
         yield SkippedTrace("trace without a tool call or an answered question")
         return
-    times = [moment for span in spans for moment in (span.begun, span.ended) if moment is not None]
+    times = [moment for span in spans for moment in (span.started, span.ended) if moment is not None]
     if not times:
         yield NO_TIME
         return
@@ -170,7 +174,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
     yield TracedRequest(
         source=source,
         ids=(spans[0].trace_id,),
-        question=asked or "",
+        question=question or "",
         ended=max(times),
         calls=tuple(map(_call, tools)),
         answer_chars=len(_answer(spans) or ""),
@@ -184,12 +188,12 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
 
 
 def _rest(spans: Sequence[TraceSpan]) -> list[TraceSpan]:
-    """All but the tool calls; the trace itself first, then by their begin."""
+    """All spans but the tool calls: the trace itself first, then by start time."""
     return sorted((span for span in spans if span.kind != "tool"), key=lambda span: span.kind != "trace")
 
 
 def _tool_calls(spans: Sequence[TraceSpan]) -> tuple[list[TraceSpan], int]:
-    """The calls, each once: where two libraries trace one, a span lies inside of another of its name."""
+    """The calls without duplicates: if two libraries trace a call, their spans are nested."""
     by_id = {span.id: span for span in spans}
     tools = [span for span in spans if span.kind == "tool"]
     outermost = [span for span in tools if not _is_inside_itself(span, by_id)]
@@ -197,25 +201,25 @@ def _tool_calls(spans: Sequence[TraceSpan]) -> tuple[list[TraceSpan], int]:
 
 
 def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
-    passed = {span.id}
+    visited = {span.id}
     parent = by_id.get(span.parent_id or "")
-    while parent is not None and parent.id not in passed:  # hostile parents may go in a circle
+    while parent is not None and parent.id not in visited:  # hostile input may have circular parents
         if parent.kind == "tool":
             return parent.name == span.name
-        passed.add(parent.id)
+        visited.add(parent.id)
         parent = by_id.get(parent.parent_id or "")
     return False
 
 
 def _answer(spans: Sequence[TraceSpan]) -> str | None:
-    """The answer of the trace or its outermost span; else the one that came last."""
+    """The answer of the trace or its outermost span, else the latest answer."""
     rest = _rest(spans)
     ids = {span.id for span in spans}
     roots = [span for span in rest if span.answer and (span.kind == "trace" or span.parent_id not in ids)]
     if roots:
         return roots[0].answer
-    said = [span for span in rest if span.answer]
-    return max(said, key=lambda span: span.ended or _EPOCH).answer if said else None
+    answers = [span for span in rest if span.answer]
+    return max(answers, key=lambda span: span.ended or _EPOCH).answer if answers else None
 
 
 def _call(span: TraceSpan) -> TracedCall:
@@ -223,9 +227,9 @@ def _call(span: TraceSpan) -> TracedCall:
         name=span.name,
         args=span.args,
         error=span.error,
-        duration_ms=milliseconds(span.begun, span.ended),
+        duration_ms=milliseconds(span.started, span.ended),
         result_size_bytes=span.result_size_bytes,
         result=... if span.result is None else span.result,
-        asked=None if span.begun is None else span.begun.timestamp(),
+        asked=None if span.started is None else span.started.timestamp(),
         answered=None if span.ended is None else span.ended.timestamp(),
     )

@@ -1,4 +1,4 @@
-"""When requests ended, read from records: for message lists that do not say so themselves."""
+"""Reads the end times of requests from records, for message lists without times."""
 
 import lzma
 import zlib
@@ -11,12 +11,12 @@ from coreloop.observe.importers.values import read_time
 
 
 def read_times(path: Path) -> dict[str, datetime]:
-    """The ``ts`` of every line of a file that has one, by its ``request_id``.
+    """Read the ``ts`` of the records in a file by ``request_id``.
 
     Raises
     ------
     WorkspaceError
-        The file cannot be read, or no line has both.
+        The file cannot be read, or no line has both fields.
     """
     times: dict[str, datetime] = {}
     try:
@@ -27,8 +27,8 @@ def read_times(path: Path) -> dict[str, datetime]:
                 if isinstance(id, str) and ended is not None:
                     times[id] = ended
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        said = getattr(error, "strerror", None) or error
-        raise WorkspaceError(f"cannot be read ({said})", path=path) from error
+        reason = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"cannot be read ({reason})", path=path) from error
     if not times:
         raise WorkspaceError("has no line with a request_id and a ts", path=path)
     return times

@@ -1,4 +1,4 @@
-"""What a foreign trace says of one request, in coreloop's words, and how it becomes a record."""
+"""A request of an imported trace, independent of its format, and its conversion into a record."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from coreloop.categories import Categories
-from coreloop.observe.parts import TakenCall, error_text, number, open_record, tool_call
-from coreloop.observe.sources import Asked, Sources
+from coreloop.observe.parts import RecordedCall, error_text, number, open_record, tool_call
+from coreloop.observe.sources import Lookup, Sources
 from coreloop.records import Record, RecordedJudgment, hash_sequence, join_steps
 
 
@@ -19,18 +19,18 @@ class TracedCall:
     Attributes
     ----------
     args : dict
-        By name; what came without names stands under ``value``.
+        By name; arguments without names are stored under ``value``.
     error : str or None
-        None of a call that was ok.
+        None if the call was ok.
     result_size_bytes : int or None
-        Of what the model received.
+        Size of the result that the model received.
     result : object
-        What the model received; ``...`` where the trace does not have it.
+        The result that the model received; ``...`` if it is not in the trace.
     asked, answered : float or None
-        When the model asked for the call and received its result, as seconds or numbers of messages: of
-        calls that ran side by side, none had the other's result. None is after all calls before it.
-    heard : tuple of str
-        What the user said since the call before.
+        When the model requested the call and received its result, in seconds or message numbers. Overlapping
+        calls did not have each other's result. None: after all earlier calls.
+    user_texts : tuple of str
+        The user's messages since the previous call.
     """
 
     name: str
@@ -41,19 +41,19 @@ class TracedCall:
     result: Any = ...
     asked: float | None = None
     answered: float | None = None
-    heard: tuple[str, ...] = ()
+    user_texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracedRequest:
-    """One request of a foreign trace.
+    """One request of an imported trace.
 
     Attributes
     ----------
     source : str
         The format's name.
     ids : tuple of str
-        What names the request in its format, whatever file it stands in.
+        Identify the request in its format, independent of the file.
     ended : datetime
         With a zone.
     answer_chars : int
@@ -77,14 +77,14 @@ class TracedRequest:
 
     @property
     def id(self) -> str:
-        """``imp-`` and 16 hex digits of SHA-256 of the format and its ids: the same at every import."""
-        named = "\0".join((self.source, *self.ids))
-        return ID_PREFIX + sha256(named.encode("utf-8", "replace")).hexdigest()[:16]
+        """``imp-`` and 16 hex digits of SHA-256 of the format and ids: the same in every import."""
+        key = "\0".join((self.source, *self.ids))
+        return ID_PREFIX + sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedTrace:
-    """A part of a trace that becomes no record, or no call of one, and why."""
+    """A part of a trace that is not imported, and the reason."""
 
     reason: str
 
@@ -103,20 +103,20 @@ def record_of(
     drop: Callable[[str], None],
     sources: Sources | None = None,
 ) -> Record:
-    """The v2 record of a request, by the functions that the collector uses.
+    """Convert a request into a v2 record, with the functions of the collector.
 
     Parameters
     ----------
     request : TracedRequest
-        A whole one: the sequence hash is of all its calls, however many of them a line can hold.
+        With all its calls: the sequence hash covers them even if the line has no room for all.
     categories : Categories
         The keyword rules.
     selectors : mapping of tool to argument names
-        Of the tools that have their own.
+        For tools whose selectors differ from the default.
     drop : callable
-        Told of values that no record can hold.
+        Called with the reason for each value that cannot be stored.
     sources : Sources, optional
-        What the requests of the same session before this one held.
+        The memory of earlier requests of the session.
     """
     record = open_record(
         request.question,
@@ -126,12 +126,12 @@ def record_of(
         model=request.model,
         session_id=request.session_id,
     )
-    taken = [_recorded(call, selectors, drop) for call in request.calls]
-    _trace_sources(request, taken, Sources() if sources is None else sources)
-    record["tool_calls"] = [one.call for one in taken]
+    recorded_calls = [_recorded(call, selectors, drop) for call in request.calls]
+    _trace_sources(request, recorded_calls, Sources() if sources is None else sources)
+    record["tool_calls"] = [recorded.call for recorded in recorded_calls]
     record["ts"] = request.ended.astimezone(UTC).isoformat(timespec="microseconds")
     record["tool_sequence_hash"] = hash_sequence(
-        join_steps(one.step for one in taken if one.step is not None)
+        join_steps(recorded.step for recorded in recorded_calls if recorded.step is not None)
     )
     record["chunk_len"] = request.answer_chars
     record["error"] = error_text(request.error)
@@ -146,7 +146,7 @@ def record_of(
 
 def _recorded(
     call: TracedCall, selectors: Mapping[str, Sequence[str]], drop: Callable[[str], None]
-) -> TakenCall:
+) -> RecordedCall:
     return tool_call(
         call.name,
         call.args,
@@ -159,30 +159,30 @@ def _recorded(
     )
 
 
-def _trace_sources(request: TracedRequest, taken: Sequence[TakenCall], sources: Sources) -> None:
-    """Write into each call where its arguments came from, of the results that had been received by then."""
-    sources.hear(request.question)
-    if not sources.is_fed and all(call.result is ... for call in request.calls):
+def _trace_sources(request: TracedRequest, recorded_calls: Sequence[RecordedCall], sources: Sources) -> None:
+    """Add the sources of arguments to each call, from the results that had been received by then."""
+    sources.add_question(request.question)
+    if not sources.has_results and all(call.result is ... for call in request.calls):
         sources.mark_incomplete()
         return
-    under_way: list[tuple[TracedCall, TakenCall, Asked]] = []
-    for call, one in zip(request.calls, taken, strict=True):
-        for text in call.heard:
-            sources.hear(text)
-        done = [other for other in under_way if not _runs_beside(other[0], call)]
+    running: list[tuple[TracedCall, RecordedCall, Lookup]] = []
+    for call, recorded in zip(request.calls, recorded_calls, strict=True):
+        for text in call.user_texts:
+            sources.add_question(text)
+        done = [other for other in running if not _overlaps(other[0], call)]
         _remember(sources, done)
-        under_way = [other for other in under_way if _runs_beside(other[0], call)]
-        asked = sources.look_up(one.args)
-        if asked.args_from is not None:
-            one.call["args_from"] = asked.args_from
-        under_way.append((call, one, asked))
-    _remember(sources, under_way)
+        running = [other for other in running if _overlaps(other[0], call)]
+        lookup = sources.look_up(recorded.args)
+        if lookup.args_from is not None:
+            recorded.call["args_from"] = lookup.args_from
+        running.append((call, recorded, lookup))
+    _remember(sources, running)
 
 
-def _remember(sources: Sources, done: Sequence[tuple[TracedCall, TakenCall, Asked]]) -> None:
-    for call, one, asked in done:
-        sources.remember(one.call["name"], call.result, asked.echoes, ok=one.call["ok"])
+def _remember(sources: Sources, done: Sequence[tuple[TracedCall, RecordedCall, Lookup]]) -> None:
+    for call, recorded, lookup in done:
+        sources.remember(recorded.call["name"], call.result, lookup.echoes, ok=recorded.call["ok"])
 
 
-def _runs_beside(before: TracedCall, call: TracedCall) -> bool:
-    return before.answered is not None and call.asked is not None and before.answered > call.asked
+def _overlaps(earlier: TracedCall, call: TracedCall) -> bool:
+    return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked

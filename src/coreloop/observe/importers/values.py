@@ -1,4 +1,4 @@
-"""What several formats write alike: times, JSON inside of JSON, arguments, and the text of chat messages."""
+"""Parsers shared by several formats: times, JSON inside JSON, arguments, and the text of chat messages."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -22,21 +22,21 @@ _MANY_DIGITS: Final = 20
 
 
 def text(value: object) -> str | None:
-    """A text that is not empty; None of anything else."""
+    """Return a non-empty string, or None for any other value."""
     return value if isinstance(value, str) and value else None
 
 
 def first(values: Mapping[str, Any], *keys: str) -> Any:
-    """The first value that is there and not null."""
+    """Return the first value that is present and not null."""
     return next((values[key] for key in keys if values.get(key) is not None), None)
 
 
 def read_moment(value: object) -> datetime | None:
-    """A time as ISO 8601 (UTC where it names no zone) or as nanoseconds since 1970, in UTC."""
+    """Parse a time: ISO 8601 (by default UTC) or nanoseconds since 1970; the result is in UTC."""
     try:
         if isinstance(value, str) and not value.isdigit():
-            read = datetime.fromisoformat(value)
-            return (read if read.tzinfo is not None else read.replace(tzinfo=UTC)).astimezone(UTC)
+            time = datetime.fromisoformat(value)
+            return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).astimezone(UTC)
         if isinstance(value, str | int) and not isinstance(value, bool) and int(value) > 0:
             return datetime.fromtimestamp(int(value) / 1e9, UTC)
     except (ValueError, OverflowError, OSError):
@@ -45,7 +45,7 @@ def read_moment(value: object) -> datetime | None:
 
 
 def read_time(value: object) -> datetime | None:
-    """A time as `read_moment` reads it, or as seconds or milliseconds since 1970."""
+    """Parse a time like `read_moment`, or as seconds or milliseconds since 1970."""
     if isinstance(value, str) and value.isdecimal() and len(value) < _MANY_DIGITS:
         value = int(value)
     if not isinstance(value, int | float) or isinstance(value, bool) or value >= _LEAST_NANOSECONDS:
@@ -54,15 +54,15 @@ def read_time(value: object) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
 
 
-def milliseconds(begun: datetime | None, ended: datetime | None) -> float | None:
-    """From one time to the other; None where one is missing or the clock went back."""
-    if begun is None or ended is None or ended < begun:
+def milliseconds(started: datetime | None, ended: datetime | None) -> float | None:
+    """Return the time between two moments; None if one is unknown or the clock went back."""
+    if started is None or ended is None or ended < started:
         return None
-    return round((ended - begun).total_seconds() * 1000, 3)
+    return round((ended - started).total_seconds() * 1000, 3)
 
 
 def decoded(value: object) -> Any:
-    """The value that a JSON text holds, twice encoded or not; anything else as it is."""
+    """Decode JSON text, which may be encoded twice; return any other value unchanged."""
     for _ in range(2):
         if not isinstance(value, str) or value.lstrip()[:1] not in {"{", "[", '"'}:
             break
@@ -74,7 +74,7 @@ def decoded(value: object) -> Any:
 
 
 def arguments(value: object) -> dict[str, Any]:
-    """Arguments by name, as the formats wrap and encode them; what has no names stands under ``value``."""
+    """Return arguments by name, unwrapped and decoded; a value without names is stored under ``value``."""
     value = decoded(value)
     if isinstance(value, str) and value.startswith("{") and len(value) <= _LONGEST_LITERAL_CHARS:
         value = _literal(value)
@@ -82,44 +82,44 @@ def arguments(value: object) -> dict[str, Any]:
         return {} if value is None or value == "" else {"value": value}
     if isinstance(value.get("kwargs"), dict) and value.keys() <= {"args", "kwargs"}:
         return {**({"args": value["args"]} if value.get("args") else {}), **value["kwargs"]}
-    if isinstance(value.get("inputs"), dict) and "input_str" in value:  # LangChain, as Traceloop sees it
+    if isinstance(value.get("inputs"), dict) and "input_str" in value:  # LangChain, traced by Traceloop
         return dict(value["inputs"])
     return value
 
 
 def _literal(value: str) -> Any:
     try:
-        return ast.literal_eval(value)  # LangChain, as OpenInference sees it: Python's repr
+        return ast.literal_eval(value)  # LangChain, traced by OpenInference: Python's repr
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return value
 
 
 def size_bytes(value: object) -> int | None:
-    """Size of a result as text."""
+    """Return the size of a result as text; None if unknown."""
     if value is None:
         return None
     try:
         return len(value.encode("utf-8", "replace") if isinstance(value, str) else orjson.dumps(value))
-    except TypeError:  # nested too deeply, or a number beyond all bounds
+    except TypeError:  # nested too deeply, or a number that is too large
         return None
 
 
 def question_in(value: object) -> str | None:
-    """What the user asked: the last user message of a chat, or a text under one of the usual names."""
+    """Return the user's question: the last user message of a chat, or the text of a usual key."""
     value = decoded(value)
-    said = [body for role, body in messages_in(value) if role in {"user", "human"} and body]
-    return said[-1] if said else _text_under(value, _QUESTION_KEYS)
+    bodies = [body for role, body in messages_in(value) if role in {"user", "human"} and body]
+    return bodies[-1] if bodies else _text_under(value, _QUESTION_KEYS)
 
 
 def answer_in(value: object) -> str | None:
-    """What was answered: the last text of the assistant, or a text under one of the usual names."""
+    """Return the answer: the last message of the assistant, or the text of a usual key."""
     value = decoded(value)
-    said = [body for role, body in messages_in(value) if role in {"assistant", "model", "ai"} and body]
-    return said[-1] if said else _text_under(value, _ANSWER_KEYS)
+    bodies = [body for role, body in messages_in(value) if role in {"assistant", "model", "ai"} and body]
+    return bodies[-1] if bodies else _text_under(value, _ANSWER_KEYS)
 
 
 def messages_in(value: object, depth: int = _DEEPEST) -> Iterator[tuple[str, str]]:
-    """Role and text of every chat message, in order, however providers wrap them."""
+    """Yield role and text of every chat message, in order, inside any provider's wrapping."""
     if depth < 0:
         return
     if isinstance(value, list):
@@ -137,14 +137,14 @@ def messages_in(value: object, depth: int = _DEEPEST) -> Iterator[tuple[str, str
 
 
 def body_text(body: object) -> str:
-    """The text of a message: of its parts, those that are text."""
+    """Return the text of a message, joined from its text parts."""
     if isinstance(body, str):
         return body
     parts = body if isinstance(body, list) else []
-    said = [
+    texts = [
         first(part, "text", "content") if isinstance(part, dict) else part for part in filter(_is_text, parts)
     ]
-    return "\n".join(part for part in said if isinstance(part, str))
+    return "\n".join(part for part in texts if isinstance(part, str))
 
 
 def _is_text(part: object) -> bool:
@@ -156,11 +156,11 @@ def _text_under(value: object, keys: tuple[str, ...]) -> str | None:
     if not isinstance(value, dict):
         return text(value)
     wrapped = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
-    return next((said for one in wrapped for key in keys if (said := text(one.get(key)))), None)
+    return next((body for values in wrapped for key in keys if (body := text(values.get(key)))), None)
 
 
 def seconds_as_ms(value: object) -> float | None:
-    """Milliseconds of a number of seconds."""
+    """Convert seconds to milliseconds; None for any other value."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < 1e12:
         return None
     return round(value * 1000, 3)

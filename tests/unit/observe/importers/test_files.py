@@ -51,7 +51,7 @@ def test_a_folder_means_all_files_of_the_format_below_it(tmp_path: Path) -> None
     assert _found(tmp_path) == ["a.json", "b.jsonl", "c.json.gz"]
 
 
-def test_a_file_counts_once_by_whatever_names(tmp_path: Path) -> None:
+def test_a_file_with_several_names_counts_once(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.touch()
     (tmp_path / "b.json").hardlink_to(path)
@@ -63,14 +63,14 @@ def test_a_named_file_may_have_any_ending(tmp_path: Path) -> None:
     assert _found(tmp_path / "trace.log") == ["trace.log"]
 
 
-def test_paths_that_mean_nothing_are_named(tmp_path: Path) -> None:
+def test_unusable_paths_are_named(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, said in (
+    for path, message in (
         (tmp_path / "missing", "cannot be read"),
-        (tmp_path / "pipe", "is no regular file"),
-        (tmp_path, "holds no file that ends in .json or .jsonl"),
+        (tmp_path / "pipe", "is not a regular file"),
+        (tmp_path, "has no file that ends in .json or .jsonl"),
     ):
-        with pytest.raises(WorkspaceError, match=said) as caught:
+        with pytest.raises(WorkspaceError, match=message) as caught:
             _found(path)
         assert caught.value.path == path
 

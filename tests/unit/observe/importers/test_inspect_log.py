@@ -103,13 +103,13 @@ def test_scores_are_the_judgment(tmp_path: Path, values: list[Any], verdict: str
     assert (judgment and judgment["verdict"]) == verdict
 
 
-def test_the_judgment_names_the_scorers_that_said_no(tmp_path: Path) -> None:
+def test_the_judgment_names_the_scorers_that_failed_it(tmp_path: Path) -> None:
     judgment = _only(tmp_path, scores={"good": {"value": "C"}, "bad": {"value": "I"}}).judgment
     assert judgment is not None
     assert (judgment["judged_by"], judgment["judged_at"]) == ("inspect: bad", "2026-04-25T09:00:04+00:00")
 
 
-def test_what_a_scorer_does_is_not_the_agents_work(tmp_path: Path) -> None:
+def test_calls_of_a_scorer_are_not_the_agents(tmp_path: Path) -> None:
     scorer = [
         {"event": "span_begin", "id": "scorers", "type": "scorers"},
         {"event": "span_begin", "id": "inner", "type": "agent", "parent_id": "scorers"},
@@ -120,7 +120,7 @@ def test_what_a_scorer_does_is_not_the_agents_work(tmp_path: Path) -> None:
     assert ([call.name for call in request.calls], request.rounds) == (["show"], None)
 
 
-def test_attachments_stand_for_their_text(tmp_path: Path) -> None:
+def test_attachments_are_replaced_by_their_text(tmp_path: Path) -> None:
     request = _only(
         tmp_path,
         attachments={"a": "길다" * 100},
@@ -157,7 +157,7 @@ def test_a_log_that_is_still_written_is_read(tmp_path: Path) -> None:
     [b"", b"PK\x03\x04 torn", b"PK\x05\x06" + b"\0" * 18],
     ids=["empty", "torn", "a zip of nothing"],
 )
-def test_a_file_that_is_no_log_is_named(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_log_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "log.eval"
     path.write_bytes(content)
     assert isinstance(read("inspect", path)[-1], Unusable)
@@ -176,7 +176,7 @@ def test_a_log_that_this_python_cannot_unpack_says_what_to_do(tmp_path: Path) ->
     assert "inspect log convert --to json" in unusable.reason
 
 
-def test_samples_without_a_uuid_are_told_apart_by_run_id_and_epoch(tmp_path: Path) -> None:
+def test_samples_without_a_uuid_are_distinguished_by_run_id_and_epoch(tmp_path: Path) -> None:
     samples = [_sample(uuid=None, id=id, epoch=epoch) for id, epoch in ((1, 1), (1, 2), (2, 1))]
     assert len({request.id for request in requests("inspect", _write(tmp_path, *samples))}) == 3
 
@@ -194,11 +194,11 @@ def test_samples_without_a_uuid_are_told_apart_by_run_id_and_epoch(tmp_path: Pat
         {"total_time": "long"},
     ],
 )
-def test_odd_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_unusual_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     assert len(requests("inspect", _write(tmp_path, _sample(**more)))) == 1
 
 
-def test_odd_samples_are_skipped(tmp_path: Path) -> None:
+def test_unusual_samples_are_skipped(tmp_path: Path) -> None:
     assert skips("inspect", _write(tmp_path, 5, _sample())) == ["not of this format"]
 
 

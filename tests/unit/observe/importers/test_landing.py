@@ -1,4 +1,4 @@
-"""Imported requests in the day files: each once, whole, private, whatever happens in between."""
+"""Imported requests in the day files: complete, private and without duplicates, even after a crash."""
 
 import json
 import stat
@@ -66,7 +66,7 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
     ]
 
 
-def test_a_record_lies_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
+def test_a_record_is_in_the_file_of_its_utc_day(tmp_path: Path) -> None:
     land([_request("a"), _request("b", ended=NOON - timedelta(days=400))], tmp_path, Settings())
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["2025-03-21.jsonl", "2026-04-25.jsonl"]
 
@@ -78,7 +78,7 @@ def test_questions_are_private(tmp_path: Path) -> None:
     assert modes == [0o700, 0o600]
 
 
-def test_a_long_session_is_cut_but_its_sequence_is_of_the_whole(tmp_path: Path) -> None:
+def test_a_long_session_is_cut_but_its_sequence_covers_all_calls(tmp_path: Path) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     land(
         [_request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))],
@@ -99,19 +99,19 @@ def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
     assert len(_records(tmp_path)) == 2
 
 
-def test_the_report_counts_what_was_there(tmp_path: Path) -> None:
+def test_the_report_counts_all_parts(tmp_path: Path) -> None:
     call = TracedCall(name="show", args={})
     land([_request("a", calls=(call,))], tmp_path, Settings())
     file = TraceFile(tmp_path / "x", False, 1, 0.0)
     named = TraceFile(tmp_path / "y", True, 1, 0.0)
-    found = [
+    parts = [
         _request("a", calls=(call,)),
         _request("b", calls=(call, call), ended=NOON + timedelta(days=1)),
         SkippedTrace("no valid time"),
         Unusable(file, "is empty"),
         Unusable(named, "is empty"),
     ]
-    report = land(found, tmp_path, Settings())
+    report = land(parts, tmp_path, Settings())
     assert report == ImportReport(
         records=2,
         added=1,
@@ -147,7 +147,7 @@ def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
 
 
-def test_lines_of_a_server_stay_and_are_no_imports(tmp_path: Path) -> None:
+def test_lines_of_a_server_stay_and_are_not_imports(tmp_path: Path) -> None:
     path = tmp_path / "2026-04-25.jsonl"
     before = b'{"request_id":"req-1","question":"\\"imp-0\\""}\n{"request_id":"imp-own"}\nno json "imp-\n'
     path.write_bytes(before)
@@ -170,14 +170,14 @@ from coreloop.observe.importers.landing import land
 from coreloop.observe.importers.trace import TracedRequest
 from coreloop.project.settings import Settings
 
-def found():
+def parts():
     for number in range(int(sys.argv[2])):
         ended = datetime(2026, 4, 25, tzinfo=UTC)
         yield TracedRequest(source="otlp", ids=(str(number),), question="q", ended=ended, calls=())
         if number == 50:
-            print("under way", flush=True)
+            print("running", flush=True)
 
-land(found(), Path(sys.argv[1]), Settings())
+land(parts(), Path(sys.argv[1]), Settings())
 """
 
 
@@ -186,30 +186,30 @@ def _start(folder: Path, n_requests: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def test_two_at_once_add_each_request_once(tmp_path: Path) -> None:
+def test_concurrent_imports_add_each_request_once(tmp_path: Path) -> None:
     both = [_start(tmp_path, 2000), _start(tmp_path, 2000)]
     assert [process.communicate()[0] and process.returncode for process in both] == [0, 0]
     assert len(_ids(tmp_path)) == len(set(_ids(tmp_path))) == 2000
 
 
 @pytest.mark.slow
-def test_one_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> None:
+def test_a_killed_import_is_completed_by_the_next(tmp_path: Path) -> None:
     with _start(tmp_path, 10**6) as killed:
         assert killed.stdout is not None
-        assert killed.stdout.readline() == "under way\n"
+        assert killed.stdout.readline() == "running\n"
         killed.kill()
     with _start(tmp_path, 20_000) as second:
         second.communicate()
-    found = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, RecordLine)]
-    ids = [line.fields.request_id for line in found]
+    recorded = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, RecordLine)]
+    ids = [line.fields.request_id for line in recorded]
     assert len(ids) == len(set(ids)) >= 20_000
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
-    with pytest.raises(WorkspaceError, match="run it again, and what is missing is added"):
-        land((one for one in [_request()]), tmp_path, Settings())
+    with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
+        land((request for request in [_request()]), tmp_path, Settings())
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_the_tool_has_the_name_that_the_model_knows(tmp_path: Path, more: dict[s
     assert [call.name for call in _only(tmp_path, _observation("a", **more)).calls] == [name]
 
 
-def test_arguments_may_stand_in_the_attributes_alone(tmp_path: Path) -> None:
+def test_arguments_may_be_only_in_the_attributes(tmp_path: Path) -> None:
     metadata = {"attributes": {"tool_arguments": {"topic": "배당"}}}
     assert _only(tmp_path, _observation("a", input=None, metadata=metadata)).calls[0].args == {
         "topic": "배당"
@@ -142,7 +142,7 @@ def test_shapes_of_exports(tmp_path: Path, values: list[Any]) -> None:
     assert [(call.name, call.duration_ms) for call in request.calls] == [("show", 1000)]
 
 
-def test_of_two_copies_the_fuller_one_counts_in_any_order(tmp_path: Path) -> None:
+def test_of_two_copies_the_fuller_counts_in_any_order(tmp_path: Path) -> None:
     bare, full = _observation("a", input=None, output=None), _observation("a")
     for index, values in enumerate(([bare, full], [full, bare])):
         [request] = requests("langfuse", write_lines(tmp_path / f"{index}.jsonl", values))
@@ -166,7 +166,9 @@ def test_a_trace_that_only_talks_needs_a_model(tmp_path: Path) -> None:
         ("{torn", "torn or not JSON"),
     ],
 )
-def test_what_is_no_observation_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
+def test_anything_but_an_observation_is_skipped_with_the_reason(
+    tmp_path: Path, value: Any, reason: str
+) -> None:
     path = write_lines(tmp_path / "export.jsonl", [_observation("b"), value])
     assert skips("langfuse", path) == [reason]
     assert len(requests("langfuse", path)) == 1
@@ -181,15 +183,15 @@ def test_what_is_no_observation_is_skipped_with_the_reason(tmp_path: Path, value
         {"name": None, "type": 7},
     ],
 )
-def test_odd_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_unusual_fields_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     assert _only(tmp_path, _observation("a"), _observation("b", **more)).calls[0].name == "show"
 
 
 def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
-    found = _observation("a", at=1, name="find", input={"q": "Kim"}, output='{"user": "u77"}')
+    first = _observation("a", at=1, name="find", input={"q": "Kim"}, output='{"user": "u77"}')
     used = _observation("b", at=3, name="get", input={"id": "u77"})
-    beside = _observation("c", at=1, name="get", input={"id": "u77"})
-    record = recorded(_only(tmp_path, found, used, beside))
+    parallel = _observation("c", at=1, name="get", input={"id": "u77"})
+    record = recorded(_only(tmp_path, first, used, parallel))
     assert [call.get("args_from") for call in record["tool_calls"]] == [
         {"q": []},
         {"id": []},

@@ -95,7 +95,7 @@ def test_parallel_calls_do_not_see_each_others_results(tmp_path: Path) -> None:
     ]
 
 
-def test_later_messages_of_the_user_are_heard(tmp_path: Path) -> None:
+def test_later_messages_of_the_user_are_sources(tmp_path: Path) -> None:
     asked = asks(call("a", "get", {"id": "u77"}))
     request = only(tmp_path, says("hello"), says("I am u77"), asked, gives("a", "fine"))
     assert calls_of(request)[0]["args_from"] == {"id": ["question"]}
@@ -118,7 +118,7 @@ def test_the_older_form_has_no_ids(tmp_path: Path) -> None:
         ([{"type": "text", "text": "Error: no"}], True),
     ],
 )
-def test_errors_are_told_by_the_result(tmp_path: Path, content: Any, is_error: bool) -> None:
+def test_errors_are_recognized_by_the_result(tmp_path: Path, content: Any, is_error: bool) -> None:
     [made] = only(tmp_path, says("?"), asks(call("a")), gives("a", content)).calls
     assert (made.error is not None) is is_error
 
@@ -140,7 +140,7 @@ def test_a_call_without_a_result_failed(tmp_path: Path) -> None:
         ({"reward": "high"}, (None, None)),
     ],
 )
-def test_the_outcome_is_what_somebody_judged(tmp_path: Path, more: dict[str, Any], outcome: Any) -> None:
+def test_the_outcome_comes_from_the_grade(tmp_path: Path, more: dict[str, Any], outcome: Any) -> None:
     request = only(tmp_path, says("?"), **more)
     assert (request.error, request.violation) == outcome
 
@@ -165,7 +165,7 @@ def test_a_list_of_lists_is_read_and_so_is_a_lone_one(tmp_path: Path) -> None:
         ("{torn", "torn or not JSON"),
     ],
 )
-def test_what_is_no_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
+def test_anything_but_a_request_is_skipped_with_the_reason(tmp_path: Path, value: Any, reason: str) -> None:
     path = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "ts": TS}, value])
     assert skips("openai-chat", path) == [reason]
 
@@ -178,7 +178,7 @@ def test_times_come_from_records_by_the_request_id(tmp_path: Path) -> None:
     assert (report.added, report.first_day) == (1, "2026-04-25")
 
 
-def test_times_are_refused_where_they_say_nothing(tmp_path: Path) -> None:
+def test_useless_times_are_refused(tmp_path: Path) -> None:
     chats = write_lines(tmp_path / "chats.jsonl", [{"messages": [says("?")], "request_id": "r"}])
     for source, problem in (("openai-chat", WorkspaceError), ("langfuse", UsageError)):
         request = ImportRequest(source=source, paths=(chats,), folder=tmp_path / "out", times=chats)
@@ -199,12 +199,14 @@ def trajectories(shared_data: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def episodes(trajectories: Path, tau_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Episodes:
-    """The records of the import, each with the one that somebody else made of the same episode."""
+    """The imported records, each with another converter's record of the same episode."""
     folder = tmp_path_factory.mktemp("imported")
     request = ImportRequest(source="openai-chat", paths=(trajectories,), folder=folder, times=tau_log)
     report = run_import(request, Settings(), now_s=LONG_AGO)
     assert (report.added, report.skipped, report.dropped) == (690, Counter(), Counter())
-    theirs = {one["ts"][:19]: one for one in map(json.loads, tau_log.read_text("utf-8").splitlines())}
+    theirs = {
+        record["ts"][:19]: record for record in map(json.loads, tau_log.read_text("utf-8").splitlines())
+    }
     lines = [line for day in folder.glob("*.jsonl") for line in day.read_bytes().splitlines(keepends=True)]
     assert max(map(len, lines)) <= 4096
     return [(ours, theirs[ours["ts"][:19]]) for ours in map(json.loads, lines)]

@@ -1,4 +1,4 @@
-"""OTLP JSON: the names that each library has for one tool call, and what a trace becomes."""
+"""OTLP JSON: the attribute names of each library, and the requests made from traces."""
 
 import gzip
 import json
@@ -217,7 +217,7 @@ def test_a_call_that_two_libraries_trace_counts_once(tmp_path: Path) -> None:
     inner = span("c", {"openinference.span.kind": "TOOL", "tool.name": "show"}, parentSpanId="b")
     path = write_document(tmp_path / "trace.json", otlp(outer, between, inner))
     assert [len(request.calls) for request in requests("otlp", path)] == [1]
-    assert skips("otlp", path) == ["span inside of one of the same tool"]
+    assert skips("otlp", path) == ["span nested in a span of the same tool"]
 
 
 def test_a_tool_that_calls_another_tool_is_two_calls(tmp_path: Path) -> None:
@@ -230,20 +230,20 @@ def test_parents_in_a_circle_end(tmp_path: Path) -> None:
     assert len(_only(tmp_path, *spans).calls) == 1
 
 
-def test_a_trace_is_one_request_however_its_spans_lie(tmp_path: Path) -> None:
+def test_a_trace_is_one_request_in_any_order_of_spans(tmp_path: Path) -> None:
     spans = [
         span("r", {"openinference.span.kind": "AGENT", "input.value": "왜?"}),
         span("a", {**TOOL, "gen_ai.tool.name": "first"}, at=1),
         span("b", {**TOOL, "gen_ai.tool.name": "second"}, at=2),
     ]
-    found = set()
+    imported = set()
     for index, order in enumerate(permutations(spans)):
-        one = write_lines(tmp_path / f"{index}-1.jsonl", [otlp(order[0]), otlp(order[1])])
+        first = write_lines(tmp_path / f"{index}-1.jsonl", [otlp(order[0]), otlp(order[1])])
         other = write_lines(tmp_path / f"{index}-2.jsonl", [otlp(order[1], order[2])])
-        [request] = requests("otlp", one, other)
-        found.add((request.id, request.question, tuple(call.name for call in request.calls)))
-    assert {(question, names) for _, question, names in found} == {("왜?", ("first", "second"))}
-    assert len(found) == 1
+        [request] = requests("otlp", first, other)
+        imported.add((request.id, request.question, tuple(call.name for call in request.calls)))
+    assert {(question, names) for _, question, names in imported} == {("왜?", ("first", "second"))}
+    assert len(imported) == 1
 
 
 @pytest.mark.parametrize(
@@ -275,19 +275,19 @@ def test_envelopes(tmp_path: Path, document: Any) -> None:
     assert [(call.name, call.duration_ms) for call in request.calls] == [("show", 1000)]
 
 
-def test_packed_files_are_read(tmp_path: Path) -> None:
+def test_compressed_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(otlp(span("a", TOOL))).encode()))
     assert len(requests("otlp", path)) == 1
 
 
-def test_a_packed_file_that_is_cut_is_named(tmp_path: Path) -> None:
+def test_a_truncated_compressed_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(otlp(span("a", TOOL))).encode())[:-12])
     assert "cannot be read" in str(read("otlp", path)[-1])
 
 
-def test_what_is_no_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
+def test_anything_but_a_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
     spans = [
         span("a", {"http.method": "GET"}),
         span("b", {"gen_ai.operation.name": "embeddings"}),
@@ -297,7 +297,7 @@ def test_what_is_no_call_is_skipped_with_the_reason(tmp_path: Path) -> None:
     path = write_document(tmp_path / "trace.json", otlp(*spans))
     assert sorted(skips("otlp", path)) == [
         "no valid time",
-        "span of no known kind",
+        "span of unknown kind",
         "span that repeats others",
         "trace without a tool call or an answered question",
     ]
@@ -324,7 +324,7 @@ def _nested(depth: int) -> Any:
         pytest.param({"gen_ai.tool.call.arguments": "[1, 2]"}, id="a list"),
     ],
 )
-def test_odd_arguments_break_nothing(tmp_path: Path, attributes: dict[str, Any]) -> None:
+def test_unusual_arguments_break_nothing(tmp_path: Path, attributes: dict[str, Any]) -> None:
     assert len(_only(tmp_path, span("a", {**TOOL, **attributes})).calls) == 1
 
 
@@ -339,7 +339,7 @@ def test_odd_arguments_break_nothing(tmp_path: Path, attributes: dict[str, Any])
         {"traceId": "\ud83d", "name": "\ud83d"},
     ],
 )
-def test_odd_spans_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_unusual_spans_break_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(otlp(span("a", TOOL), span("b", TOOL, trace="t2") | more)))
     assert requests("otlp", path)[0].calls[0].name == "show"
@@ -361,7 +361,7 @@ def test_results_are_sources_of_later_calls(tmp_path: Path) -> None:
     ]
 
 
-def test_a_result_of_over_64_kb_is_not_kept(tmp_path: Path) -> None:
+def test_a_result_of_over_64_kb_is_not_stored(tmp_path: Path) -> None:
     given = {"tool_arguments": {"q": "Kim"}, "tool_response": "x" * 70_000, "gen_ai.tool.name": "find"}
     [request] = requests("otlp", write_lines(tmp_path / "a.jsonl", [otlp(span("a", given))]))
     assert (request.calls[0].result, request.calls[0].result_size_bytes) == (..., 70_000)

@@ -1,4 +1,4 @@
-"""Importing as a use case: once each, with somebody watching how far the files are read."""
+"""The import use case: no duplicates, and progress in bytes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -35,21 +35,21 @@ def test_a_second_import_adds_nothing(traces: Path, tmp_path: Path):
     assert (second.n_files, second.added, second.already_there) == (2, 0, 2)
 
 
-def test_every_byte_that_is_read_is_told(traces: Path, tmp_path: Path):
-    told: list[int] = []
+def test_every_byte_read_is_reported(traces: Path, tmp_path: Path):
+    progress: list[int] = []
 
     @contextmanager
     def watching(files: Sequence[TraceFile]) -> Iterator[Sequence[TraceFile]]:
-        yield [replace(file, progress=told.append) for file in files]
-        told.append(-1)
+        yield [replace(file, progress=progress.append) for file in files]
+        progress.append(-1)
 
     land(traces, tmp_path / "out", watching=watching)
-    assert told.pop() == -1
-    assert sum(told) == sum(file.stat().st_size for file in traces.iterdir())
+    assert progress.pop() == -1
+    assert sum(progress) == sum(file.stat().st_size for file in traces.iterdir())
 
 
-def test_a_folder_without_traces_is_refused_and_nothing_is_made(tmp_path: Path):
+def test_a_folder_without_traces_is_refused_and_nothing_is_created(tmp_path: Path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(WorkspaceError, match=r"holds no file that ends in \.jsonl"):
+    with pytest.raises(WorkspaceError, match=r"has no file that ends in \.jsonl"):
         land(tmp_path / "empty", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -1,0 +1,40 @@
+"""A collector in a folder of its own, its records, and counts that start at zero."""
+
+import functools
+import json
+
+import pytest
+
+from coreloop.observe import AuditCollector, collector, drops
+from coreloop.observe.tally import Tally
+from observing import MOMENT, ns
+
+
+@pytest.fixture(autouse=True)
+def _no_drops(monkeypatch):
+    monkeypatch.setattr(drops, "DROPPED", Tally())
+    monkeypatch.setattr(drops, "_logged", {})
+    monkeypatch.setattr(collector, "_audits", False)
+
+
+@pytest.fixture
+def audit(tmp_path):
+    return functools.partial(AuditCollector, data_dir=tmp_path, clock_ns=lambda: ns(MOMENT))
+
+
+@pytest.fixture
+def records(tmp_path):
+    def read(data_dir=tmp_path):
+        days = sorted((data_dir / "audit" / "ai-ask").glob("*.jsonl"))
+        return [json.loads(line) for day in days for line in day.read_bytes().splitlines()]
+
+    return read
+
+
+@pytest.fixture
+def only_record(records):
+    def read():
+        (record,) = records()
+        return record
+
+    return read

@@ -1,0 +1,198 @@
+"""Which request a call belongs to: blocks, threads and tasks."""
+
+import asyncio
+import contextvars
+import functools
+import sys
+import threading
+from hashlib import sha256
+
+import pytest
+
+from coreloop.observe import current, dropped, observed_tool
+from coreloop.records import step
+
+
+def test_the_end_of_the_block_flushes(audit, only_record):
+    with audit(question="x") as request:
+        request.observe_tool_call("a")
+    assert only_record()["error"] is None
+    assert dropped() == {}
+
+
+def test_a_flush_in_the_block_is_the_only_one(audit, only_record):
+    with audit() as request:
+        request.flush(chunk_len=7)
+    assert only_record()["chunk_len"] == 7
+    assert dropped() == {}
+
+
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, asyncio.CancelledError, SystemExit])
+def test_an_exception_is_recorded_and_raised_again(audit, only_record, kind):
+    raised = kind("no such company")
+    with pytest.raises(kind) as caught, audit():
+        raise raised
+    assert caught.value is raised
+    assert only_record()["error"] == f"{kind.__name__}: no such company"
+
+
+def test_nested_code_finds_the_innermost_request(audit, records):
+    with audit(question="outer") as outer:
+        assert current() is outer
+        with audit(question="inner") as inner:
+            assert current() is inner
+            current().observe_tool_call("a")
+        assert current() is outer
+    assert current() is not outer
+    assert [(record["question"], len(record["tool_calls"])) for record in records()] == [
+        ("inner", 1),
+        ("outer", 0),
+    ]
+
+
+def test_entering_a_request_again_changes_nothing(audit, only_record):
+    with audit("안쪽") as outer:
+        with current() as inner:
+            assert inner is outer
+        assert current() is outer
+        outer.observe_tool_call("after")
+        with pytest.raises(ZeroDivisionError), outer:
+            raise ZeroDivisionError
+        outer.flush(chunk_len=9)
+    assert [call["name"] for call in only_record()["tool_calls"]] == ["after"]
+    assert (only_record()["chunk_len"], only_record()["error"], dropped()) == (9, None, {})
+    assert current() is not outer
+
+
+def test_a_thread_that_enters_its_parents_request_does_not_end_it(audit, only_record):
+    def work(request):
+        with request:
+            current().observe_tool_call("work")
+
+    with audit("q") as request:
+        thread = threading.Thread(target=work, args=(request,))
+        thread.start()
+        thread.join()
+        assert current() is request
+        request.observe_tool_call("after")
+    assert [call["name"] for call in only_record()["tool_calls"]] == ["work", "after"]
+
+
+def test_blocks_may_be_exited_in_any_order(audit, records):
+    first, second = audit("1"), audit("2")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert current() is second
+    second.__exit__(None, None, None)
+    assert [record["question"] for record in records()] == ["1", "2"]
+    assert not dropped()
+
+
+def test_no_block_writes_to_the_collector_that_is_off():
+    off = current()
+    before = {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)}
+    with current() as outer, current() as inner:
+        assert outer is inner is off
+    assert {name: getattr(off, name) for name in off.__slots__ if hasattr(off, name)} == before
+    assert "_entered" not in before
+
+
+def test_outside_of_a_request_nothing_is_recorded():
+    off = current()
+    off.observe_tool_call("a")
+    off.set_category_hash("!")
+    with off as entered:
+        entered.observe_violation("b")
+    off.flush()
+    assert dropped() == {}
+
+
+def test_each_thread_has_its_own_request(audit, records):
+    barrier = threading.Barrier(2, timeout=30)
+    seen = {}
+
+    def serve(name):
+        with audit(question=name) as request:
+            barrier.wait()
+            current().observe_tool_call(name)
+            barrier.wait()
+            seen[name] = current() is request
+
+    threads = [threading.Thread(target=serve, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == {"a": True, "b": True}
+    assert {record["question"]: [call["name"] for call in record["tool_calls"]] for record in records()} == {
+        "a": ["a"],
+        "b": ["b"],
+    }
+
+
+def test_a_bare_thread_is_in_no_request_and_a_copied_context_is(audit, only_record):
+    def call(name):
+        current().observe_tool_call(name)
+
+    with audit():
+        for target in (
+            functools.partial(call, "bare"),
+            functools.partial(contextvars.copy_context().run, call, "copied"),
+        ):
+            thread = threading.Thread(target=target)
+            thread.start()
+            thread.join()
+    assert [call["name"] for call in only_record()["tool_calls"]] == ["copied"]
+    assert dropped() == {"outside_request": 1}
+
+
+def test_each_task_has_its_own_request(audit, records):
+    @observed_tool
+    async def tool(question, barrier):
+        await barrier.wait()
+        return question
+
+    async def serve(question, barrier):
+        with audit(question=question) as request:
+            assert await tool(question, barrier) == question
+            await asyncio.to_thread(current().observe_tool_call, "in a thread")
+            await barrier.wait()
+            assert current() is request
+
+    async def main():
+        barrier = asyncio.Barrier(5)
+        await asyncio.gather(*(serve(f"q{number}", barrier) for number in range(5)))
+
+    asyncio.run(main())
+    assert len(records()) == 5
+    for record in records():
+        first, second = record["tool_calls"]
+        assert first["args"]["question"] == record["question"]
+        assert second["name"] == "in a thread"
+
+
+def test_threads_of_one_request_may_share_its_collector(audit, records):
+    def work(request, barrier, number):
+        barrier.wait()
+        for call in range(5):
+            request.observe_tool_call(f"t{number}", {"axis": call})
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(60):
+            request, barrier = audit(), threading.Barrier(4, timeout=30)
+            threads = [threading.Thread(target=work, args=(request, barrier, number)) for number in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            request.flush()
+    finally:
+        sys.setswitchinterval(before)
+    assert dropped() == {}
+    for record in records():
+        steps = [step(call["name"], call["args"]) for call in record["tool_calls"]]
+        assert len(set(steps)) == len(steps) == 20
+        assert record["tool_sequence_hash"] == "seq:" + sha256(">".join(steps).encode()).hexdigest()[:16]

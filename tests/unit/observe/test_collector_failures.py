@@ -1,0 +1,272 @@
+"""The collector never raises: what it cannot record is counted and logged."""
+
+import json
+import logging
+import os
+from types import MappingProxyType
+
+import pytest
+
+from coreloop.observe import AuditCollector, dropped
+from observing import SECRET, BrokenMapping, Mute, MuteError, run
+
+
+def test_calls_after_the_end_are_counted(audit, only_record):
+    request = audit()
+    request.flush(chunk_len=1)
+    request.flush(chunk_len=2)
+    request.observe_tool_call("a")
+    request.observe_override("a", ["b"])
+    request.observe_violation("c")
+    request.set_category_hash("FIN")
+    assert only_record()["chunk_len"] == 1
+    assert only_record()["tool_calls"] == []
+    assert dropped() == {"after_flush": 5}
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param({"x": Mute()}, id="value"),
+        pytest.param({Mute(): 1}, id="key"),
+        pytest.param({"x": {Mute()}}, id="in a set"),
+        pytest.param({"x": [{Mute(): Mute()}]}, id="nested"),
+        pytest.param(Mute(), id="not a mapping"),
+        pytest.param(MappingProxyType({"x": Mute()}), id="another mapping"),
+        pytest.param({"x": BrokenMapping(a=1)}, id="broken mapping"),
+        pytest.param(MappingProxyType(BrokenMapping(a=1)), id="wrapped broken mapping"),
+        pytest.param({"x": 2**70}, id="huge integer"),
+        pytest.param({"x": "\ud800"}, id="lone surrogate"),
+        pytest.param({"x": object(), "axis": "수익성"}, id="object"),
+        pytest.param([1, 2], id="list"),
+        pytest.param("text", id="text"),
+    ],
+)
+def test_a_call_with_any_arguments_is_recorded(audit, only_record, args):
+    request = audit()
+    request.observe_tool_call("a", args, ok=True)
+    request.observe_tool_call("b", ok=True)
+    request.flush()
+    calls = only_record()["tool_calls"]
+    assert [call["name"] for call in calls] == ["a", "b"]
+    assert isinstance(calls[0]["args"], dict)
+    assert SECRET not in json.dumps(calls, ensure_ascii=False)
+    assert dropped().keys() <= {"unserialisable"}
+
+
+def test_values_without_a_json_form_are_counted_once_per_call(audit, only_record):
+    request = audit()
+    request.observe_tool_call("a", {"x": object(), "y": object(), "axis": "수익성"})
+    request.flush()
+    assert only_record()["tool_calls"][0]["args"] == {"x": "<object>", "y": "<object>", "axis": "수익성"}
+    assert dropped() == {"unserialisable": 1}
+
+
+def test_arguments_that_contain_themselves_are_recorded(audit, only_record):
+    args = {"axis": "수익성"}
+    args["self"] = args
+    request = audit()
+    request.observe_tool_call("analysis", args)
+    request.flush()
+    assert only_record()["tool_calls"][0]["args"]["axis"] == "수익성"
+    assert only_record()["tool_sequence_hash"] == "seq:e7285e7f08691bca"
+
+
+def test_an_error_without_text_is_recorded_by_its_type(audit, only_record):
+    request = audit()
+    request.observe_tool_call("a", error=MuteError())
+    request.observe_tool_call("b", error=Mute())
+    with pytest.raises(MuteError), request:
+        raise MuteError
+    record = only_record()
+    assert record["error"] == "MuteError"
+    assert [call["ok"] for call in record["tool_calls"]] == [False, False]
+    assert record["tool_calls"][0]["error"] == "MuteError"
+
+
+def test_fields_of_any_type_are_recorded(audit, only_record):
+    request = audit(question=Mute(), stockCode_hint=5930, provider=Mute(), model=b"x", session_id=Mute())
+    request.observe_tool_call(
+        Mute(),
+        None,
+        duration_ms="long",
+        result_size_bytes=2**80,
+        extreme_flags=None,
+        overrides_used=[Mute(), 1],
+    )
+    request.observe_tool_call(
+        7, duration_ms=float("nan"), result_size_bytes=float("inf"), extreme_flags="wacc"
+    )
+    request.observe_override(Mute(), [Mute()], trigger=Mute(), succeeded="yes")
+    request.observe_violation(Mute())
+    request.flush(chunk_len="many", error=Mute(), rounds=object(), skill_used=Mute())
+    record = only_record()
+    assert record["stockCode_hint"] == "5930"
+    assert [call["name"] for call in record["tool_calls"]] == ["<Mute>", "7"]
+    assert [call["duration_ms"] for call in record["tool_calls"]] == [None, None]
+    assert [call["extreme_flags"] for call in record["tool_calls"]] == [[], ["wacc"]]
+    assert record["override_calls"][0]["succeeded"] is True
+    assert (record["chunk_len"], record["rounds"]) == (None, None)
+    assert record["error"]
+    assert record["violation"]
+
+
+def test_a_broken_clock_is_counted(tmp_path):
+    request = AuditCollector(data_dir=tmp_path, clock_ns=lambda: 10**30)
+    request.flush()
+    assert sum(dropped().values()) == 1
+
+
+def test_a_file_where_the_folder_should_be_is_counted(tmp_path):
+    (tmp_path / "data").write_bytes(b"")
+    for _ in range(3):
+        AuditCollector(data_dir=tmp_path / "data").flush()
+    assert dropped() == {"write_ENOTDIR": 3}
+
+
+def test_recording_continues_after_an_error(tmp_path, audit, only_record):
+    (tmp_path / "audit").write_bytes(b"")
+    audit(question="lost").flush()
+    (tmp_path / "audit").unlink()
+    audit(question="recorded").flush()
+    assert only_record()["question"] == "recorded"
+    assert sum(dropped().values()) == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110
+def test_a_full_disk_is_counted(tmp_path, audit):
+    folder = tmp_path / "audit" / "ai-ask"
+    folder.mkdir(parents=True)
+    (folder / "2026-04-25.jsonl").symlink_to("/dev/full")
+    with audit() as request:
+        request.observe_tool_call("a")
+    audit().flush()
+    assert dropped() == {"write_ENOSPC": 2}
+
+
+@pytest.mark.parametrize("data_dir", ["a\0b", b"\xff", 7, "x" * 5000, ""])
+def test_an_unusual_folder_is_used_or_counted(tmp_path, monkeypatch, data_dir):
+    monkeypatch.chdir(tmp_path)
+    with AuditCollector(question="x", data_dir=data_dir) as request:
+        request.observe_tool_call("a")
+    written = list(tmp_path.rglob("*.jsonl"))
+    assert len(written) + sum(dropped().values()) == 1
+
+
+LIMITED = """
+import json, resource, sys
+from coreloop.observe import AuditCollector, dropped
+now = lambda: 1777109400 * 10**9
+def flush(question):
+    with AuditCollector(question=question, data_dir=sys.argv[1], clock_ns=now) as audit:
+        audit.observe_tool_call("analysis", {"axis": "x"})
+flush("first")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+flush("torn")
+flush("lost")
+flush("lost")
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+flush("after")
+print(json.dumps(dropped()))
+"""
+
+
+def test_a_disk_that_fills_up_tears_one_record_and_no_other(tmp_path):
+    pytest.importorskip("resource")
+    (printed,) = run(LIMITED, tmp_path)
+    assert json.loads(printed) == {"torn_write": 1, "write_EFBIG": 2}
+    (day,) = (tmp_path / "audit" / "ai-ask").iterdir()
+    first, torn, after = day.read_bytes().splitlines()
+    assert [json.loads(line)["question"] for line in (first, after)] == ["first", "after"]
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(torn)
+
+
+GONE = """
+import json, os, sys
+from coreloop.observe import AuditCollector, current, dropped, observed_tool
+os.chdir(sys.argv[1])
+os.rmdir(sys.argv[1])
+for data_dir in (None, "data", sys.argv[2]):
+    with AuditCollector(question="x", data_dir=data_dir) as audit:
+        observed_tool(str.upper)("x")
+        audit.flush()
+print(json.dumps(dropped()))
+"""
+
+
+def test_a_deleted_working_directory_is_counted(tmp_path, records):
+    (tmp_path / "gone").mkdir()
+    (printed,) = run(GONE, tmp_path / "gone", tmp_path / "data")
+    assert json.loads(printed) == {"write_ENOENT": 2}
+    assert len(records(tmp_path / "data")) == 1
+
+
+def test_each_reason_is_counted_and_logged_once_without_content(audit, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG, logger="coreloop")
+    (tmp_path / "audit").write_bytes(b"")
+    for _ in range(3):
+        with audit(question=SECRET) as request:
+            request.observe_tool_call("a", {"x": object(), "y": SECRET})
+            request.observe_tool_call("a", error=MuteError(SECRET))
+            request.set_category_hash(SECRET)
+            request.flush(error=SECRET)
+            request.observe_violation(SECRET)
+    assert dropped() == {"unserialisable": 3, "category": 3, "write_ENOTDIR": 3, "after_flush": 3}
+    assert len(caplog.messages) == 4
+    assert all(sum(reason in message for message in caplog.messages) == 1 for reason in dropped())
+    assert SECRET not in caplog.text
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_dropped_is_a_copy():
+    dropped()["x"] = 1
+    assert dropped() == {}
+
+
+def test_a_broken_logger_does_not_disturb_the_request(audit):
+    def refuse(record):
+        raise RuntimeError(SECRET)
+
+    logger = logging.getLogger("coreloop")
+    logger.addFilter(refuse)
+    try:
+        request = audit()
+        request.set_category_hash("!")
+        request.flush()
+        request.flush()
+    finally:
+        logger.removeFilter(refuse)
+    assert dropped() == {"category": 1, "after_flush": 1}
+
+
+FORK = """
+import os, signal, sys, threading
+from coreloop.observe import AuditCollector, dropped, drops
+AuditCollector(question="before", data_dir=sys.argv[1]).flush()
+held, done = threading.Event(), threading.Event()
+def hold():
+    with drops.DROPPED._lock:  # as in a thread that is counting
+        held.set()
+        done.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    audit = AuditCollector(question="child", data_dir=sys.argv[1])
+    audit.set_category_hash("!")
+    audit.flush()
+    os._exit(dropped() != {"category": 1})
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+done.set()
+thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_counts_although_a_thread_of_the_parent_held_the_lock(tmp_path, records):
+    assert run(FORK, tmp_path) == ["0"]
+    assert [record["question"] for record in records()] == ["before", "child"]

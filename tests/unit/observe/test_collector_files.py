@@ -1,0 +1,199 @@
+"""Where records are written: coreloop.yaml, the data folder, the day file and its mode."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import pytest
+
+from coreloop.observe import AuditCollector, collector, dropped
+from observing import ns, run
+
+
+def test_rules_and_selectors_come_from_the_nearest_coreloop_yaml(tmp_path, records):
+    (tmp_path / "coreloop.yaml").write_text(
+        "data_dir: log\n"
+        "categories: [{label: FIN-dividend-KR, any: [배당]}]\n"
+        "tools: {gather: {selectors: [target]}}\n",
+        encoding="utf-8",
+    )
+    request = AuditCollector(question="배당 추이", data_dir=tmp_path / "log")
+    request.observe_tool_call("gather", {"target": "KOSPI", "axis": "x"})
+    request.flush()
+    (record,) = records(tmp_path / "log")
+    assert record["category_hash"] == "FIN-dividend-KR"
+    assert record["tool_sequence_hash"] == "seq:" + sha256(b"gather(target=KOSPI)").hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(b"gate: {}\n", id="unknown key"),
+        pytest.param(b"{", id="bad YAML"),
+        pytest.param(b"\xff", id="not UTF-8"),
+        pytest.param(b"[" * 1200, id="nested too deeply"),
+        pytest.param(b"- 1\n", id="list"),
+    ],
+)
+def test_a_broken_coreloop_yaml_loses_only_the_settings(tmp_path, records, broken):
+    (tmp_path / "coreloop.yaml").write_bytes(broken)
+    request = AuditCollector(question="배당", data_dir=tmp_path / "data")
+    request.flush()
+    (record,) = records(tmp_path / "data")
+    assert record["category_hash"] == "UNSPECIFIED"
+    assert dropped() == {"settings": 1}
+
+
+FIRST_REQUEST = """
+import sys
+import coreloop
+import coreloop.observe
+
+if sys.argv[2] == "warm":
+    coreloop.warm_up(sys.argv[1])
+before = set(sys.modules)
+coreloop.AuditCollector("q", data_dir=sys.argv[1]).flush()
+print(len({name for name in set(sys.modules) - before if name.partition(".")[0] in {"yaml", "coreloop"}}))
+assert not coreloop.dropped()
+"""
+
+
+@pytest.mark.parametrize(("start", "imports_nothing"), [("warm", True), ("cold", False)])
+def test_after_a_warm_up_the_first_request_imports_nothing(tmp_path, start, imports_nothing):
+    (tmp_path / "coreloop.yaml").write_text("categories: [{label: A, any: [a]}]\n")
+    script = [sys.executable, "-c", FIRST_REQUEST, str(tmp_path / "data"), start]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert (int(done.stdout) == 0) is imports_nothing
+
+
+def test_a_warm_up_never_raises_and_writes_nothing(tmp_path, monkeypatch):
+    (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
+    collector.warm_up(tmp_path / "data")
+    collector.warm_up("\0")
+    assert dropped()["settings"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["coreloop.yaml"]
+    monkeypatch.setenv("CORELOOP_AUDIT_DISABLE", "1")
+    before = dropped()
+    collector.warm_up(tmp_path / "other")
+    assert dropped() == before
+
+
+def test_a_deployed_server_may_lack_the_sources(tmp_path, records):
+    (tmp_path / "coreloop.yaml").write_text("tools: {a: {target: 'gone.py::a', selectors: [x]}}\n")
+    request = AuditCollector(data_dir=tmp_path / "data")
+    request.observe_tool_call("a", {"x": 1})
+    request.flush()
+    assert records(tmp_path / "data")[0]["tool_sequence_hash"] == (
+        "seq:" + sha256(b"a(x=1)").hexdigest()[:16]
+    )
+    assert dropped() == {}
+
+
+WHERE = """
+import os
+from coreloop.observe import AuditCollector, dropped
+AuditCollector(question="x").flush()
+print(dropped())
+"""
+
+
+@pytest.mark.parametrize(
+    ("yaml", "environ", "folder"),
+    [
+        pytest.param(None, {}, "data", id="default"),
+        pytest.param("data_dir: log\n", {}, "log", id="file"),
+        pytest.param(None, {"CORELOOP_DATA_DIR": "env"}, "env", id="variable"),
+        pytest.param("data_dir: log\n", {"CORELOOP_DATA_DIR": "env"}, "env", id="variable over file"),
+        pytest.param(None, {"CORELOOP_DATA_DIR": ""}, "data", id="empty variable"),
+    ],
+)
+def test_records_are_in_the_data_dir_of_the_working_directory(
+    tmp_path, records, monkeypatch, yaml, environ, folder
+):
+    if yaml:
+        (tmp_path / "coreloop.yaml").write_text(yaml)
+    monkeypatch.chdir(tmp_path)
+    assert run(WHERE, **environ) == ["{}"]
+    assert len(records(tmp_path / folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("moment", "day"),
+    [
+        (datetime(2026, 4, 25, 23, 59, 59, 999_999, tzinfo=UTC), "2026-04-25"),
+        (datetime(2026, 4, 26, 0, 0, 0, 0, tzinfo=UTC), "2026-04-26"),
+        (datetime(2028, 2, 29, 12, 0, 0, 7, tzinfo=UTC), "2028-02-29"),
+    ],
+)
+def test_the_file_is_named_after_the_utc_day_of_the_requests_end(tmp_path, monkeypatch, moment, day):
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    time.tzset()
+    now = [ns(datetime(2026, 4, 25, 23, 0, tzinfo=UTC))]
+    request = AuditCollector(data_dir=tmp_path, clock_ns=lambda: now[0])
+    request.observe_tool_call("a")
+    now[0] = ns(moment)
+    request.flush()
+    monkeypatch.undo()
+    time.tzset()
+    (file,) = (tmp_path / "audit" / "ai-ask").iterdir()
+    assert file.name == f"{day}.jsonl"
+    ts = json.loads(file.read_bytes())["ts"]
+    assert ts == moment.isoformat(timespec="microseconds")
+    assert ts.startswith(day)
+
+
+def test_a_clock_that_goes_backwards_finds_its_days(tmp_path):
+    for hour in ("26T00:00:01", "25T23:59:59", "26T00:00:01", "25T23:59:58"):
+        moment = datetime.fromisoformat(f"2026-04-{hour}+00:00")
+        AuditCollector(hour, data_dir=tmp_path, clock_ns=lambda moment=moment: ns(moment)).flush()
+    for day in ("25", "26"):
+        lines = (tmp_path / f"audit/ai-ask/2026-04-{day}.jsonl").read_bytes().splitlines()
+        assert len(lines) == 2
+        assert all(json.loads(line)["ts"].startswith(f"2026-04-{day}T") for line in lines)
+
+
+def test_only_the_owner_may_read(audit, tmp_path):
+    before = os.umask(0)
+    try:
+        audit().flush()
+    finally:
+        os.umask(before)
+    folder = tmp_path / "audit" / "ai-ask"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
+
+
+def test_an_existing_folder_becomes_private(audit, tmp_path):
+    folder = tmp_path / "audit" / "ai-ask"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    audit().flush()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not dropped()
+
+
+@pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
+@pytest.mark.parametrize("value", ["1", "true", "TRUE", "Yes", " on "])
+def test_the_collector_can_be_turned_off(tmp_path, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with AuditCollector(question="x", data_dir=tmp_path / "data") as request:
+        request.observe_tool_call("a")
+        request.observe_override("a", ["b"])
+        request.observe_violation("c")
+        request.set_category_hash("수익성")
+        request.flush()
+        request.flush()
+    assert not (tmp_path / "data").exists()
+    assert dropped() == {}
+
+
+@pytest.mark.parametrize("name", ["DARTLAB_AUDIT_DISABLE", "CORELOOP_AUDIT_DISABLE"])
+@pytest.mark.parametrize("value", ["0", "false", "no", "off", ""])
+def test_zero_does_not_turn_it_off(audit, only_record, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    audit().flush()
+    assert only_record()

@@ -1,0 +1,168 @@
+"""Any request becomes a valid line within the size cap."""
+
+import json
+from datetime import date
+from hashlib import sha256
+from itertools import groupby
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coreloop.observe import AuditCollector, dropped
+from coreloop.records import step
+from observing import MOMENT, Speechless, ns
+
+TEXT = st.text(max_size=30) | st.text(max_size=5).map(lambda text: text * 300)
+NUMBERS = st.integers() | st.integers(-(2**200), 2**200) | st.floats()
+SCALARS = st.none() | st.booleans() | NUMBERS | TEXT | st.binary(max_size=9) | st.dates() | st.datetimes()
+UNUSUAL = st.sampled_from(
+    [object(), Speechless(), date(2026, 4, 25), {1, "a"}, frozenset({Speechless()}), 1j, ...]
+)
+KEYS = TEXT | st.integers() | st.none() | st.booleans() | st.floats() | st.dates() | st.binary(max_size=3)
+VALUES = st.recursive(
+    SCALARS | UNUSUAL,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(KEYS, inner, max_size=4)
+        | st.sets(st.integers() | st.text(max_size=3), max_size=4)
+    ),
+    max_leaves=10,
+)
+NAMES = st.sampled_from(["analysis", "show", "가나다", "a>b", ""])
+CALLS = st.lists(
+    st.fixed_dictionaries(
+        {"name": NAMES, "args": st.dictionaries(KEYS, VALUES, max_size=5)},
+        optional={
+            "ok": st.booleans(),
+            "error": TEXT | st.builds(ValueError, TEXT),
+            "duration_ms": NUMBERS,
+            "result_size_bytes": NUMBERS,
+            "overrides_used": st.lists(TEXT, max_size=2),
+            "extreme_flags": st.lists(TEXT, max_size=2),
+            "axis": VALUES,
+        },
+    ),
+    min_size=1,
+    max_size=5,
+)
+OVERRIDES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "tool": TEXT,
+            "keys": st.lists(TEXT, max_size=3),
+            "trigger": st.none() | TEXT,
+            "succeeded": st.booleans(),
+        }
+    ),
+    max_size=9,
+)
+
+
+def cyclic(args):
+    args["cycle"] = {"again": args}
+    return args
+
+
+@pytest.mark.slow
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@given(
+    question=TEXT,
+    hint=st.none() | TEXT,
+    calls=CALLS,
+    times=st.integers(1, 40),
+    overrides=OVERRIDES,
+    violations=st.lists(TEXT, max_size=3),
+    error=st.none() | TEXT,
+    with_cycle=st.booleans(),
+)
+def test_any_request_is_one_valid_line(
+    tmp_path_factory, question, hint, calls, times, overrides, violations, error, with_cycle
+):
+    data_dir = tmp_path_factory.mktemp("any")
+    request = AuditCollector(
+        question,
+        stockCode_hint=hint,
+        provider=hint,
+        model=hint,
+        data_dir=data_dir,
+        clock_ns=lambda: ns(MOMENT),
+    )
+    for call in calls:
+        if "axis" in call:
+            call["args"]["axis"] = call.pop("axis")
+        if with_cycle:
+            cyclic(call["args"])
+    observed = calls * times
+    for call in observed:
+        request.observe_tool_call(**call)
+    for override in overrides:
+        request.observe_override(**override)
+    for violation in violations:
+        request.observe_violation(violation)
+    request.flush(error=error)
+
+    (day,) = (data_dir / "audit" / "ai-ask").iterdir()
+    line = day.read_bytes()
+    assert len(line) <= 4096
+    assert line.endswith(b"\n")
+    assert len(line.splitlines()) == 1
+    record = json.loads(line, parse_constant=pytest.fail)
+    assert dropped().keys() <= {"unserialisable"}
+
+    recorded, omitted = record["tool_calls"], record.get("tool_calls_omitted", 0)
+    assert len(recorded) + omitted == len(observed)
+    ok = [call.get("ok", not call.get("error")) for call in observed]
+    assert [call["name"] for call in recorded] == [call["name"] for call in observed[: len(recorded)]]
+    assert [call["ok"] for call in recorded] == ok[: len(recorded)]
+    steps = [step(call["name"], call["args"]) for call in recorded if call["ok"]]
+    if not omitted:
+        sequence = ">".join(unique_step for unique_step, _ in groupby(steps))
+        assert record["tool_sequence_hash"] == "seq:" + sha256(sequence.encode()).hexdigest()[:16]
+    assert (record["error"] is None) == (not error)
+    assert (record["violation"] is None) == (not violations)
+    lost_override = not all(override["succeeded"] for override in overrides[len(record["override_calls"]) :])
+    cleared = {override["tool"] for override in overrides if override["succeeded"]}
+    flagged = set()
+    for call, succeeded in zip(observed, ok, strict=True):
+        if call.get("extreme_flags"):
+            flagged.add(call["name"])
+        elif call.get("overrides_used") and succeeded:
+            flagged.discard(call["name"])
+    lost_end = omitted > 0 and not ok[-1]
+    if "omitted_failure" in record:
+        assert record["omitted_failure"] == (lost_override or bool(flagged - cleared))
+    assert ("omitted_error" in record) == lost_end
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd가"), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60)
+@given(st.dictionaries(st.sampled_from(["a", "b", "한"]), JSON), st.integers(0, 2000), st.integers(1, 200))
+def test_hashes_are_those_of_the_full_record(tmp_path_factory, args, length, times):
+    data_dir = tmp_path_factory.mktemp("full")
+    question = "수익성 " * (length // 4)
+    full_args = {**args, "text": "가" * length}
+    request = AuditCollector(question, data_dir=data_dir)
+    for number in range(times):
+        request.observe_tool_call("analysis", {**full_args, "axis": str(number)})
+    request.flush()
+    (day,) = (data_dir / "audit" / "ai-ask").iterdir()
+    record = json.loads(day.read_bytes())
+    assert record["question_hash"] == "sha256:" + sha256(" ".join(question.split()).encode()).hexdigest()[:16]
+    sequence = ">".join(f"analysis(axis={number})" for number in range(times))
+    assert record["tool_sequence_hash"] == "seq:" + sha256(sequence.encode()).hexdigest()[:16]
+    for number, call in enumerate(record["tool_calls"]):
+        canonical = json.dumps(
+            {**full_args, "axis": str(number)}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        )
+        assert call["args_hash"] == sha256(canonical.encode()).hexdigest()[:16]

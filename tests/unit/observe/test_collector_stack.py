@@ -1,0 +1,190 @@
+"""The collector without stack frames left, and in signal handlers."""
+
+import json
+import signal
+from collections import Counter
+
+import pytest
+
+from coreloop.observe import drops
+from observing import run
+
+DEEP = """
+import asyncio, json, sys
+from coreloop.observe import AuditCollector, current, dropped, observed_tool
+
+DATA_DIR, ACTION = sys.argv[1:]
+
+class Empty:
+    def __init__(self, question="", *, data_dir=None): pass
+    def __enter__(self): return self
+    def __exit__(self, *error): pass
+    def observe_tool_call(self, name, args=None, *, ok=None): pass
+    def flush(self, chunk_len=0): pass
+
+def tool(x): return x
+observed = observed_tool(tool)
+
+def act(audit, own):
+    if ACTION == "flush":
+        audit.flush(chunk_len=1)
+    elif ACTION == "observe":
+        audit.observe_tool_call("a", {"axis": 1}, ok=True)
+    elif ACTION == "exit":
+        audit.__exit__(None, None, None)
+    elif ACTION == "open":
+        own("q", data_dir=DATA_DIR)
+    elif ACTION == "block":
+        with own("q", data_dir=DATA_DIR):
+            pass
+
+def reach(left, audit, own):
+    # whether the action returned; compared with an action that does nothing, with the same frames left
+    if left:
+        return reach(left - 1, audit, own)
+    try:
+        act(audit, own)
+    except RecursionError:
+        return False
+    return True
+
+def depth():
+    frame, n = sys._getframe(), 0
+    while frame:
+        frame, n = frame.f_back, n + 1
+    return n
+
+AuditCollector("warm", data_dir=DATA_DIR).flush()
+sys.setrecursionlimit(400)
+lost = tried = 0
+for left in range(400 - depth() - 60, 400 - depth()):
+    audit = AuditCollector("q", data_dir=DATA_DIR)
+    if ACTION == "exit":
+        audit.__enter__()
+    try:
+        empty = reach(left, Empty(), Empty)
+    except RecursionError:
+        break
+    before = sum(dropped().values())
+    assert reach(left, audit, AuditCollector) or not empty, (left, "raised")
+    tried += empty
+    lost += sum(dropped().values()) - before
+print(json.dumps([tried, lost, dropped()]))
+"""
+
+
+def lines_in(tmp_path):
+    return [
+        line for day in (tmp_path / "audit" / "ai-ask").iterdir() for line in day.read_bytes().splitlines()
+    ]
+
+
+@pytest.mark.parametrize("action", ["flush", "exit", "block"])
+def test_a_record_without_stack_is_written_or_counted(tmp_path, action):
+    (printed,) = run(DEEP, tmp_path, action)
+    tried, lost, reasons = json.loads(printed)
+    assert tried > 40
+    assert lost > 0
+    assert reasons.keys() == {"bug_RecursionError"}
+    for line in lines_in(tmp_path):
+        json.loads(line)
+    assert len(lines_in(tmp_path)) - 1 + lost >= tried
+
+
+@pytest.mark.parametrize("action", ["observe", "open"])
+def test_a_call_without_stack_is_counted_and_raises_nothing(tmp_path, action):
+    (printed,) = run(DEEP, tmp_path, action)
+    _, lost, reasons = json.loads(printed)
+    assert lost > 0
+    assert reasons.keys() == {"bug_RecursionError"}
+
+
+DEEP_TOOL = """
+import json, sys
+from coreloop.observe import AuditCollector, dropped, observed_tool
+
+def tool(x):
+    global entered
+    entered += 1
+    return x
+observed = observed_tool(tool)
+
+def reach(left):
+    return reach(left - 1) if left else observed(1)
+
+entered = returned = recorded = 0
+with AuditCollector("q", data_dir=sys.argv[1]) as audit:
+    sys.setrecursionlimit(400)
+    for left in range(300, 400):
+        try:
+            returned += reach(left)
+        except RecursionError:
+            pass
+    recorded = len(audit._pending[0]["tool_calls"])
+    sys.setrecursionlimit(1000)
+print(json.dumps([entered, returned, recorded, sum(dropped().values())]))
+"""
+
+
+def test_a_tool_returns_even_if_no_stack_is_left_to_record_it(tmp_path):
+    (printed,) = run(DEEP_TOOL, tmp_path)
+    entered, returned, recorded, lost = json.loads(printed)
+    assert entered == returned > 0
+    assert recorded + lost >= entered
+    assert lost > 0
+
+
+def test_losses_without_stack_are_logged_with_the_next_request(audit, caplog):
+    drops.DROPPED.no_stack += 1
+    audit()
+    assert caplog.messages == [
+        "audit: bug_RecursionError; the request continues, and further cases are only counted"
+    ]
+
+
+SIGNALLED = """
+import json, signal, sys, threading, time
+from coreloop.observe import AuditCollector, current, dropped, observed_tool
+
+signals = 0
+def handler(number, frame):
+    global signals
+    signals += 1
+    with AuditCollector("handler", data_dir=sys.argv[1]) as audit:
+        audit.observe_tool_call("a", {"axis": signals})
+        audit.set_category_hash("!")
+    current().observe_tool_call("signal", {"axis": signals})
+    if armed:
+        signal.setitimer(signal.ITIMER_REAL, 3e-4)
+
+armed = True
+signal.signal(signal.SIGALRM, handler)
+with AuditCollector("outer", data_dir=sys.argv[1]) as outer:
+    signal.setitimer(signal.ITIMER_REAL, 3e-4)
+    end = time.monotonic() + 1.5
+    n = 0
+    while time.monotonic() < end:
+        n += 1
+        outer.observe_tool_call("main", {"axis": n})
+        outer.set_category_hash("!")
+        AuditCollector("main", data_dir=sys.argv[1]).flush()
+    armed = False
+    time.sleep(0.01)
+    calls = outer._pending[0]["tool_calls"]
+    sequence = outer._sequence
+from coreloop.records import join_steps, step
+steps = [step(call["name"], json.loads(__import__("orjson").dumps(call["args"]))) for call in calls]
+print(json.dumps([n, signals, len(calls), sequence == ">".join(steps), dropped()]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no SIGALRM")
+def test_recording_in_a_signal_handler_neither_hangs_nor_loses_records(tmp_path, records):
+    (printed,) = run(SIGNALLED, tmp_path)
+    main, signals, calls, in_order, reasons = json.loads(printed)
+    assert signals > 100
+    assert (calls, in_order) == (main + signals, True)
+    assert reasons == {"category": main + signals}
+    questions = Counter(record["question"] for record in records())
+    assert questions == {"main": main, "handler": signals, "outer": 1}

@@ -1,0 +1,216 @@
+"""Observed tools behave as before: functions, coroutines, generators and methods."""
+
+import asyncio
+import functools
+import inspect
+
+import pytest
+
+from coreloop.observe import current, dropped, observed_tool
+
+
+def test_an_observed_tool_behaves_as_before_and_is_recorded(audit, only_record):
+    @observed_tool
+    def show(topic, /, company="삼성", *rest, limit=3, **more):
+        """Show a topic."""
+        return f"{topic}가{company}{rest}{limit}{more}"
+
+    assert show.__name__ == "show"
+    assert show.__doc__ == "Show a topic."
+    with audit():
+        assert show("IS", "LG", 1, limit=5, axis="x") == "IS가LG(1,)5{'axis': 'x'}"
+    (call,) = only_record()["tool_calls"]
+    assert (call["name"], call["ok"], call["error"]) == ("show", True, None)
+    assert call["args"] == {"topic": "IS", "company": "LG", "limit": 5, "axis": "x"}
+    assert call["duration_ms"] >= 0
+    assert call["result_size_bytes"] == len("IS가LG(1,)5{'axis': 'x'}".encode())
+
+
+def test_an_observed_coroutine_is_timed_until_it_ends(audit, only_record):
+    @observed_tool(name="fin.show")
+    async def show(topic):
+        ended = asyncio.get_running_loop().time() + 0.02
+        while asyncio.get_running_loop().time() < ended:
+            await asyncio.sleep(0)
+        return topic
+
+    async def main():
+        with audit():
+            assert await show("IS") == "IS"
+
+    asyncio.run(main())
+    (call,) = only_record()["tool_calls"]
+    assert (call["name"], call["args"]) == ("fin.show", {"topic": "IS"})
+    assert call["duration_ms"] >= 20
+
+
+def test_an_observed_generator_is_recorded_when_its_iteration_ends(audit, only_record):
+    @observed_tool
+    def tool(axis):
+        sent = yield axis
+        yield sent
+        return "done"
+
+    assert inspect.isgeneratorfunction(tool)
+    with audit() as request:
+        iteration = tool("배당")
+        assert next(iteration) == "배당"
+        assert not request._pending[0]["tool_calls"]
+        assert iteration.send("sent") == "sent"
+        with pytest.raises(StopIteration, match="done"):
+            next(iteration)
+    (call,) = only_record()["tool_calls"]
+    assert (call["name"], call["args"], call["ok"]) == ("tool", {"axis": "배당"}, True)
+
+
+def test_a_generator_that_raises_or_is_abandoned_is_recorded(audit, only_record):
+    @observed_tool
+    def tool(fails):
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+        if fails:
+            raise ValueError("no")
+
+    with audit():
+        with pytest.raises(ValueError, match="no"):
+            list(tool(True))
+        abandoned = tool(True)
+        next(abandoned)
+        abandoned.close()
+        thrown = tool(False)
+        next(thrown)
+        assert thrown.throw(KeyError()) == 2
+        assert list(thrown) == []
+        tool(True)  # without iteration nothing runs
+    calls = only_record()["tool_calls"]
+    assert [(call["ok"], call["error"]) for call in calls] == [
+        (False, "ValueError: no"),
+        (True, None),
+        (True, None),
+    ]
+
+
+def test_an_observed_async_generator_is_recorded_when_its_iteration_ends(audit, only_record):
+    closed = []
+
+    @observed_tool
+    async def tool(fails):
+        try:
+            try:
+                sent = yield 1
+                yield sent
+            except KeyError:
+                yield 2
+            await asyncio.to_thread(int)
+            if fails:
+                raise ValueError("no")
+        finally:
+            closed.append(fails)
+
+    async def main():
+        complete = tool(False)
+        assert await complete.asend(None) == 1
+        assert not current()._pending[0]["tool_calls"]
+        assert await complete.asend("sent") == "sent"
+        assert [item async for item in complete] == []
+        with pytest.raises(ValueError, match="no"):
+            [item async for item in tool(True)]
+        abandoned = tool(True)
+        await anext(abandoned)
+        await abandoned.aclose()
+        thrown = tool(False)
+        await anext(thrown)
+        assert await thrown.athrow(KeyError()) == 2
+        assert [item async for item in thrown] == []
+
+    assert inspect.isasyncgenfunction(tool)
+    with audit():
+        asyncio.run(main())
+    calls = only_record()["tool_calls"]
+    assert [call["ok"] for call in calls] == [True, False, True, True]
+    assert closed == [False, True, True, False]
+    assert calls[1]["error"] == "ValueError: no"
+    assert not dropped()
+
+
+def test_an_observed_exception_is_recorded_and_raised_again(audit, only_record):
+    raised = KeyError("bs")
+
+    @observed_tool
+    def fails():
+        raise raised
+
+    @observed_tool
+    async def fails_later():
+        await asyncio.sleep(0)
+        raise raised
+
+    with audit():
+        for call in (fails, lambda: asyncio.run(fails_later())):
+            with pytest.raises(KeyError) as caught:
+                call()
+            assert caught.value is raised
+    calls = only_record()["tool_calls"]
+    assert [(call["name"], call["ok"], call["error"]) for call in calls] == [
+        ("fails", False, "KeyError: 'bs'"),
+        ("fails_later", False, "KeyError: 'bs'"),
+    ]
+
+
+def test_a_wrong_call_still_fails(audit, only_record):
+    @observed_tool
+    def show(topic):
+        return topic
+
+    with audit(), pytest.raises(TypeError, match="topic"):
+        show()
+    assert only_record()["tool_calls"][0]["ok"] is False
+
+
+def test_methods_are_recorded_without_self_and_cls(audit, only_record):
+    class Box:
+        @observed_tool
+        def show(self, topic):
+            return topic
+
+        @classmethod
+        @observed_tool
+        def make(cls, axis):
+            return axis
+
+        @staticmethod
+        @observed_tool
+        def plain(x):
+            return x
+
+    with audit():
+        Box().show("IS")
+        Box.make("수익성")
+        Box.plain(1)
+    assert [call["args"] for call in only_record()["tool_calls"]] == [
+        {"topic": "IS"},
+        {"axis": "수익성"},
+        {"x": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param(functools.partial(round, ndigits=1), id="partial"),
+        pytest.param(min, id="builtin without a signature"),
+        pytest.param(type("Callable", (), {"__call__": lambda self, x, y=0: x})(), id="object"),
+    ],
+)
+def test_any_callable_can_be_observed(audit, only_record, tool):
+    observed = observed_tool(tool)
+    with audit():
+        assert observed(1, 2) == tool(1, 2) if tool is min else observed(1) == tool(1)
+    assert only_record()["tool_calls"][0]["ok"]
+
+
+def test_outside_of_a_request_only_the_tool_runs():
+    assert observed_tool(str.upper)("bs") == "BS"
+    assert dropped() == {}
