@@ -51,7 +51,8 @@ def command(
     """Make a copy of the records that may be shared, or look what may not be.
 
     hash makes every text a keyed pseudonym, drop removes questions too, mask keeps texts readable and puts
-    labels for what is private. The originals are never written to. docs/privacy.md says what each promises.
+    labels for what is private. The originals are never written to. docs/explanation/privacy.md says what
+    each promises.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 

@@ -57,7 +57,7 @@ def _of_log(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
-        yield _Line("", "record requests with AuditCollector (docs/getting-started.md), or see what comes")
+        yield _Line("", "record requests with AuditCollector (docs/how-to/record.md), or see what comes")
         yield _Line("", "out of it first: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()

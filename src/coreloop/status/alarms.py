@@ -1,4 +1,4 @@
-"""What in a status needs a human, and what to do about it; docs/operations.md has a row for each."""
+"""What in a status needs a human, and what to do about it; docs/how-to/operate.md has a row for each."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -103,7 +103,7 @@ def _why_none(log: Log, sieved: Sieved) -> str:
     if not log.n_patterns:
         return "none of them has a tool call that was ok: are the tools observed?"
     fell = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return f"they fell at {fell}; docs/operations.md says what helps"
+    return f"they fell at {fell}; docs/how-to/operate.md says what helps"
 
 
 def _pending(status: Status) -> Alarm | None:

@@ -1,4 +1,4 @@
-"""What docs/knowledge.md shows works as it stands there."""
+"""What docs/how-to/knowledge.md shows works as it stands there."""
 
 import re
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from coreloop.knowledge.playbook import GOOD_QUALITY, GOOD_SUCCESSES, MAX_BULLET
 from coreloop.knowledge.store import reading
 from coreloop.sqlite import BUSY_TIMEOUT_S, columns
 
-PAGE = (Path(__file__).parents[3] / "docs" / "knowledge.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "knowledge.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
 
 
@@ -48,7 +48,7 @@ def test_the_post_of_the_page_is_one():
 
 def test_the_headings_of_the_page_open_the_section():
     for heading in ("## 엔진 개선", "## 개선 제안", "### Engine Improvements"):
-        assert heading.lstrip("# ") in PAGE
+        assert heading.lstrip("# ") in " ".join(PAGE.split())
         assert improvement_bullets(f"{heading}\n- a") == ["a"]
 
 
