@@ -13,6 +13,7 @@ code. Comments anywhere: ``<!-- continues: PAGE -->`` starts with the folder tha
     uv run python tests/docs/examples.py --update      # writes the real output into every page
 """
 
+import atexit
 import os
 import re
 import shutil
@@ -139,7 +140,9 @@ def _left_by(path: Path) -> Path:
     """The folder that a page leaves; the page is run once per process."""
     path = path.resolve()
     if path not in _LEFT:
-        _LEFT[path] = Path(tempfile.mkdtemp(prefix="docs-")) / "rooms"
+        scratch = Path(tempfile.mkdtemp(prefix="docs-"))
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        _LEFT[path] = scratch / "rooms"
         _LEFT[path].mkdir()
         run_page(path, _LEFT[path])
     return _LEFT[path]

@@ -1,5 +1,6 @@
 """Every example of the documentation that can run does, and prints what its page says."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,31 @@ def test_update_leaves_out_what_the_page_left_out() -> None:
         "…",
         "tails",
     ]
+
+
+def test_links_outside_the_site_lead_to_files() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("benchmarks/*.md"),
+        *ROOT.glob("examples/*/*.md"),
+    ]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        if not link.startswith("http")
+    ]
+    assert links
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_pages_that_messages_and_templates_name_exist() -> None:
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in {".py", ".yml", ".yaml"}]
+    named = {
+        (path.name, page)
+        for path in sources
+        for page in re.findall(r"\bdocs/[a-z/-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert {one for one in named if not (ROOT / one[1]).is_file()} == set()
