@@ -58,7 +58,7 @@ def test_the_figures_of_the_page_are_those_of_the_rules():
         f"quality {GOOD_QUALITY} or more, {GOOD_SUCCESSES} successes or more",
         f"at most {MAX_BULLET_CHARS} characters",
         f"removes those below {PRUNED_BELOW}",
-        f"executions older than {KEPT_DAYS} days",
+        f"Executions older than {KEPT_DAYS} days are removed",
         f"waits up to {BUSY_TIMEOUT_S:.0f} seconds",
     ):
         assert said in " ".join(PAGE.split()), said
