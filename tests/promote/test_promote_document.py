@@ -1,4 +1,4 @@
-"""docs/promote.md against the code: what is offered, what can be said, what is written into a commit."""
+"""The pages on promotion against the code: what is offered, what can be said, what a commit has."""
 
 import re
 from pathlib import Path
@@ -11,8 +11,12 @@ from coreloop.history.trailers import LABEL, NAMES
 from coreloop.promote.replay import ReplayVerdict
 from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice
 
-PAGE = (Path(__file__).parents[2] / "docs" / "promote.md").read_text(encoding="utf-8")
-# Shown by --help, or said of every command in docs/commands.md.
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join(
+    (DOCS / name).read_text(encoding="utf-8")
+    for name in ("how-to/promote.md", "reference/lines.md", "reference/refusals.md")
+)
+# Shown by --help, or said of every command in docs/reference/commands.md.
 _SHARED = {"--json", "--help"}
 
 

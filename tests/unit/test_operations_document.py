@@ -1,4 +1,4 @@
-"""docs/operations.md names commands, options and gates as they are."""
+"""docs/how-to/operate.md names commands, options and gates as they are."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from coreloop.cli import show
 from coreloop.cli.main import COMMANDS, main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text(encoding="utf-8")
 USED = re.findall(r"dartlab-coreloop ([a-z-]+)([^`\n|&]*)", PAGE)
 
 

@@ -53,8 +53,8 @@ def command(
     """Copy the records without private data, or check them for it.
 
     hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
-    and replaces private data with labels. The originals are never changed. The documentation on privacy
-    says what each mode promises.
+    and replaces private data with labels. The originals are never changed. docs/explanation/privacy.md says
+    what each mode promises.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 

@@ -69,7 +69,9 @@ def _of_log(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
-        yield _Line("", "record requests with AuditCollector (see the tutorial), or see first what it looks")
+        yield _Line(
+            "", "record requests with AuditCollector (docs/how-to/record.md), or see first what it looks"
+        )
         yield _Line("", "like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()

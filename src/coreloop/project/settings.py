@@ -25,7 +25,16 @@ _ATTRIBUTE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryRule:
-    """Questions with one of the words belong to the label."""
+    """Questions with one of the words belong to the label; the first rule that matches counts.
+
+    Attributes
+    ----------
+    label : str
+        One to four parts of ASCII letters and digits joined by ``-``.
+    any : tuple of str
+        Keywords. A Korean keyword matches anywhere in the question; a Latin one matches whole words and their
+        plural in ``s``.
+    """
 
     label: str
     any: tuple[str, ...]
@@ -33,7 +42,17 @@ class CategoryRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
-    """Where a tool's docstring is (``path.py::qualname``), and which arguments choose a sub-function."""
+    """Where a tool's docstring is, and which arguments choose a sub-function.
+
+    Attributes
+    ----------
+    target : str or None
+        ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
+        Without it, the tool's only definition in the project is used.
+    selectors : tuple of str
+        Arguments that choose a sub-function. A value is written into a docstring only if it is in
+        ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
+    """
 
     target: str | None = None
     selectors: tuple[str, ...] = DEFAULT_SELECTORS
@@ -41,7 +60,22 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gates:
-    """What a pattern or a failure must reach to be proposed."""
+    """What a pattern or a failure must reach to be proposed.
+
+    Attributes
+    ----------
+    min_repeat : int
+        Requests that a pattern needs.
+    min_unique_questions : int
+        Different questions that a pattern needs.
+    min_chunk_len : int or None
+        Characters of a complete answer. Shorter than ``min(200, min_chunk_len)`` is a failure; between the
+        two is not counted. If absent, only an empty answer fails.
+    min_success_rate : float
+        Successes of all counted requests.
+    min_failures : int
+        Failures that a group needs.
+    """
 
     min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
     min_unique_questions: int = field(default=3, metadata=_AT_LEAST_ONE)
@@ -57,7 +91,17 @@ class Gates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
-    """The endpoint that answers example questions again."""
+    """The endpoint that answers example questions again.
+
+    Attributes
+    ----------
+    url : str or None
+        Gets each question as a POST.
+    runs : int
+        How often the questions are asked.
+    timeout_s : float
+        Seconds to wait for an answer.
+    """
 
     url: str | None = None
     runs: int = field(default=3, metadata=_AT_LEAST_ONE)
@@ -71,7 +115,7 @@ class ReachSettings:
     Attributes
     ----------
     framework : str or None
-        One of `coreloop.project.frameworks.FRAMEWORKS`, with ``tools``.
+        The agent framework, with ``tools``. Excludes ``command``.
     tools : str or None
         ``module:attribute``: where the tools are, or what returns them.
     python : str or None
@@ -91,7 +135,17 @@ class ReachSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeSettings:
-    """Where pull requests go."""
+    """Where pull requests go.
+
+    Attributes
+    ----------
+    repo : str or None
+        ``owner/name``; by default taken from the remote's address.
+    base : str
+        The branch that promotions are merged into.
+    max_open : int
+        Open promotions above which ``promote`` opens no further one.
+    """
 
     repo: str | None = None
     base: str = "main"
@@ -107,7 +161,13 @@ class NotifySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizeSettings:
-    """What sanitizing knows beside its rules."""
+    """What sanitizing knows besides its rules.
+
+    Attributes
+    ----------
+    names : str or None
+        A file of companies to mask: code, name, aliases (joined by a vertical bar), separated by tabs.
+    """
 
     names: str | None = None
 
@@ -144,7 +204,25 @@ class DocstringSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All of coreloop.yaml; without the file, these defaults."""
+    """All of coreloop.yaml; without the file, these defaults.
+
+    Attributes
+    ----------
+    data_dir : str
+        Contains ``audit/``, ``ai/knowledge/`` and ``dart/auditAnalysis/``.
+    retention_days : int or None
+        ``pattern`` removes files whose newest record is older. If absent, records are kept. Records at an
+        address are never removed.
+    categories : tuple of CategoryRule
+        What questions are about.
+    tools : mapping of str to ToolSettings
+        Tools by name.
+    handoff : tuple of str
+        Tools that hand a request over to a human. Such a request counts neither as a success nor as a
+        failure, unless a verdict says otherwise.
+    axis_slugs : mapping of str to str
+        Selector values that may be written into a docstring, and their names in branches.
+    """
 
     data_dir: str = "data"
     retention_days: int | None = field(default=None, metadata={"least": 1, "most": 36_500})

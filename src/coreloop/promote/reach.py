@@ -50,7 +50,7 @@ class Unmeasured:
     def doubts(self) -> tuple[str, ...]:
         """What stands in the way unless a human allows it."""
         what = "unmeasured, nobody knows whether the new lines reach the model"
-        return (f"reach: {what}; set reach: in coreloop.yaml (docs/settings.md)",)
+        return (f"reach: {what}; set reach: in coreloop.yaml (docs/reference/settings.md)",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The alarms of a status: what needs a human and what to do; docs/operations.md has a row for each."""
+"""The alarms of a status: what needs a human and what to do; docs/how-to/operate.md has a row for each."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -105,7 +105,7 @@ def _explain_no_candidate(log: Log, sieved: Sieved) -> str:
     if not log.n_patterns:
         return "no record has a successful tool call: check that the tools are observed"
     counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-    return f"refused by the gates {counts}; see docs/operations.md"
+    return f"refused by the gates {counts}; see docs/how-to/operate.md"
 
 
 def _pending(status: Status) -> Alarm | None:

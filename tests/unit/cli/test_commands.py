@@ -21,7 +21,7 @@ from coreloop.cli.main import COMMANDS, command_paths, main
 from coreloop.cli.main import run as entry_point
 from logs import call, line, record, repeated, write_log
 
-DOCS = Path(__file__).parents[3] / "docs" / "commands.md"
+DOCS = Path(__file__).parents[3] / "docs"
 COMMAND = [sys.executable, "-m", "coreloop"]
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
@@ -118,12 +118,16 @@ def test_every_command_can_answer_in_json(name: str):
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_an_example_in_the_docs(name: str):
-    text = DOCS.read_text(encoding="utf-8")
-    section = re.search(rf"^## {name.split(maxsplit=1)[0]}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    assert section is not None, f"docs/commands.md has no heading '## {name}'"
-    consoles = re.findall(r"^```console\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)
-    examples = re.findall(rf"^\$ dartlab-coreloop {name}\b(.*)", "".join(consoles), re.MULTILINE)
-    assert examples, f"no line '$ dartlab-coreloop {name}' in a console block"
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md"))]
+    consoles = [
+        block
+        for page in pages
+        for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    ]
+    examples = re.findall(rf"^\$ dartlab-coreloop {name}(?![\w-])(.*)", "".join(consoles), re.MULTILINE)
+    assert examples, f"no line '$ dartlab-coreloop {name}' in a console block of docs"
+    reference = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    assert re.search(rf"^##+ {name}$", reference, re.MULTILINE)
     known = {option for one in _command(name).params for option in one.opts} | {"--help"}
     for example in examples:
         used = {

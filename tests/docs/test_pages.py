@@ -1,0 +1,87 @@
+"""Every example of the documentation that can run does, and prints what its page says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.examples import PAGES, ROOT, Block, elided, matches, read_page, run_page
+
+RUNNABLE = {"console", "python"}
+
+
+def _runs(path: Path) -> bool:
+    blocks = [step for step in read_page(path) if isinstance(step, Block)]
+    return any(block.language in RUNNABLE and block.not_run is None for block in blocks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if _runs(path)], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_examples_of_the_page_run(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "rooms"
+    folder.mkdir()
+    assert "\n\n".join(run_page(path, folder).differences) == ""
+
+
+def test_few_examples_are_left_out_and_each_says_why() -> None:
+    blocks = [step for path in PAGES for step in read_page(path) if isinstance(step, Block)]
+    runnable = [block for block in blocks if block.language in RUNNABLE]
+    left_out = [block for block in runnable if block.not_run is not None]
+    assert all(block.not_run for block in left_out)
+    assert len(left_out) <= len(runnable) / 3
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "same"),
+    [
+        pytest.param(["a", "…", "d"], ["a", "b", "c", "d"], True, id="lines left out"),
+        pytest.param(["a", "…"], ["b", "a"], False, id="another first line"),
+        pytest.param(["x … z"], ["x y z"], True, id="text left out"),
+        pytest.param(["a"], ["a", "b"], False, id="a line more"),
+        pytest.param(["seen 2026-04-25"], ["seen 2027-01-01"], True, id="another day"),
+        pytest.param(["a.c"], ["abc"], False, id="no pattern"),
+    ],
+)
+def test_output_is_compared(expected: list[str], actual: list[str], same: bool) -> None:
+    assert matches(expected, actual) is same
+
+
+def test_update_leaves_out_what_the_page_left_out() -> None:
+    page = ["head 1", "…", "id  line", "…", "tail"]
+    assert elided(page, ["head 2", "a", "b", "id  lines", "c", "tails"]) == [
+        "head 2",
+        "…",
+        "id  lines",
+        "…",
+        "tails",
+    ]
+
+
+def test_links_outside_the_site_lead_to_files() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("benchmarks/*.md"),
+        *ROOT.glob("examples/*/*.md"),
+    ]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        if not link.startswith("http")
+    ]
+    assert links
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+def test_pages_that_messages_and_templates_name_exist() -> None:
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in {".py", ".yml", ".yaml"}]
+    named = {
+        (path.name, page)
+        for path in sources
+        for page in re.findall(r"\bdocs/[a-z/-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert {one for one in named if not (ROOT / one[1]).is_file()} == set()
