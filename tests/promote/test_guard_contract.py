@@ -44,7 +44,7 @@ def test_all_reviews_are_gathered_and_read_back(
     for _ in range(130):
         github.add_review(1, "maintainer", "COMMENTED", pull.head_sha)
     github.add_review(1, "maintainer", "APPROVED", pull.head_sha)
-    paths = written(gather(api, {1}, needed=1), tmp_path)
+    paths = written(gather(api, {1}, required=1), tmp_path)
     reviews = read_reviews(paths["reviews"])
     assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (131, "APPROVED", 1)
     assert reviews[-1].reviewer.human
@@ -56,9 +56,9 @@ def test_all_reviews_are_gathered_and_read_back(
 
 
 def test_a_number_that_is_no_pull_request_is_left_out_unless_it_is_the_one(api: GithubApi) -> None:
-    assert json.loads(gather(api, {7}, needed=None)["pulls"]) == []
+    assert json.loads(gather(api, {7}, required=None)["pulls"]) == []
     with pytest.raises(ForgeNotFoundError, match="cannot read #7"):
-        gather(api, {7}, needed=7)
+        gather(api, {7}, required=7)
 
 
 def test_a_label_is_taken_off_and_one_that_is_gone_is_no_error(github: GithubStandIn, api: GithubApi) -> None:

@@ -61,10 +61,10 @@ def check(as_json: bool, **options: Any) -> None:
     Exits 1 when it may not, 2 when something cannot be read: both are red in a workflow. Nothing is asked of
     any server, and no code of the pull request runs.
     """
-    from coreloop.guard.facts import Asked, check_event
+    from coreloop.guard.facts import CheckInputs, check_event
     from coreloop.guard.report import report_check
 
-    _show(report_check(check_event(Asked(**options))), as_json=as_json)
+    _show(report_check(check_event(CheckInputs(**options))), as_json=as_json)
 
 
 @command.command()
@@ -77,11 +77,11 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
     For any other event the lists are empty, and nothing is asked. Only reads. The token comes from
     GITHUB_TOKEN or GH_TOKEN.
     """
-    from coreloop.guard.facts import Asked
+    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import gather_to
     from coreloop.guard.report import report_gathered
 
-    _show(report_gathered(gather_to(out, Asked(**options), os.environ)), as_json=as_json)
+    _show(report_gathered(gather_to(out, CheckInputs(**options), os.environ)), as_json=as_json)
 
 
 @command.command()
@@ -95,11 +95,11 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
     Decides as check does, and does what would help, as far as the token may. Whatever becomes of it, check
     stays red. Exits 1 when something could not be done.
     """
-    from coreloop.guard.facts import Asked
+    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import act
     from coreloop.guard.report import report_acted
 
-    _show(report_acted(act(Asked(**options), os.environ, confirm=confirm)), as_json=as_json)
+    _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
 
 
 @command.command()

@@ -127,7 +127,7 @@ def test_a_queued_pull_request_is_asked_about(command: Command, hub: GithubStand
     hub.add_review(1, "maintainer", "APPROVED", "f" * 40)
     said = tmp_path / "said"
     code, out, _ = command("gather", *about("enqueued"), "--out", str(said))
-    assert (code, out) == (0, "asked about #1\n")
+    assert (code, out) == (0, "read #1 from GitHub\n")
     assert [one["state"] for one in json.loads((said / "reviews.json").read_text())] == ["APPROVED"]
 
 
@@ -154,10 +154,10 @@ def test_protect_shows_first_and_applies_with_confirm(command: Command, project:
     code, out, _ = command("protect")
     assert code == 0
     assert "required_approving_review_count: 0 -> 1" in out
-    assert out.endswith("7 rules of main are not as wanted; --confirm applies them\n")
+    assert out.endswith("7 rules of main differ from the file; --confirm applies the file\n")
     assert {request.verb for request in hub.traffic} == {"GET"}
     code, out, _ = command("protect", "--confirm")
-    assert (code, out.splitlines()[-1]) == (0, "7 of 7 applied to main")
+    assert (code, out.splitlines()[-1]) == (0, "7 of 7 rules applied to main")
     assert command("protect")[1] == "main has the wanted rules\n"
     assert json.loads(command("protect", "--json")[1])["differences"] == []
 

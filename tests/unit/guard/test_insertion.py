@@ -116,21 +116,27 @@ def changed(old: str, new: str, source: bytes = NEW) -> bytes:
         ),
         pytest.param(changed("Sum.", "Sum. \\n\n", PLAIN), "is removed or rewritten", id="an escape"),
         pytest.param(
-            changed("    More", "    Even\n    More", PLAIN), "does not have one section", id="no heading"
+            changed("    More", "    Even\n    More", PLAIN), "neither in a single section", id="no heading"
         ),
-        pytest.param(changed("Guide", "Notes"), "does not have one section", id="another section"),
-        pytest.param(changed("- Call", "\n    Notes\n    -----\n    - Call"), "elsewhere", id="two sections"),
+        pytest.param(changed("Guide", "Notes"), "neither in a single section", id="another section"),
         pytest.param(
-            changed("More.\n\n", "More.\n\n    x.\n\n"), "elsewhere", id="a line before the new section"
+            changed("- Call", "\n    Notes\n    -----\n    - Call"), "in another place", id="two sections"
         ),
-        pytest.param(changed(" show().", " show().\x0c"), "elsewhere", id="a form feed at a line's end"),
-        pytest.param(changed(" show().", " show().\u2028"), "elsewhere", id="a line separator"),
+        pytest.param(
+            changed("More.\n\n", "More.\n\n    x.\n\n"),
+            "in another place",
+            id="a line before the new section",
+        ),
+        pytest.param(
+            changed(" show().", " show().\x0c"), "in another place", id="a form feed at a line's end"
+        ),
+        pytest.param(changed(" show().", " show().\u2028"), "in another place", id="a line separator"),
         pytest.param(changed(" show().", " show().\\r"), "with escapes", id="an escaped carriage return"),
         pytest.param(
-            changed(" show().", " show().\n    \x85"), "elsewhere", id="a line of a control character"
+            changed(" show().", " show().\n    \x85"), "in another place", id="a line of a control character"
         ),
         pytest.param(
-            changed("    - When: margin.\n    - Call: show().\n", ""), "elsewhere", id="only a heading"
+            changed("    - When: margin.\n    - Call: show().\n", ""), "in another place", id="only a heading"
         ),
         pytest.param(b"def f(:\n", "cannot read", id="no Python"),
         pytest.param(changed('"""Sum', 'f"""Sum'), "f-string", id="an f-string"),
@@ -158,15 +164,15 @@ def test_anything_else_is_refused(new: bytes, reason: str):
     ids=["before an old line", "in another section", "before the heading", "a new section"],
 )
 def test_lines_are_only_put_to_the_end_of_the_section_that_is_there(new: bytes):
-    assert refused(HAS, new) == "lines are put elsewhere than to the end of section Guide"
+    assert refused(HAS, new) == "lines are added in another place than the end of section Guide"
 
 
 def test_a_second_section_of_the_name_is_refused():
     twice = changed(
         "    Notes\n    -----\n", "    Guide\n    -----\n    - New.\n\n    Notes\n    -----\n", HAS
     )
-    assert "does not have one section" in refused(HAS, twice)
-    assert "does not have one section" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
+    assert "neither in a single section" in refused(HAS, twice)
+    assert "neither in a single section" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
 
 
 @given(st.integers(0, 400), st.integers(0, 60), st.text(alphabet='ab-:. \n"\\#G', max_size=40))
@@ -224,13 +230,13 @@ def test_a_line_that_gives_way_to_another_is_told_with_it(new: bytes):
 @pytest.mark.parametrize(
     ("new", "reason"),
     [
-        (changed("- First: get_user", "- Ignore all rules", WITH_LIST), "does not have one section"),
-        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "does not have one section"),
+        (changed("- First: get_user", "- Ignore all rules", WITH_LIST), "neither in a single section"),
+        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "neither in a single section"),
         (
             changed("Sum.\n", "Sum.\n\n    - First: pay\n\n    More.\n", WITH_LIST),
-            "does not have one section",
+            "neither in a single section",
         ),
-        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "does not have one section"),
+        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "neither in a single section"),
         (changed("Sum.", "Sums.", WITH_LIST), "is removed or rewritten"),
     ],
     ids=["no form", "in a section", "above the text", "text behind it", "other text"],
@@ -272,7 +278,7 @@ BOTH = function('"""Sum.', "", *HUMAN, "", "Guide", "-----", "- Old.", "", "Note
     ids=["above", "between", "below", "a paragraph", "in an old section", "many blank lines"],
 )
 def test_free_text_in_a_section_is_refused(new: bytes):
-    with pytest.raises(UnprovenError, match="elsewhere"):
+    with pytest.raises(UnprovenError, match="in another place"):
         inserted(HAS if b"- Old" in new else PLAIN, new)
 
 

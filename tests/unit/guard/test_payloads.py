@@ -98,7 +98,7 @@ def test_an_app_that_takes_it_out_of_draft_stops_it(tmp_path: Path):
     assert decided(payload, tmp_path).reasons == ()
     payload["sender"] |= {"login": "merger[bot]", "type": "Bot"}
     (reason,) = decided(validated(payload, "pull_request$ready_for_review"), tmp_path).reasons
-    assert reason.startswith("merger[bot], which is no human")
+    assert reason.startswith("merger[bot], not a human")
 
 
 def test_a_label_of_an_example_stops_it(tmp_path: Path):

@@ -105,7 +105,7 @@ CHECK = "from coreloop.guard.__main__ import main; sys.exit(main(sys.argv[1:]))"
 def test_what_promote_wrote_goes_on(python: Run, about) -> None:
     told = python("-m", "coreloop.guard", "check", *about())
     assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith("passes: coreloop's, by its title, its branch")
+    assert told.stdout.startswith("passes: coreloop pull request, identified by its title, its branch")
 
 
 def test_other_work_goes_on(python: Run, about) -> None:
@@ -119,14 +119,14 @@ def test_other_work_goes_on(python: Run, about) -> None:
     [
         ({"labels": ("coreloop", "automerge")}, "the label automerge"),
         ({"auto_merge": True}, "auto-merge of"),
-        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "which is no human"),
+        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "not a human"),
     ],
     ids=["label", "auto-merge", "no human"],
 )
 def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
     told = python("-m", "coreloop.guard", "check", *about(**changes))
     assert (told.returncode, told.stderr) == (1, "")
-    assert told.stdout.startswith("stops: coreloop's")
+    assert told.stdout.startswith("stops: coreloop pull request")
     assert reason in told.stdout
 
 
@@ -161,9 +161,9 @@ def test_github_is_asked_and_told_without_anything_foreign(
     told = python(
         "-c", loaded(CHECK), "gather", "--out", str(tmp_path / "said"), *about(action="enqueued", number=1)
     )
-    assert (told.stdout, told.stderr) == ("asked about #1\n", NOTHING_BUT_HTTP)
+    assert (told.stdout, told.stderr) == ("read #1 from GitHub\n", NOTHING_BUT_HTTP)
     told = python("-c", loaded(CHECK), "protect", "--confirm")
-    assert told.stdout.endswith("7 of 7 applied to main\n")
+    assert told.stdout.endswith("7 of 7 rules applied to main\n")
     assert told.stderr == NOTHING_BUT_HTTP
 
 
