@@ -10,7 +10,7 @@
     │   └── NoRepositoryError    the folder belongs to no repository
     ├── ReachError         the tools' schemas cannot be read
     ├── RefusedError       a check said no: exit code 1
-    └── ForgeError         GitHub, or the way to it, did not do what was asked: status, said
+    └── ForgeError         GitHub, or the way to it, did not do what was asked: status, detail
         ├── ForgeAuthError           no token, or one that is not accepted
         ├── ForgeForbiddenError      the token may not do this
         ├── ForgeNotFoundError       no such repository or branch, or not for this token's eyes
@@ -89,14 +89,14 @@ class ForgeError(CoreloopError):
     ----------
     status : int | None
         HTTP status of the answer; None when there was no answer.
-    said : str
-        GitHub's own words, on one line, without the token; "" when it gave none.
+    detail : str
+        GitHub's message on a single line, without the token; "" if absent.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, said: str = "") -> None:
+    def __init__(self, message: str, *, status: int | None = None, detail: str = "") -> None:
         super().__init__(message)
         self.status = status
-        self.said = said
+        self.detail = detail
 
 
 class ForgeAuthError(ForgeError):
@@ -115,9 +115,9 @@ class ForgeRateLimitError(ForgeError):
     """Too many requests; ``retry_at`` says from when on they are answered again, if GitHub said so."""
 
     def __init__(
-        self, message: str, *, status: int, said: str = "", retry_at: datetime | None = None
+        self, message: str, *, status: int, detail: str = "", retry_at: datetime | None = None
     ) -> None:
-        super().__init__(message, status=status, said=said)
+        super().__init__(message, status=status, detail=detail)
         self.retry_at = retry_at
 
 

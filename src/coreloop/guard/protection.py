@@ -187,7 +187,7 @@ def read_current(api: GithubApi, branch: str) -> Current:
     try:
         answer = api.get(_path(branch), doing=f"read the protection of branch {branch} of {api.repo}")
     except ForgeNotFoundError as error:
-        if "branch not protected" not in error.said.lower():
+        if "branch not protected" not in error.detail.lower():
             raise
         return Current(None, allowed)
     return Current(answer.decoded(_Protection), allowed)

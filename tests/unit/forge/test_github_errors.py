@@ -133,7 +133,7 @@ class TestSecret:
 
     @pytest.mark.parametrize("token", ["", " ", "\n"])
     def test_missing_token_is_told(self, token: str) -> None:
-        with pytest.raises(ForgeAuthError, match="there is no token for GitHub; put one into"):
+        with pytest.raises(ForgeAuthError, match="there is no GitHub token; set"):
             GithubForge("octo/tools", token=token)
 
     def test_newline_at_the_end_is_forgiven(self, github, connection) -> None:
@@ -142,7 +142,7 @@ class TestSecret:
 
     @pytest.mark.parametrize("url", ["http://github.example.com", "http://127.evil.example"])
     def test_token_does_not_travel_in_the_clear(self, url: str) -> None:
-        with pytest.raises(UsageError, match="in the clear; write https"):
+        with pytest.raises(UsageError, match="unencrypted; use https"):
             GithubForge("octo/tools", token=CANARY, connection=Connection(base_url=url))
 
     def test_next_page_is_asked_of_the_same_server(self, github, canary) -> None:

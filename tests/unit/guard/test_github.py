@@ -111,7 +111,7 @@ def test_without_a_token_act_is_an_error(command: Command, monkeypatch: pytest.M
     monkeypatch.delenv("GITHUB_TOKEN")
     code, _, errors = command("act", "--confirm", *about(labels=("Auto-Merge",)))
     assert code == 2
-    assert "there is no token" in errors
+    assert "there is no GitHub token" in errors
 
 
 def test_outside_of_the_queue_nothing_is_asked(command: Command, hub: GithubStandIn, about, tmp_path: Path):

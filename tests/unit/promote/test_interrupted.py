@@ -153,8 +153,8 @@ LOST = [
     pytest.param(said(403, "Resource not accessible"), "the token may not do this", id="403"),
     pytest.param(said(404, "Not Found"), "not found (404", id="404"),
     pytest.param(said(422, "Validation Failed"), "GitHub refused (422", id="422"),
-    pytest.param(said(429, "Too many requests"), "GitHub's rate limit is used up (429)", id="429"),
-    pytest.param(raw(b"<html>", 500), "GitHub is out of order (500)", id="500"),
+    pytest.param(said(429, "Too many requests"), "GitHub's rate limit is exceeded (429)", id="429"),
+    pytest.param(raw(b"<html>", 500), "GitHub is unavailable (500)", id="500"),
 ]
 
 
