@@ -9,14 +9,14 @@ import pytest
 
 from coreloop.errors import RefusedError, UsageError
 from coreloop.forge.protocol import Forge
-from coreloop.guard.facts import Asked, check_event
+from coreloop.guard.facts import CheckInputs, check_event
 from coreloop.guard.policy import Decision
 from coreloop.history.promotions import promotions
 from coreloop.history.trailers import read_promoted
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.plan import Leave, Plan
+from coreloop.promote.plan import Overrides, Plan
 from coreloop.promote.promotion import Done, promote
 from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
 from coreloop.promote.selection import Selection, select_tool
@@ -93,7 +93,7 @@ def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> D
     pull = next(one for one in hub.pulls if one.branch == branch)
     happened = event(title=pull.title, body=pull.body, branch=branch, head_sha=head, base_sha=base)
     path = Payload(happened).write(folder / "event.json")
-    return check_event(Asked(event=path, event_name="pull_request", folder=project.root))
+    return check_event(CheckInputs(event=path, event_name="pull_request", folder=project.root))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
@@ -123,7 +123,7 @@ def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, wo
     with WritableRepository(project.root) as repository:
         merged = promotions(repository.log(repository.base("main")))
     assert {one.key for one in merged} == {one.key for one in plan.proposals}
-    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*promoted already"):
+    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
         select_tool(workspace, "analysis", None)
 
 
@@ -223,7 +223,7 @@ def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     assert plan is not None
     assert plan.edited.removed == (ALWAYS,)
     assert listed(project, done.branch) == [FIRST, better]
-    assert f"Gives way: `{ALWAYS}`" in hub.pulls[-1].body
+    assert f"Replaces: `{ALWAYS}`" in hub.pulls[-1].body
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
@@ -267,12 +267,12 @@ def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
     assert chosen.left_out == (
         "cand-2026-04-25-004: weak: it is the user's to give",
         "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
-        "ce-2026-04-25-005: another line says the same, or more",
+        "ce-2026-04-25-005: another line says the same or more",
     )
 
 
 def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) -> None:
-    with pytest.raises(UsageError, match="nothing is said about scan; pattern and refine print the tools"):
+    with pytest.raises(UsageError, match="no entry about scan; pattern and refine print the tools"):
         select_tool(workspace, "scan", None)
     for path in (project.root / "data/audit").rglob("*.json"):
         path.unlink()
@@ -297,8 +297,8 @@ def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, 
 
 
 def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
-    with pytest.raises(UsageError, match="say what to promote: --tool NAME, or"):
-        plan_promotion(workspace, PromoteRequest(leave=Leave()))
+    with pytest.raises(UsageError, match="specify what to promote: --tool NAME, or"):
+        plan_promotion(workspace, PromoteRequest(overrides=Overrides()))
 
 
 def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
@@ -319,7 +319,7 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
     hub.pulls[0].draft = False
     heads = project.heads()
     write(project, [said(ONCE, 2)], [])
-    with pytest.raises(RefusedError, match="is out of draft, so it stays as it is"):
+    with pytest.raises(RefusedError, match="is ready for review and cannot grow"):
         run(project, workspace, forge, replace(ASK, extend=True))
     assert project.heads() == heads
 
@@ -372,7 +372,9 @@ def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, works
 
 def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, forge) -> None:
     write_candidates(project.candidates, candidate())
-    asked = PromoteRequest(path=project.candidates, wanted=candidate()["id"], leave=Leave(unverified=True))
+    asked = PromoteRequest(
+        path=project.candidates, wanted=candidate()["id"], overrides=Overrides(unverified=True)
+    )
     with WritableRepository(workspace.root) as repository:
         proposals = plan_promotion(workspace, asked).plan.proposals
         promote(_promoting(workspace, proposals, repository, asked, confirmed=True), forge)

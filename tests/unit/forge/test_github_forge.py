@@ -188,7 +188,7 @@ class TestPatience:
             GithubForge(
                 github.repo, token=github.token, connection=replace(connection, retry=retry)
             ) as forge,
-            pytest.raises(ForgeUnavailableError, match="out of order over several tries"),
+            pytest.raises(ForgeUnavailableError, match="unavailable over several attempts"),
         ):
             forge.open_pull_requests()
 

@@ -27,7 +27,7 @@ NO_FAILURES = {"not-gzip", "odd-header", "another-shape"}
 # A redirect that is not followed is an answer.
 MOVED = (
     ForgeNotFoundError,
-    "the repository has moved (301); write its present name to repo under forge: in ",
+    "the repository has moved (301); set forge: repo to its current name in ",
 )
 
 

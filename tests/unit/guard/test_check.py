@@ -46,7 +46,7 @@ def promote(project: Project, folder: Path) -> None:
             project=folder,
             settings=Settings(),
             ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
-            leave=plan.Leave(unreached=True),
+            overrides=plan.Overrides(unreached=True),
         )
         _, done = promotion.promote(promoting, None)
     assert done.branch == BRANCH

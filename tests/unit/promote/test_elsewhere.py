@@ -52,8 +52,8 @@ def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str
     found = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
     assert found is not None
     assert found.place == place
-    told = f"not made from its docstring, but written in {place}; paste there:\n    - First: show"
-    assert found.sentence == f"the description of find_orders is {told}"
+    told = f"does not come from its docstring, but set by {place}; paste there:\n    - First: show"
+    assert found.sentence == f"the description of find_orders {told}"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_without_a_place_the_lines_are_still_given(above: str) -> None:
     assert found is not None
     assert found.place is None
     assert (
-        "so no edit of it reaches the model; paste where it is written:\n    - First: show" in found.sentence
+        "so no edit of it reaches the model; paste where it is defined:\n    - First: show" in found.sentence
     )
 
 

@@ -32,7 +32,7 @@ def said(folder: Path, tools: str) -> str:
 
 
 PYTHON = "set reach: python in coreloop.yaml to the interpreter that runs the tools"
-NAME = "name one that can be imported in reach: tools"
+NAME = "change tools under reach: in coreloop.yaml"
 FAILING = [
     pytest.param("", "shop:TOOLS", f"there is no module shop; {NAME}", id="no module"),
     pytest.param("", "tools.shop:TOOLS", f"there is no module tools.shop; {NAME}", id="no submodule"),
@@ -57,17 +57,19 @@ FAILING = [
         "tools cannot be imported: SyntaxError: '(' was never closed (tools.py, line 1)",
         id="no Python",
     ),
-    pytest.param("", "tools:TOOLS", "tools has no TOOLS; name another one in reach: tools", id="attribute"),
+    pytest.param(
+        "", "tools:TOOLS", "tools has no TOOLS; change tools under reach: in coreloop.yaml", id="attribute"
+    ),
     pytest.param(
         "class app: pass\n",
         "tools:app.tools",
-        "tools has no app.tools; name another one in reach: tools",
+        "tools has no app.tools; change tools under reach: in coreloop.yaml",
         id="inner attribute",
     ),
     pytest.param(
         "def make(n): pass\n",
         "tools:make",
-        "tools:make needs arguments; name a list of tools, or a function that needs none and returns one",
+        "tools:make needs arguments; name a list of tools, or a function without arguments that returns a list",
         id="arguments",
     ),
     pytest.param(
@@ -79,7 +81,7 @@ FAILING = [
     pytest.param(
         "TOOLS = []\n",
         "tools:TOOLS",
-        f"fastmcp is not installed for {sys.executable}, or in a version that cannot be read (No module "
+        f"fastmcp is not installed for {sys.executable}, or its version is not supported (No module "
         f"named 'fastmcp'); {PYTHON}",
         id="no framework",
     ),
@@ -98,7 +100,7 @@ def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
 
 def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
-    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS ended with 3: no message"
+    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS exited with 3: no message"
 
 
 def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,9 +121,9 @@ def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
 REFUSED = [
     pytest.param({"suggested_append": None, "refused": "a tool's name is no name"},
                  "has no text: a tool's name is no name", id="refused by pattern"),
-    pytest.param({"suggested_append": None}, "has no text: none was drafted", id="no text"),
+    pytest.param({"suggested_append": None}, "has no text: no text was drafted", id="no text"),
     pytest.param({"suggested_append": None, "refused": "x\x1b[31m"}, r"x\\u{1b}[31m", id="control signs"),
-    pytest.param({"suggested_append": suggested(target_file=None)}, "name analysis under", id="no file"),
+    pytest.param({"suggested_append": suggested(target_file=None)}, "add analysis under", id="no file"),
     pytest.param({"suggested_append": suggested(target_symbol=None)}, "has no target", id="no symbol"),
     pytest.param({"suggested_append": suggested(body="")}, "no lines", id="empty"),
     pytest.param({"suggested_append": suggested(body="- a\n\n- b")}, "it is no bullet", id="blank line"),
@@ -132,11 +132,11 @@ REFUSED = [
     pytest.param({"suggested_append": suggested(body="- see www.x.org")}, "a link", id="link"),
     pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it holds U\+202E", id="bidirectional"),
     pytest.param({"suggested_append": suggested(body="- " + "x" * 400)}, "longer than 400", id="long line"),
-    pytest.param({"suggested_append": suggested(section="Summary")}, "or not for Guide", id="other section"),
-    pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "no path.py::name", id="absolute"),
-    pytest.param({"suggested_append": suggested(target_file="../x.py")}, "no path.py::name", id="outside"),
-    pytest.param({"engine": "[REDACTED 8]"}, "no (plain name|label)", id="redacted engine"),
-    pytest.param({"cat_hash": "[REDACTED 8]"}, "no (plain name|label)", id="redacted category"),
+    pytest.param({"suggested_append": suggested(section="Summary")}, "has no lines for Guide", id="other section"),
+    pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "not a path.py::name", id="absolute"),
+    pytest.param({"suggested_append": suggested(target_file="../x.py")}, "not a path.py::name", id="outside"),
+    pytest.param({"engine": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted engine"),
+    pytest.param({"cat_hash": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted category"),
     pytest.param({"key": ""}, "id or key", id="no key"),
 ]  # fmt: skip
 
@@ -172,7 +172,7 @@ def test_a_missing_keyword_is_told_from_a_strange_text(
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """The pull request's text is written beside the file, under the id's name."""
     path = write_candidates(tmp_path / "c.json", candidate(id="../../x"))
-    with pytest.raises(RefusedError, match="its id or key is not one that coreloop gives"):
+    with pytest.raises(RefusedError, match="its id or key is not coreloop's"):
         read_proposal(path, "../../x", Settings())
 
 
@@ -336,7 +336,7 @@ TAMPERED = [
         NOT_OURS,
         id="its text twice",
     ),
-    pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "not for Guide", id="section"),
+    pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "no lines for Guide", id="section"),
     pytest.param({"suggested_append": None}, "has no text", id="no text"),
     pytest.param(
         {"suggested_append": {**APPEND, "target_symbol": "show"}},
@@ -345,7 +345,7 @@ TAMPERED = [
     ),
     pytest.param({"key": KEY}, NOT_OURS, id="another key"),
     pytest.param({"key": ""}, "its id or key", id="no key"),
-    pytest.param({"tool": "rm -rf"}, "its engine is no plain name", id="tool"),
+    pytest.param({"tool": "rm -rf"}, "its engine is not a plain name", id="tool"),
     pytest.param({"sides": {"n_ok": 62, "n": 61}}, NOT_OURS, id="more than all"),
     pytest.param({"sides": {"n": 61, "other_ok": 1}}, NOT_OURS, id="more than none"),
     pytest.param({"sides": {}}, NOT_OURS, id="no figures"),

@@ -100,7 +100,10 @@ def test_every_cap_that_is_set_counts(project: Project) -> None:
         pytest.param(999, "1 character", "", id="one over"),
         pytest.param(500, "500 characters", "", id="without the edit at the limit"),
         pytest.param(
-            499, "501 characters", "; it is 1 character too long already", id="over without the edit"
+            499,
+            "501 characters",
+            "; it is already 1 character over without the edit",
+            id="over without the edit",
         ),
     ],
 )
@@ -110,8 +113,8 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
     before, after = "b" * 500, f"{line}\n".ljust(1000, "a")
     found = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
     wanted = (
-        f"reach: every request to p would fail: the description is {over} longer than the {limit:,} that it "
-        f"takes (caps in coreloop.yaml){already}; shorten the docstring",
+        f"reach: every request to p would fail: the description is {over} over its limit "
+        f"of {limit:,} (caps in coreloop.yaml){already}; shorten the docstring",
     )
     assert found.forbidden == (wanted if over else ())
     assert (found.ok, found.doubts) == (not over, ())
@@ -127,17 +130,17 @@ def test_without_a_way_to_read_it_nobody_knows() -> None:
 
 
 FAILING = [
-    pytest.param(python("print('hello')"), "printed no JSON; it must print the tools' schemas", id="no JSON"),
-    pytest.param(python(""), "printed no JSON", id="nothing"),
-    pytest.param(python("print('[' * 100000)"), "printed no JSON", id="nested deeply"),
+    pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="no JSON"),
+    pytest.param(python(""), "did not print JSON", id="nothing"),
+    pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
     pytest.param(python("print('[]')"), "printed have no tool 'analysis'", id="no tools"),
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
     pytest.param(printing("[{'name': 'analysis', 'description': None}]"), "have no tool",
                  id="no description"),
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
-                 "ended with 3: because", id="exit code"),
-    pytest.param(python("raise SystemExit(3)"), "ended with 3: no message", id="silent exit code"),
+                 "exited with 3: because", id="exit code"),
+    pytest.param(python("raise SystemExit(3)"), "exited with 3: no message", id="silent exit code"),
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip
