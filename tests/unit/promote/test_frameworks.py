@@ -69,7 +69,7 @@ FAILING = [
     pytest.param(
         "def make(n): pass\n",
         "tools:make",
-        "tools:make needs arguments; name a list of tools, or a function without arguments that returns a list",
+        "tools:make needs arguments; name a list of tools, or a function that returns a list",
         id="arguments",
     ),
     pytest.param(

@@ -130,7 +130,7 @@ def test_without_a_way_to_read_it_nobody_knows() -> None:
 
 
 FAILING = [
-    pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="no JSON"),
+    pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
     pytest.param(python(""), "did not print JSON", id="nothing"),
     pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
     pytest.param(python("print('[]')"), "printed have no tool 'analysis'", id="no tools"),

@@ -85,15 +85,16 @@ def test_runs_are_weighed(ask: ASK, answers: list[Any], summary: str) -> None:
         assert ask(agent).summary == summary
 
 
+NOT_JSON = "the answer is not JSON of the expected form"
 UNAVAILABLE = [
     pytest.param(Reply(500, {"tool_calls": STEPS}), "the endpoint answered 500", id="500"),
     pytest.param(Reply(404), "the endpoint answered 404", id="404"),
     pytest.param(Reply(201, GOOD), "the endpoint answered 201", id="201"),
-    pytest.param(Reply(200, b""), "the answer is not JSON of the expected form", id="empty body"),
-    pytest.param(Reply(200, b"<html>"), "the answer is not JSON of the expected form", id="page"),
-    pytest.param(Reply(200, b'{"tool_calls": ["a'), "the answer is not JSON of the expected form", id="cut off"),
-    pytest.param(Reply(200, b'"\xff"'), "the answer is not JSON of the expected form", id="not UTF-8"),
-    pytest.param(Reply(200, [GOOD]), "the answer is not JSON of the expected form", id="list"),
+    pytest.param(Reply(200, b""), NOT_JSON, id="empty body"),
+    pytest.param(Reply(200, b"<html>"), NOT_JSON, id="page"),
+    pytest.param(Reply(200, b'{"tool_calls": ["a'), NOT_JSON, id="cut off"),
+    pytest.param(Reply(200, b'"\xff"'), NOT_JSON, id="not UTF-8"),
+    pytest.param(Reply(200, [GOOD]), NOT_JSON, id="list"),
     pytest.param({"tool_calls": 3}, "the answer is not JSON of the expected form", id="number of calls"),
     pytest.param({}, "the answer names no tool calls", id="empty answer"),
     pytest.param({"tool_calls": None, "answer": "text"}, "the answer names no tool calls", id="text only"),

@@ -105,7 +105,7 @@ def _call(function: Any, where: str) -> Any:
     try:
         inspect.signature(function).bind()
     except (TypeError, ValueError) as error:
-        reason = "needs arguments; name a list of tools, or a function without arguments that returns a list"
+        reason = "needs arguments; name a list of tools, or a function that returns a list"
         raise UnreadableError(f"{where} {reason}") from error
     try:
         result = function()
