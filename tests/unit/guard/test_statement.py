@@ -11,10 +11,10 @@ from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import commit_message, trailers
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
-from guarding import APPLIES_NOT, HEAD, commit, edit, event, file, judged, statement_proposal
+from guarding import NOT_APPLICABLE, HEAD, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 
-GUIDE = read_trailers(trailers([statement_proposal()], APPLIES_NOT))
+GUIDE = read_trailers(trailers([statement_proposal()], NOT_APPLICABLE))
 CAVEAT = {
     **GUIDE,
     "Phase": "F",
@@ -245,7 +245,7 @@ def decided(message: str, new: bytes, old: bytes = SOURCE, ours: frozenset[str] 
 
 
 def message_of(*lines: str) -> str:
-    return commit_message(several(*lines), APPLIES_NOT, section=None)
+    return commit_message(several(*lines), NOT_APPLICABLE, section=None)
 
 
 def with_list(*lines: str, source: bytes = SOURCE) -> bytes:
