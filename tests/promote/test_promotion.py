@@ -66,7 +66,7 @@ def promote(
             repository=repository,
             project=workspace.root,
             settings=workspace.settings,
-            ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
+            ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
             overrides=overrides,
         )
         _, done = promotion.promote(promoting, forge)
@@ -428,7 +428,7 @@ def test_checkout_is_not_touched(project, hub, forge, state) -> None:
 
 def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
     first, second = promote(project, None), promote(project, None)
-    assert [(one.branch, one.pull_request, one.fresh) for one in (first, second)] == [
+    assert [(entry.branch, entry.pull_request, entry.fresh) for entry in (first, second)] == [
         (BRANCH, None, True),
         (BRANCH, None, False),
     ]
@@ -487,11 +487,11 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
 def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
-    one = statement(**changes)
-    write = write_counterexamples if one["kind"] == "condition" else write_candidates
-    write(project.candidates, one)
+    entry = statement(**changes)
+    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    write(project.candidates, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: {reason}; propose again"):
-        promote(project, forge, wanted=one["id"])
+        promote(project, forge, wanted=entry["id"])
     assert_nothing_done(project, hub)
 
 

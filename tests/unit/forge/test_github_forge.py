@@ -266,16 +266,16 @@ class TestHumansOnly:
 
     def test_forge_has_no_such_operation(self) -> None:
         operations = {name for name in dir(GithubForge) if not name.startswith("_")}
-        asked = {name for name in vars(Forge) if not name.startswith("_")}
-        assert operations == asked | {"close"}
+        methods = {name for name in vars(Forge) if not name.startswith("_")}
+        assert operations == methods | {"close"}
         reads = {"open_pull_requests", "find_pull_request", "review_rule"}
-        assert asked == reads | {"open_draft", "rewrite", "add_label"}
+        assert methods == reads | {"open_draft", "rewrite", "add_label"}
 
 
 def test_importing_the_vocabulary_loads_no_client() -> None:
     code = "import sys, coreloop.forge.protocol; print({'github', 'requests'} & set(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "set()\n"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout == "set()\n"
 
 
 def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:

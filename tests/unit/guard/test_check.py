@@ -232,10 +232,10 @@ def test_ordinary_work_goes_on(promoted: Project, check: Check):
 def test_json_holds_the_reasons_and_what_would_help(promoted: Project, check: Check):
     head = head_of(promoted)
     code, out, _ = check(happened(promoted, head, labels=("automerge",), auto_merge=True), "--json")
-    said = json.loads(out)
-    assert (code, said["passes"], said["coreloop"]) == (1, False, True)
-    assert len(said["reasons"]) == 2
-    assert said["actions"] == [
+    report = json.loads(out)
+    assert (code, report["passes"], report["coreloop"]) == (1, False, True)
+    assert len(report["reasons"]) == 2
+    assert report["actions"] == [
         {"what": "remove_label", "pull": NUMBER, "label": "automerge"},
         {"what": "disable_auto_merge", "pull": NUMBER, "label": None},
     ]

@@ -20,9 +20,9 @@ def function(*lines: str, name: str = "f", end: str = "\n") -> bytes:
 
 
 def inserted(old: bytes, new: bytes, section: str = "Guide", line: int | None = None) -> list[str]:
-    found = changed_lines(old, new, qualname="f", line=line, sections=(section,))
-    assert found.removed == ()
-    return list(found.added)
+    result = changed_lines(old, new, qualname="f", line=line, sections=(section,))
+    assert result.removed == ()
+    return list(result.added)
 
 
 def refused(old: bytes, new: bytes) -> str:
@@ -46,7 +46,14 @@ HAS = function('"""Sum.', "", "Guide", "-----", "- Old.", "", "Notes", "-----", 
         (
             function('"""Sum.', "", "Args:", "    x: y", '"""'),
             function(
-                '"""Sum.', "", "Args:", "    x: y", "", "Guide:", *(f"    {one}" for one in LINES), '"""'
+                '"""Sum.',
+                "",
+                "Args:",
+                "    x: y",
+                "",
+                "Guide:",
+                *(f"    {text_line}" for text_line in LINES),
+                '"""',
             ),
         ),
         (
@@ -187,7 +194,7 @@ def test_no_other_edit_is_told_as_lines(at: int, gone: int, text: str):
     assert new.startswith(head + b"- Old.")
     assert new.endswith(tail)
     middle = new[len(head) + 6 : len(new) - len(tail)].decode()
-    assert [one.strip() for one in middle.split("\n") if one.strip()] == lines
+    assert [text_line.strip() for text_line in middle.split("\n") if text_line.strip()] == lines
 
 
 FIRST = ("- order_id: from get_user().orders[]", "- First: get_user")
@@ -196,8 +203,8 @@ BARE = function('"""Sum.', "", "Args:", "    x: y", '"""')
 
 
 def both_ways(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = changed_lines(old, new, qualname="f", line=None, sections=("Guide",))
-    return found.added, found.removed
+    result = changed_lines(old, new, qualname="f", line=None, sections=("Guide",))
+    return result.added, result.removed
 
 
 def test_lines_at_the_end_of_the_first_block_are_told():
@@ -357,7 +364,7 @@ def test_lines_that_read_otherwise_than_they_look_are_refused(new: bytes):
         both_ways(WITH_LIST if b"get_user" in new else BARE, new)
 
 
-def told(old: bytes, new: bytes, *sections: str) -> str:
+def refusal_of(old: bytes, new: bytes, *sections: str) -> str:
     with pytest.raises(UnprovenError) as reason:
         changed_lines(old, new, qualname="f", line=None, sections=sections or ("Guide",))
     return str(reason.value)
@@ -396,12 +403,12 @@ REWRITTEN = "is removed or rewritten"
     ],
 )
 def test_what_goes_is_bullets_alone(old: bytes, new: bytes, reason: str):
-    assert reason in told(old, new)
+    assert reason in refusal_of(old, new)
 
 
 def test_lines_of_two_phases_stand_in_the_first_block_only():
     new = changed("More.\n", "More.\n\n    Guide\n    -----\n    - When: a.\n", PLAIN)
-    assert "lines of several sections" in told(PLAIN, new, "Guide", "Caveats")
+    assert "lines of several sections" in refusal_of(PLAIN, new, "Guide", "Caveats")
 
 
 def test_a_section_that_would_swallow_another_is_refused():

@@ -106,8 +106,8 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
     ],
 )
 def test_what_is_no_line_of_a_guide(lines, reason):
-    (one,) = reasons(lines)
-    assert reason in one
+    (message,) = reasons(lines)
+    assert reason in message
 
 
 @pytest.mark.parametrize("lines", [LINES, (WHEN, CALL), (CALL,)])
@@ -131,8 +131,8 @@ def test_steps_can_always_be_asked_for_again(lines):
 )
 @pytest.mark.parametrize("lines", [(WHEN, CALL), (CALL,)])
 def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reason):
-    (found,) = reasons(lines, {**GUIDE, name: value})
-    assert found.startswith(reason)
+    (result,) = reasons(lines, {**GUIDE, name: value})
+    assert result.startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -190,5 +190,5 @@ def test_figures_are_those_of_the_trailers(lines, said, name):
 def test_a_rate_fits_when_it_rounds_to_the_count(succeeded, observed, rate, fits):
     line = EVIDENCE.replace("12 of 12", f"{succeeded} of {observed}")
     said = {"Evidence": f"{succeeded} of {observed} requests, lower bound 0.76", "Observed": str(observed)}
-    found = reasons((line,), {**GUIDE, **said, "Success-Rate": rate})
-    assert (found == []) is fits
+    result = reasons((line,), {**GUIDE, **said, "Success-Rate": rate})
+    assert (result == []) is fits

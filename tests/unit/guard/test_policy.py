@@ -39,7 +39,7 @@ def with_trailer(name: str, value: str | None) -> str:
     return re.sub(rf"^{name}: .*$", line, MESSAGE, flags=re.MULTILINE)
 
 
-def told(name: str, value: str | None) -> Decision:
+def decided_with(name: str, value: str | None) -> Decision:
     """The decision when commit and pull request agree on that value."""
     message = with_trailer(name, value)
     return judged(event(body=message), commits=(commit(message),))
@@ -47,7 +47,7 @@ def told(name: str, value: str | None) -> Decision:
 
 def assert_stops(decision: Decision, reason: str) -> None:
     assert decision.claims
-    assert [one for one in decision.reasons if reason in one], decision.reasons
+    assert [given for given in decision.reasons if reason in given], decision.reasons
 
 
 def assert_stops_only_for(decision: Decision, reason: str) -> None:
@@ -277,7 +277,7 @@ def test_a_merge_stops_it():
     ],
 )
 def test_trailers_are_whole_and_agree(name, value, reason):
-    assert_stops(told(name, value), reason)
+    assert_stops(decided_with(name, value), reason)
 
 
 @pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails"])

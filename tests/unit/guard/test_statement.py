@@ -11,7 +11,7 @@ from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import commit_message, trailers
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
-from guarding import NOT_APPLICABLE, HEAD, commit, edit, event, file, judged, statement_proposal
+from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 
 GUIDE = read_trailers(trailers([statement_proposal()], NOT_APPLICABLE))
@@ -196,25 +196,25 @@ def test_trailers_agree_with_each_other(changes, reason):
 
 
 def test_a_caveat_counts_calls():
-    said = {**CAVEAT, "Evidence": "0 of 13 requests, otherwise 100 of 101"}
-    assert reasons("- Always pass axis", said) == [
+    changed_trailers = {**CAVEAT, "Evidence": "0 of 13 requests, otherwise 100 of 101"}
+    assert reasons("- Always pass axis", changed_trailers) == [
         "the trailer Evidence of a caveat counts requests, not calls"
     ]
 
 
 def test_a_statement_as_promote_makes_it_goes_on():
-    one = statement_proposal()
-    made = commit(proposal=one)
-    happened = event(proposal=one)
-    change = file(new=edit(proposal=one))
+    proposal = statement_proposal()
+    made = commit(proposal=proposal)
+    happened = event(proposal=proposal)
+    change = file(new=edit(proposal=proposal))
     assert judged(happened, commits=(made,), files={HEAD: (change,)}).reasons == ()
 
 
 def test_a_statement_of_another_tools_argument_stops_the_pull_request():
-    one = statement_proposal(line="- axis: from show().axis", kind="source")
-    made, happened = commit(proposal=one), event(proposal=one)
+    proposal = statement_proposal(line="- axis: from show().axis", kind="source")
+    made, happened = commit(proposal=proposal), event(proposal=proposal)
     old = SOURCE.replace(b"axis: str)", b"other: str)").replace(b'"axis": axis', b'"axis": other')
-    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=one)),)})
+    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=proposal)),)})
     assert stopped.reasons == ("axis is not an argument of analysis",)
 
 

@@ -252,9 +252,9 @@ REFUND = CategoryRule(label="ORD-refund", any=("환불", "exchange"))
 
 
 def read_statement(folder: Path, settings: Settings | None = None, **changes: Any) -> Proposal:
-    one = statement(**changes)
-    write = write_counterexamples if one["kind"] == "condition" else write_candidates
-    return read_proposal(write(folder / "c.json", one), one["id"], settings or Settings())
+    entry = statement(**changes)
+    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    return read_proposal(write(folder / "c.json", entry), entry["id"], settings or Settings())
 
 
 def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
@@ -363,10 +363,10 @@ def test_tampered_statement_is_refused(tmp_path: Path, changes: dict[str, Any], 
 def test_statement_in_the_file_of_the_other_phase_is_refused(tmp_path: Path, kind: str) -> None:
     line, section = "- company: from search().x", "Guide" if kind == "condition" else "Caveats"
     key, text = statement_key("analysis", line, section), {**APPEND, "section": section, "body": line}
-    one = statement(kind=kind, line=line, key=key, suggested_append=text)
+    entry = statement(kind=kind, line=line, key=key, suggested_append=text)
     write = write_candidates if kind == "condition" else write_counterexamples
     with pytest.raises(RefusedError, match=NOT_OURS):
-        read_proposal(write(tmp_path / "c.json", one), one["id"], Settings())
+        read_proposal(write(tmp_path / "c.json", entry), entry["id"], Settings())
 
 
 HOSTILE_STATEMENT = [
@@ -381,7 +381,7 @@ HOSTILE_STATEMENT = [
 ]
 
 
-@pytest.mark.parametrize("changes", HOSTILE_STATEMENT, ids=[",".join(one) for one in HOSTILE_STATEMENT])
+@pytest.mark.parametrize("changes", HOSTILE_STATEMENT, ids=[",".join(entry) for entry in HOSTILE_STATEMENT])
 def test_foreign_text_of_a_statement_is_shown_to_nobody(tmp_path: Path, changes: dict[str, Any]) -> None:
     try:
         said = words(read_statement(tmp_path, **changes))
