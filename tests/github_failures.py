@@ -27,16 +27,16 @@ def _headers(named: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in named.items()}
 
 
-TOKEN = "put a valid one into GITHUB_TOKEN or GH_TOKEN"
+TOKEN = "set GITHUB_TOKEN or GH_TOKEN to a valid token"
 RIGHTS = "give it access to the repository: contents and pull requests, read and write"
 REPO = "check repo and base under forge: in coreloop.yaml, and that the token may see the repository"
-ROUTE = "check GITHUB_API_URL, and any proxy on the way"
+ROUTE = "check GITHUB_API_URL and any proxy"
 NETWORK = "check the network and GITHUB_API_URL, then run the same command again"
-LATER = "run the same command again later; it goes on where it stopped"
-CORRECT = "put that right and run the same command again"
-LIMIT = "GitHub's rate limit is used up"
-ODD = "the answer is not what GitHub's API promises"
-DOWN = "GitHub is out of order"
+LATER = "run the same command again later; it continues where it stopped"
+CORRECT = "correct this and run the same command again"
+LIMIT = "GitHub's rate limit is exceeded"
+ODD = "the answer does not match GitHub's API"
+DOWN = "GitHub is unavailable"
 LOST = "the connection failed"
 
 NO_ACCESS = "Resource not accessible by integration"
@@ -73,12 +73,12 @@ FAILURES = [
     ("invalid-told-as-text", said(422, "Validation Failed", "The title is too long"),
      ForgeRefusedError, f"GitHub refused (422: Validation Failed; The title is too long); {CORRECT}"),
     ("no-drafts", said(422, NO_DRAFTS),
-     ForgeRefusedError, "this repository cannot have drafts, and coreloop opens nothing else "
+     ForgeRefusedError, "this repository does not support drafts, and coreloop opens only drafts "
                         f"(422: {NO_DRAFTS}); open the pull request from the pushed branch by hand"),
     ("exists", said(422, "Validation Failed", EXISTS),
      PullRequestExistsError, "the branch has an open pull request "
                              f"(422: Validation Failed; {EXISTS['message']}); "
-                             "look at that one on GitHub, and close it if it is not wanted"),
+                             "review it on GitHub, and close it if it is not needed"),
     ("many-lines", said(422, "first\n\x1b[31msecond\u202e\tthird" + "x" * 300),
      ForgeRefusedError, f"GitHub refused (422: {('first [31msecond third' + 'x' * 300)[:199]}…); {CORRECT}"),
     ("server-error", said(500, ""), ForgeUnavailableError, f"{DOWN} (500); {LATER}"),
@@ -103,6 +103,6 @@ FAILURES = [
     ("sent-elsewhere", raw(b"{}", 301, Location="http://elsewhere.example/x"),
      ForgeAnswerError, f"{ODD} (RuntimeError); {ROUTE}"),
     ("moved-for-now", raw(b"{}", 307, Location="http://elsewhere.example/x"), ForgeNotFoundError,
-     "the repository has moved (307); write its present name to repo under forge: in coreloop.yaml"),
+     "the repository has moved (307); set forge: repo to its current name in coreloop.yaml"),
 ]
 # fmt: on

@@ -1,4 +1,4 @@
-"""Pull requests for the guard: promote's, as values and as GitHub's payloads, and how to spoil it."""
+"""Promotions' pull requests for tests of the guard, as values and as GitHub's payloads."""
 
 import json
 import tempfile
@@ -22,7 +22,7 @@ REPO = "octo/tools"
 NUMBER = 7
 HEAD, BASE = "a" * 40, "b" * 40
 REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
-APPLIES_NOT = Replay(ReplayVerdict.NOT_APPLICABLE, ())
+NOT_APPLICABLE = Replay(ReplayVerdict.NOT_APPLICABLE, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
 PEOPLE = ("A Tester", "tester@example.org") * 2
@@ -45,22 +45,23 @@ def statement_proposal(**changes: Any) -> Proposal:
 
 def edit(source: bytes = SOURCE, *, proposal: Proposal | None = None) -> bytes:
     """The file as promote would write it."""
-    one = proposal or candidate_proposal()
-    edited = append_to_section(source, one.symbol, one.section, one.lines)
+    proposal = proposal or candidate_proposal()
+    edited = append_to_section(source, proposal.symbol, proposal.section, proposal.lines)
     assert isinstance(edited, Edited), edited
     return edited.source
 
 
 def replay_of(proposal: Proposal) -> Replay:
-    """What a replay says of it; a statement has nothing to repeat."""
-    return REPLAY if proposal.steps else APPLIES_NOT
+    """The replay of a proposal; a statement has no steps to repeat."""
+    return REPLAY if proposal.steps else NOT_APPLICABLE
 
 
 def commit(message: str | None = None, *, proposal: Proposal | None = None, **changes: Any) -> Commit:
     """The one commit of a promotion."""
-    one = proposal or candidate_proposal()
-    written = commit_message([one], replay_of(one), section=None) if message is None else message
-    return replace(Commit(HEAD, 0, written, (BASE,), PEOPLE), **changes)
+    proposal = proposal or candidate_proposal()
+    if message is None:
+        message = commit_message([proposal], replay_of(proposal), section=None)
+    return replace(Commit(HEAD, 0, message, (BASE,), PEOPLE), **changes)
 
 
 def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileChange:
@@ -71,14 +72,14 @@ def file(old: bytes = SOURCE, new: bytes | None = None, **changes: Any) -> FileC
 
 def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
     """The pull request of a promotion."""
-    one = proposal or candidate_proposal()
+    proposal = proposal or candidate_proposal()
     good = ReportedPull(
         number=NUMBER,
-        title=pull_request_title([one]),
-        body=f"Text.\n\n{trailers([one], replay_of(one))}\n",
+        title=pull_request_title([proposal]),
+        body=f"Text.\n\n{trailers([proposal], replay_of(proposal))}\n",
         draft=True,
         author=MAKER,
-        branch=branch_name(one, {}),
+        branch=branch_name(proposal, {}),
         head_sha=HEAD,
         base="main",
         base_sha=BASE,
@@ -90,13 +91,13 @@ def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
 
 
 def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) -> PullRequestEvent:
-    """What happened to it; what is no field of the event is one of the pull request."""
+    """An event of the pull request; other changes are fields of the pull request."""
     own = {name: changes.pop(name) for name in ("former_title", "label") if name in changes}
     return PullRequestEvent(action=action, sender=sender, pull=pull(**changes), **own)
 
 
 def facts(**changes: Any) -> Facts:
-    """What git says of it."""
+    """The facts of a promotion."""
     good = Facts(commits=(commit(),), files={HEAD: (file(),)}, settings=Settings())
     return replace(good, **changes)
 
@@ -107,29 +108,29 @@ def approval(reviewer: Account = REVIEWER, state: str = "APPROVED", sha: str = H
 
 
 def judged(happened: PullRequestEvent | None = None, **changes: Any) -> Decision:
-    """The decision on a promotion of which some facts are others."""
+    """The decision on a promotion with some facts changed."""
     return decide(happened or event(), facts(**changes))
 
 
 def ordinary_event(action: str = "synchronize", **changes: Any) -> PullRequestEvent:
-    """Somebody's own work."""
+    """An event of an ordinary pull request."""
     plain = {"title": "fix: a typo", "branch": "fix-typo", "body": "", "labels": ()}
     return event(action, **{**plain, **changes})
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A pull request's payload as GitHub sends it, as far as it matters."""
+    """A pull request's payload as GitHub sends it, with the relevant fields."""
 
     happened: PullRequestEvent
 
     def as_json(self) -> dict[str, Any]:
-        one = self.happened.pull
-        there = REPO if one.same_repo else "mallory/tools"
+        pull = self.happened.pull
+        repo = REPO if pull.same_repo else "mallory/tools"
         wrapped: dict[str, Any] = {
             "action": self.happened.action,
-            "number": one.number,
-            "pull_request": pull_json(one, there),
+            "number": pull.number,
+            "pull_request": pull_json(pull, repo),
             "sender": account_json(self.happened.sender),
             "repository": {"full_name": REPO},
         }
@@ -144,28 +145,28 @@ class Payload:
         return path
 
 
-def pull_json(one: ReportedPull, there: str = REPO) -> dict[str, Any]:
+def pull_json(pull: ReportedPull, repo: str = REPO) -> dict[str, Any]:
     """A pull request as the API shows it."""
     return {
-        "number": one.number,
-        "title": one.title,
-        "body": one.body,
-        "draft": one.draft,
-        "user": account_json(one.author),
-        "head": {"ref": one.branch, "sha": one.head_sha, "repo": {"full_name": there}},
-        "base": {"ref": one.base, "sha": one.base_sha, "repo": {"full_name": REPO}},
-        "labels": [{"name": label} for label in one.labels],
-        "auto_merge": {"merge_method": "squash"} if one.auto_merge else None,
+        "number": pull.number,
+        "title": pull.title,
+        "body": pull.body,
+        "draft": pull.draft,
+        "user": account_json(pull.author),
+        "head": {"ref": pull.branch, "sha": pull.head_sha, "repo": {"full_name": repo}},
+        "base": {"ref": pull.base, "sha": pull.base_sha, "repo": {"full_name": REPO}},
+        "labels": [{"name": label} for label in pull.labels],
+        "auto_merge": {"merge_method": "squash"} if pull.auto_merge else None,
     }
 
 
-def review_json(one: Review) -> dict[str, Any]:
+def review_json(review: Review) -> dict[str, Any]:
     """A review as the API lists it."""
-    url = f"https://api.github.com/repos/{REPO}/pulls/{one.pull}"
+    url = f"https://api.github.com/repos/{REPO}/pulls/{review.pull}"
     return {
-        "user": account_json(one.reviewer),
-        "state": one.state,
-        "commit_id": one.commit,
+        "user": account_json(review.reviewer),
+        "state": review.state,
+        "commit_id": review.commit,
         "pull_request_url": url,
     }
 

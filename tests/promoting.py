@@ -153,8 +153,8 @@ def write_candidates(path: Path, *candidates: dict[str, Any], **changes: Any) ->
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
         "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "candidates": [one for one in entries if "line" not in one],
-        "statements": [one for one in entries if "line" in one],
+        "candidates": [entry for entry in entries if "line" not in entry],
+        "statements": [entry for entry in entries if "line" in entry],
         "ids": {},
         **changes,
     }
@@ -169,8 +169,8 @@ def write_counterexamples(path: Path, *entries: dict[str, Any], **changes: Any) 
         "schema_version": 1,
         "generated_at": "2026-04-25T03:00:00+00:00",
         "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "counterexamples": [one for one in entries if "line" not in one],
-        "statements": [one for one in entries if "line" in one],
+        "counterexamples": [entry for entry in entries if "line" not in entry],
+        "statements": [entry for entry in entries if "line" in entry],
         "ids": {},
         **changes,
     }

@@ -79,6 +79,6 @@ def test_framework_that_the_environment_lacks_is_named() -> None:
     with pytest.raises(ReachError) as caught:
         read_description(command, Path(), "find_orders")
     assert str(caught.value) == (
-        f"reach: fastmcp is not installed for {python}, or in a version that cannot be read (No module named "
+        f"reach: fastmcp is not installed for {python}, or its version is not supported (No module named "
         "'fastmcp'); set reach: python in coreloop.yaml to the interpreter that runs the tools"
     )

@@ -93,8 +93,8 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
     shop: Shop, entry: Entry, figures: tuple[str, str, str], tmp_path: Path
 ) -> None:
     first = entry(shop)
-    asked = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
-    asked += first.get("example_questions", ())
+    questions = [one["question"] for failing in shop.entries(KIND) for one in failing["examples"]]
+    questions += first.get("example_questions", ())
     lines = first["suggested_append"]["body"].splitlines()
     before = descriptions(shop.folder)
 
@@ -118,8 +118,8 @@ def test_confirmed_caveat_is_one_commit_that_the_next_refine_knows(
     assert received.replace(f" {' '.join(lines)}", "") == sent_before != received
     assert {**after, TOOL: ""} == {**before, TOOL: ""}
     sent = git(shop.remote, "show", "--format=", branch)
-    assert asked
-    assert not any(text in sent + message for text in asked)
+    assert questions
+    assert not any(text in sent + message for text in questions)
     templates = [one["error_template"] for one in shop.entries(KIND) if one["error_template"]]
     assert templates
     assert not any(text in sent + message for text in templates)

@@ -138,10 +138,10 @@ NOT_REQUIRED = [
     pytest.param({"main": 0}, {}, "main is not protected", id="pull request without approvals"),
     pytest.param({"main": None}, {}, "main is not protected", id="ruleset about deletion only"),
     pytest.param(
-        {}, {"main": 0}, "the protection of main does not ask for one", id="classic with 0 approvals"
+        {}, {"main": 0}, "the protection of main does not require a review", id="classic with 0 approvals"
     ),
     pytest.param(
-        {}, {"main": None}, "the protection of main does not ask for one", id="classic without reviews"
+        {}, {"main": None}, "the protection of main does not require a review", id="classic without reviews"
     ),
 ]
 
@@ -164,8 +164,7 @@ def test_protection_that_only_administrators_read_is_unknown(
     github.rights = "write"
     github.protections = {"main": 1}
     assert forge.review_rule("main") == ReviewUnknown(
-        "the token may not read the branch protection (404: Not Found); "
-        "one with read access to administration may"
+        "the token may not read the branch protection (404: Not Found); give it read access to administration"
     )
 
 

@@ -31,10 +31,10 @@ def api(github: GithubStandIn):
         yield api
 
 
-def written(said: dict[str, bytes], folder: Path) -> dict[str, Path]:
-    for name, content in said.items():
+def written(answers: dict[str, bytes], folder: Path) -> dict[str, Path]:
+    for name, content in answers.items():
         (folder / name).write_bytes(content)
-    return {name: folder / name for name in said}
+    return {name: folder / name for name in answers}
 
 
 def test_all_reviews_are_gathered_and_read_back(
@@ -44,7 +44,7 @@ def test_all_reviews_are_gathered_and_read_back(
     for _ in range(130):
         github.add_review(1, "maintainer", "COMMENTED", pull.head_sha)
     github.add_review(1, "maintainer", "APPROVED", pull.head_sha)
-    paths = written(gather(api, {1}, needed=1), tmp_path)
+    paths = written(gather(api, {1}, required=1), tmp_path)
     reviews = read_reviews(paths["reviews"])
     assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (131, "APPROVED", 1)
     assert reviews[-1].reviewer.human
@@ -56,9 +56,9 @@ def test_all_reviews_are_gathered_and_read_back(
 
 
 def test_a_number_that_is_no_pull_request_is_left_out_unless_it_is_the_one(api: GithubApi) -> None:
-    assert json.loads(gather(api, {7}, needed=None)["pulls"]) == []
+    assert json.loads(gather(api, {7}, required=None)["pulls"]) == []
     with pytest.raises(ForgeNotFoundError, match="cannot read #7"):
-        gather(api, {7}, needed=7)
+        gather(api, {7}, required=7)
 
 
 def test_a_label_is_taken_off_and_one_that_is_gone_is_no_error(github: GithubStandIn, api: GithubApi) -> None:
@@ -73,7 +73,7 @@ def test_an_unprotected_branch_gets_the_wanted_rules(github: GithubStandIn, api:
     wanted = read_wanted(ROOT / FILE)
     current = read_current(api, "main")
     assert current.protection is None
-    assert {one.rule for one in differences(wanted, current)} == {
+    assert {entry.rule for entry in differences(wanted, current)} == {
         "required check block-coreloop-auto-merge",
         "required_approving_review_count",
         "require_code_owner_reviews",
@@ -101,7 +101,7 @@ def test_stricter_rules_and_those_that_the_file_does_not_name_stay(
     github.put["main"] = stricter
     github.allow_auto_merge = False
     current = read_current(api, "main")
-    assert [(one.rule, one.now, one.wanted) for one in differences(wanted, current)] == [
+    assert [(entry.rule, entry.now, entry.wanted) for entry in differences(wanted, current)] == [
         ("required check block-coreloop-auto-merge", False, True),
         ("require_code_owner_reviews", False, True),
     ]
@@ -125,7 +125,7 @@ def test_a_check_that_any_app_may_report_is_a_difference(github: GithubStandIn, 
     weak = protection_body(wanted, read_current(api, "main"))
     weak["required_status_checks"]["checks"][0]["app_id"] = -1
     github.put["main"] = weak
-    (found,) = (one for one in differences(wanted, read_current(api, "main")) if "check" in one.rule)
+    (found,) = (entry for entry in differences(wanted, read_current(api, "main")) if "check" in entry.rule)
     assert found.rule == "required check block-coreloop-auto-merge"
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from coreloop.errors import RefusedError, UsageError
 from coreloop.forge.protocol import Forge
-from coreloop.guard.facts import Asked, check_event
+from coreloop.guard.facts import CheckInputs, check_event
 from coreloop.guard.policy import Decision
 from coreloop.history.promotions import promotions
 from coreloop.history.trailers import read_promoted
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.promote.branch import published_keys
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.plan import Leave, Plan
+from coreloop.promote.plan import Overrides, Plan
 from coreloop.promote.promotion import Done, promote
 from coreloop.promote.run import PromoteRequest, _promoting, plan_promotion
 from coreloop.promote.selection import Selection, select_tool
@@ -33,7 +33,7 @@ KINDS = {SOURCE_LINE: "source", FIRST: "order", ONCE: "once"}
 VALUES = {"n_ok": 58, "n": 61, "other_ok": 0, "other_n": 0}
 
 
-def said(line: str, number: int, **changes: Any) -> dict[str, Any]:
+def statement_entry(line: str, number: int, **changes: Any) -> dict[str, Any]:
     """A statement about ``analysis``; what is of no other kind is a condition."""
     kind = KINDS.get(line, "condition")
     more = {"sides": VALUES, "held": VALUES} if kind == "source" else {}
@@ -52,7 +52,7 @@ def hub(github: GithubStandIn, project: Project, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture
 def workspace(project: Project) -> Workspace:
     project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "first-block"}}))
-    write(project, [said(FIRST, 1), said(ONCE, 2)], [said(ALWAYS, 1)])
+    write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [statement_entry(ALWAYS, 1)])
     return open_workspace(project.root)
 
 
@@ -90,10 +90,10 @@ def judged(project: Project, hub: GithubStandIn, branch: str, folder: Path) -> D
     """What the guard says of the pull request of a branch."""
     project.git("fetch", "--quiet", "origin")
     head, base = project.heads()[branch], project.heads()["main"]
-    pull = next(one for one in hub.pulls if one.branch == branch)
+    pull = next(entry for entry in hub.pulls if entry.branch == branch)
     happened = event(title=pull.title, body=pull.body, branch=branch, head_sha=head, base_sha=base)
     path = Payload(happened).write(folder / "event.json")
-    return check_event(Asked(event=path, event_name="pull_request", folder=project.root))
+    return check_event(CheckInputs(event=path, event_name="pull_request", folder=project.root))
 
 
 def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
@@ -102,7 +102,7 @@ def test_all_that_is_known_about_a_tool_is_one_commit_that_the_guard_lets_pass(
     plan, done = run(project, workspace, forge)
 
     assert plan is not None
-    assert [one.lines[0] for one in plan.proposals] == [FIRST, ONCE, ALWAYS]
+    assert [entry.lines[0] for entry in plan.proposals] == [FIRST, ONCE, ALWAYS]
     assert done.branch == "skill/docstring-analysis-general-20260425"
     assert listed(project, done.branch) == [FIRST, ONCE, ALWAYS]
     assert project.git("rev-list", "--count", f"main..origin/{done.branch}") == "1"
@@ -122,8 +122,8 @@ def test_what_was_merged_is_known_by_each_key_and_not_proposed_again(project, wo
     merge(project, hub, done.branch)
     with WritableRepository(project.root) as repository:
         merged = promotions(repository.log(repository.base("main")))
-    assert {one.key for one in merged} == {one.key for one in plan.proposals}
-    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*promoted already"):
+    assert {entry.key for entry in merged} == {entry.key for entry in plan.proposals}
+    with pytest.raises(RefusedError, match=r"nothing about analysis can be promoted: .*already promoted"):
         select_tool(workspace, "analysis", None)
 
 
@@ -138,23 +138,23 @@ def test_a_second_run_finds_what_the_first_one_made(project, workspace, hub, for
 def test_another_promotion_of_the_docstring_is_refused_with_what_to_do(
     project, workspace, hub, forge
 ) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
     heads = project.heads()
-    write(project, [said(ONCE, 2)], [])
+    write(project, [statement_entry(ONCE, 2)], [])
     for plan in (lambda: run(project, workspace, forge), lambda: plan_promotion(workspace, ASK)):
         project.git("fetch", "--quiet", "origin")
-        with pytest.raises(RefusedError, match=r"changes tools/finance.py::analysis already; .* --extend"):
+        with pytest.raises(RefusedError, match=r"already changes tools/finance.py::analysis; .* --extend"):
             plan()
     assert (project.heads(), len(hub.pulls)) == (heads, 1)
 
 
 def test_an_open_promotion_grows_on_the_newest_base(project, workspace, hub, forge, tmp_path) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     _, first = run(project, workspace, forge)
     project.commit({"README.md": "more"}, "theirs")
     project.git("push", "--quiet", "origin", "main")
-    write(project, [said(ONCE, 2)], [said(ALWAYS, 1)])
+    write(project, [statement_entry(ONCE, 2)], [statement_entry(ALWAYS, 1)])
 
     _, grown = run(project, workspace, forge, replace(ASK, extend=True))
 
@@ -203,9 +203,9 @@ def test_a_reviewers_work_on_the_branch_is_never_written_over(project, workspace
     project.git("push", "--quiet", "origin", f"HEAD:{done.branch}")
     project.git("switch", "--quiet", "main")
     heads = project.heads()
-    write(project, [said(SOURCE_LINE, 3)], [])
+    write(project, [statement_entry(SOURCE_LINE, 3)], [])
     for hosted in (forge, None):
-        with pytest.raises(RefusedError, match=r"already, and has other commits than coreloop's"):
+        with pytest.raises(RefusedError, match=r", and has other commits than coreloop's"):
             run(project, workspace, hosted, replace(ASK, extend=True))
     assert project.heads() == heads
 
@@ -213,17 +213,17 @@ def test_a_reviewers_work_on_the_branch_is_never_written_over(project, workspace
 def test_a_line_of_an_earlier_promotion_gives_way_to_a_better_one(
     project, workspace, hub, forge, tmp_path
 ) -> None:
-    write(project, [said(FIRST, 1)], [said(ALWAYS, 1)])
+    write(project, [statement_entry(FIRST, 1)], [statement_entry(ALWAYS, 1)])
     merge(project, hub, run(project, workspace, forge)[1].branch)
     better = "- Always pass company and axis"
-    write(project, [], [said(better, 2)])
+    write(project, [], [statement_entry(better, 2)])
 
     plan, done = run(project, workspace, forge)
 
     assert plan is not None
     assert plan.edited.removed == (ALWAYS,)
     assert listed(project, done.branch) == [FIRST, better]
-    assert f"Gives way: `{ALWAYS}`" in hub.pulls[-1].body
+    assert f"Replaces: `{ALWAYS}`" in hub.pulls[-1].body
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
@@ -233,7 +233,7 @@ def test_a_line_that_a_person_wrote_never_gives_way(project, workspace, hub, for
     )
     project.commit({FILE: source}, "theirs")
     project.git("push", "--quiet", "origin", "main")
-    with pytest.raises(RefusedError, match=r"a person wrote '- Always pass axis' there"):
+    with pytest.raises(RefusedError, match=r"a person wrote '- Always pass axis', on the same subject"):
         run(project, workspace, forge)
     assert list(project.heads()) == ["main"]
 
@@ -245,7 +245,7 @@ def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
     with_line = source.replace(b"company.\n", b"company.\n\n    - Always pass axis\n", 1)
     project.commit({FILE: with_line}, "theirs")
     project.git("push", "--quiet", "origin", "main")
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     _, done = run(project, workspace, forge)
     project.git("fetch", "--quiet", "origin")
     project.git("switch", "--quiet", "--detach", f"origin/{done.branch}")
@@ -256,25 +256,29 @@ def test_the_guard_stops_a_promotion_that_takes_a_persons_line_out(
     project.git("switch", "--quiet", "main")
     decision = judged(project, hub, done.branch, tmp_path)
     assert any(
-        "- Always pass axis is removed, which no promotion put there" in one for one in decision.reasons
+        "- Always pass axis is removed, but no promotion added it" in entry for entry in decision.reasons
     )
 
 
 def test_what_is_left_out_is_told_with_the_reason(project, workspace) -> None:
-    weak = said(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
-    same = said("- Always pass company and axis", 5)
-    write(project, [said(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")], [said(ALWAYS, 1), same])
+    weak = statement_entry(SOURCE_LINE, 4, suggested_append=None, refused="weak: it is the user's to give")
+    same = statement_entry("- Always pass company and axis", 5)
+    write(
+        project,
+        [statement_entry(FIRST, 1), weak, candidate(id="cand-2026-04-25-007")],
+        [statement_entry(ALWAYS, 1), same],
+    )
     chosen = select_tool(workspace, "analysis", None)
-    assert [one.lines[0] for one in chosen.proposals] == [FIRST, ALWAYS]
+    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ALWAYS]
     assert chosen.left_out == (
         "cand-2026-04-25-004: weak: it is the user's to give",
         "cand-2026-04-25-007: a sequence is replayed, so it is promoted alone, with --id",
-        "ce-2026-04-25-005: another line says the same, or more",
+        "ce-2026-04-25-005: another line says the same or more",
     )
 
 
 def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) -> None:
-    with pytest.raises(UsageError, match="nothing is said about scan; pattern and refine print the tools"):
+    with pytest.raises(UsageError, match="no entry about scan; pattern and refine print the tools"):
         select_tool(workspace, "scan", None)
     for path in (project.root / "data/audit").rglob("*.json"):
         path.unlink()
@@ -285,8 +289,8 @@ def test_a_tool_that_nothing_is_said_about_is_a_known_error(project, workspace) 
 def test_sections_are_promoted_one_at_a_time(project, workspace) -> None:
     project.settle(json.dumps({"reach": REACH, "docstring": {"placement": "section"}}))
     chosen: Selection = select_tool(open_workspace(project.root), "analysis", None)
-    assert [one.lines[0] for one in chosen.proposals] == [FIRST, ONCE]
-    assert chosen.left_out == ("ce-2026-04-25-001: it is for Caveats: run again once this is merged",)
+    assert [entry.lines[0] for entry in chosen.proposals] == [FIRST, ONCE]
+    assert chosen.left_out == ("ce-2026-04-25-001: it is for Caveats: run again after this is merged",)
 
 
 def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, hub, forge) -> None:
@@ -295,33 +299,33 @@ def test_branches_of_a_docstring_are_told_by_their_trailers(project, workspace, 
     with WritableRepository(project.root) as repository:
         here = published_keys(repository, f"{FILE}::analysis", fetch=True)
         other = published_keys(repository, f"{FILE}::show", fetch=True)
-    assert (set(here[done.branch]), other) == ({one.key for one in plan.proposals}, {})
+    assert (set(here[done.branch]), other) == ({entry.key for entry in plan.proposals}, {})
 
 
 def test_nothing_is_chosen_where_nothing_is_named(workspace) -> None:
-    with pytest.raises(UsageError, match="say what to promote: --tool NAME, or"):
-        plan_promotion(workspace, PromoteRequest(leave=Leave()))
+    with pytest.raises(UsageError, match="specify what to promote: --tool NAME, or"):
+        plan_promotion(workspace, PromoteRequest(overrides=Overrides()))
 
 
 def test_a_better_line_takes_the_place_of_the_open_one_about_the_same(
     project, workspace, hub, forge, tmp_path
 ) -> None:
-    write(project, [said(FIRST, 1)], [said(ALWAYS, 1)])
+    write(project, [statement_entry(FIRST, 1)], [statement_entry(ALWAYS, 1)])
     run(project, workspace, forge)
     better = "- Always pass company and axis"
-    write(project, [], [said(better, 2)])
+    write(project, [], [statement_entry(better, 2)])
     _, done = run(project, workspace, forge, replace(ASK, extend=True))
     assert listed(project, done.branch) == [FIRST, better]
     assert judged(project, hub, done.branch, tmp_path).passes
 
 
 def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, hub, forge) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
     hub.pulls[0].draft = False
     heads = project.heads()
-    write(project, [said(ONCE, 2)], [])
-    with pytest.raises(RefusedError, match="is out of draft, so it stays as it is"):
+    write(project, [statement_entry(ONCE, 2)], [])
+    with pytest.raises(RefusedError, match="is ready for review and cannot grow"):
         run(project, workspace, forge, replace(ASK, extend=True))
     assert project.heads() == heads
 
@@ -329,10 +333,10 @@ def test_a_pull_request_that_is_out_of_draft_does_not_grow(project, workspace, h
 def test_a_run_that_ended_before_the_text_was_new_is_finished_by_the_next(
     project, workspace, hub, forge, tmp_path
 ) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     _, first = run(project, workspace, forge)
     old = hub.pulls[0].title, hub.pulls[0].body
-    write(project, [said(FIRST, 1), said(ONCE, 2)], [])
+    write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
     run(project, workspace, forge, replace(ASK, extend=True))
     hub.pulls[0].title, hub.pulls[0].body = old  # as if GitHub had been away
     assert not judged(project, hub, first.branch, tmp_path).passes
@@ -353,19 +357,19 @@ def test_a_branch_that_is_made_again_asks_for_a_review_before_its_draft_opens(
 
 
 def test_lines_that_nobody_measured_are_not_allowed_by_an_earlier_run(project, workspace, hub, forge) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
     project.settle("{}")
-    write(project, [said(ONCE, 2)], [])
+    write(project, [statement_entry(ONCE, 2)], [])
     unmeasured = open_workspace(project.root)
     with pytest.raises(RefusedError, match="reach: unmeasured"):
         run(project, unmeasured, forge, replace(ASK, extend=True))
 
 
 def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, workspace, hub, forge) -> None:
-    write(project, [said(FIRST, 1)], [])
+    write(project, [statement_entry(FIRST, 1)], [])
     run(project, workspace, forge)
-    write(project, [said(FIRST, 1), said(ONCE, 2)], [])
+    write(project, [statement_entry(FIRST, 1), statement_entry(ONCE, 2)], [])
     run(project, workspace, forge, replace(ASK, extend=True))
     assert (
         hub.pulls[0].body.count("difference 0.30 (0.12 to 0.49), q 0.003 | 12 of 14, 10 of 21 | 12.3 |") == 2
@@ -374,7 +378,9 @@ def test_evidence_that_is_at_hand_is_kept_where_a_promotion_grows(project, works
 
 def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, forge) -> None:
     write_candidates(project.candidates, candidate())
-    asked = PromoteRequest(path=project.candidates, wanted=candidate()["id"], leave=Leave(unverified=True))
+    asked = PromoteRequest(
+        path=project.candidates, wanted=candidate()["id"], overrides=Overrides(unverified=True)
+    )
     with WritableRepository(workspace.root) as repository:
         proposals = plan_promotion(workspace, asked).plan.proposals
         promote(_promoting(workspace, proposals, repository, asked, confirmed=True), forge)
@@ -382,7 +388,7 @@ def test_a_dry_run_refuses_what_a_confirmed_one_would(project, workspace, hub, f
     text = candidate()["suggested_append"]["body"].replace("12 of 12", "20 of 20")
     other = {**candidate()["suggested_append"], "body": text}
     write_candidates(project.candidates, candidate(n_observed=20, suggested_append=other))
-    with pytest.raises(RefusedError, match="holds another text or other figures"):
+    with pytest.raises(RefusedError, match="has other text or figures"):
         plan_promotion(workspace, asked)
 
 

@@ -65,15 +65,15 @@ def test_every_verdict_trailer_and_label_is_on_the_page() -> None:
         "has no target",
         "has no text",
         "the docstring has these lines already",
-        "is promoted already",
+        "is already promoted",
         "was promoted and reverted",
         "no review is required",
-        "nobody knows whether a review is",
+        "it is unknown whether a review is required",
         "closed without a merge",
         "this clone is shallow",
         "is not a regular file in",
         "exists and is not coreloop's",
-        "is pushed; the same command goes on from there",
+        "is pushed; run the same command to continue",
     ],
 )
 def test_refusal_in_the_table_is_one_that_the_code_makes(said: str) -> None:

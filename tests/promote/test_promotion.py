@@ -14,7 +14,7 @@ from coreloop.project.workspace import open_workspace
 from coreloop.promote import plan, promotion
 from coreloop.promote.asking import ask_again
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.plan import Leave
+from coreloop.promote.plan import Overrides
 from coreloop.promote.promotion import Done
 from coreloop.promote.proposal import read_proposal
 from github_stand_in import GithubStandIn, Reply
@@ -39,7 +39,7 @@ from promoting import (
 )
 
 NOBODY = "http://127.0.0.1:1/api/ask"
-UNVERIFIED = Leave(unverified=True)
+UNVERIFIED = Overrides(unverified=True)
 
 
 @pytest.fixture
@@ -55,7 +55,9 @@ def settle(project: Project, **settings: Any) -> None:
     (project.root / "coreloop.yaml").write_text(json.dumps({"reach": REACH, **settings}))
 
 
-def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wanted: str = ID) -> Done:
+def promote(
+    project: Project, forge: Forge | None, overrides: Overrides = UNVERIFIED, wanted: str = ID
+) -> Done:
     """What the command does with --confirm."""
     workspace = open_workspace(project.root)
     with WritableRepository(workspace.root) as repository:
@@ -64,8 +66,8 @@ def promote(project: Project, forge: Forge | None, leave: Leave = UNVERIFIED, wa
             repository=repository,
             project=workspace.root,
             settings=workspace.settings,
-            ask=lambda one: ask_again(one, workspace, runs=None, confirmed=True),
-            leave=leave,
+            ask=lambda entry: ask_again(entry, workspace, runs=None, confirmed=True),
+            overrides=overrides,
         )
         _, done = promotion.promote(promoting, forge)
     return done
@@ -83,7 +85,7 @@ def assert_nothing_done(project: Project, github: GithubStandIn) -> None:
 def test_promotion_is_one_commit_one_branch_one_draft(project, hub, forge) -> None:
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        done = promote(project, forge, Leave())
+        done = promote(project, forge, Overrides())
     assert (done.branch, done.fresh, done.pull_request.draft) == (BRANCH, True, True)
     assert sorted(project.heads()) == ["main", BRANCH]
     project.git("fetch", "--quiet", "origin")
@@ -120,7 +122,7 @@ FAULTS = [
     pytest.param(Reply(500, {}), STOPS, NOTED, "unavailable", "the endpoint answered 500", id="500"),
     pytest.param(SLOW, STOPS, NOTED, "unavailable", "the endpoint did not answer in time", id="slow"),
     pytest.param(
-        Reply(200, b"<html>"), STOPS, NOTED, "unavailable", "no JSON of the known form", id="garbage"
+        Reply(200, b"<html>"), STOPS, NOTED, "unavailable", "not JSON of the expected form", id="garbage"
     ),
     pytest.param({}, STOPS, NOTED, "unavailable", "the answer names no tool calls", id="empty"),
     pytest.param(OTHER, STOPS, STOPS, "not_reproduced", "the agent took other steps", id="wrong sequence"),
@@ -136,10 +138,10 @@ def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict
         settle(project, replay={"url": url, "timeout_s": 0.1 if answer is SLOW else 20})
         if (with_flag if allowed else without) == STOPS:
             with pytest.raises(RefusedError, match=f"replay: {verdict} .*{reason}"):
-                promote(project, forge, Leave(unverified=allowed))
+                promote(project, forge, Overrides(unverified=allowed))
             assert_nothing_done(project, hub)
             return
-        promote(project, forge, Leave(unverified=allowed))
+        promote(project, forge, Overrides(unverified=allowed))
     [pull] = hub.pulls
     assert read_trailers(pull.body)["Replay"] == verdict
     assert ("> **Note:** replay: " in pull.body) == (with_flag == NOTED)
@@ -150,9 +152,9 @@ def test_one_of_three_runs_is_not_enough_without_leave(project, hub, forge) -> N
     with Agent(GOOD, OTHER, OTHER) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
         with pytest.raises(RefusedError, match=r"inconclusive \(1 of 3 runs agree"):
-            promote(project, forge, Leave())
+            promote(project, forge, Overrides())
         assert_nothing_done(project, hub)
-        promote(project, forge, Leave(unverified=True))
+        promote(project, forge, Overrides(unverified=True))
     assert read_trailers(hub.pulls[0].body)["Replay"] == "inconclusive"
 
 
@@ -168,19 +170,19 @@ SHORT = [
 @pytest.mark.parametrize(
     ("reach", "reason"),
     [
-        pytest.param({}, "unmeasured, nobody knows", id="unmeasured"),
+        pytest.param({}, "unmeasured, so it is unknown", id="unmeasured"),
         pytest.param({"command": SHORT}, "3 new lines not in the description", id="left out"),
     ],
 )
 def test_reach_decides(project, hub, forge, reach, reason: str, allowed: bool) -> None:
     settle(project, reach=reach)
-    leave = Leave(unreached=allowed, unverified=True)
+    overrides = Overrides(unreached=allowed, unverified=True)
     if allowed:
-        promote(project, forge, leave)
+        promote(project, forge, overrides)
         assert f"> **Note:** reach: {reason}" in hub.pulls[0].body
     else:
         with pytest.raises(RefusedError, match=f"reach: {reason}.*; --allow-unreached goes on$"):
-            promote(project, forge, leave)
+            promote(project, forge, overrides)
         assert_nothing_done(project, hub)
 
 
@@ -190,8 +192,10 @@ def test_nothing_allows_a_description_that_a_provider_does_not_take(
 ) -> None:
     write_candidates(project.candidates, candidate(providers={"openai": 12}))
     settle(project, reach={**REACH, "caps": {"openai": 30}})
-    with pytest.raises(RefusedError, match=r"^reach: every request to openai would fail: .* than the 30 "):
-        promote(project, forge, Leave(unreached=allowed, unverified=True))
+    with pytest.raises(
+        RefusedError, match=r"^reach: every request to openai would fail: .* over its limit of 30 "
+    ):
+        promote(project, forge, Overrides(unreached=allowed, unverified=True))
     assert_nothing_done(project, hub)
 
 
@@ -199,7 +203,9 @@ RULES = [
     pytest.param({"protections": {"main": 1}}, None, id="protected"),
     pytest.param({"rulesets": {"main": 1}, "protections": {}}, None, id="ruleset"),
     pytest.param({"protections": {}}, "no review is required: main is not protected", id="unprotected"),
-    pytest.param({"rights": "write"}, "nobody knows whether a review is: the token may not", id="unknown"),
+    pytest.param(
+        {"rights": "write"}, "it is unknown whether a review is required: the token may not", id="unknown"
+    ),
 ]
 
 
@@ -209,17 +215,17 @@ def test_base_branch_must_ask_for_a_review(project, hub, forge, rules, reason, a
     for name, value in rules.items():
         setattr(hub, name, value)
     if reason is None or allowed:
-        promote(project, forge, Leave(unverified=True, unprotected=allowed))
+        promote(project, forge, Overrides(unverified=True, unprotected=allowed))
         assert len(hub.pulls) == 1
         return
-    with pytest.raises(RefusedError, match=f"{reason}.*; protect main, or say --allow-unprotected"):
+    with pytest.raises(RefusedError, match=f"{reason}.*; protect main, or use --allow-unprotected"):
         promote(project, forge)
     assert_nothing_done(project, hub)
 
 
 def test_unprotected_base_that_was_allowed_is_told_to_the_reviewer(project, hub, forge) -> None:
     hub.protections = {}
-    promote(project, forge, Leave(unverified=True, unprotected=True))
+    promote(project, forge, Overrides(unverified=True, unprotected=True))
     assert "> **Note:** no review is required: main is not protected" in hub.pulls[0].body
 
 
@@ -230,7 +236,9 @@ def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
     hub.add_pull(branch="feature")
     hub.add_pull(branch="skill/docstring-b", state="merged")
     hub.add_pull(branch="x", title="[CORELOOP-F] docs(show): how it fails")
-    with pytest.raises(RefusedError, match="2 promotions are open, max_open is 2; merge or close one first"):
+    with pytest.raises(
+        RefusedError, match="2 promotions are open, max_open is 2; merge or close a pull request first"
+    ):
         promote(project, forge)
     assert writes(hub) == []
     assert BRANCH not in project.heads()
@@ -249,10 +257,10 @@ def test_published_branch_keeps_its_verdict_and_gets_its_pull_request(project, h
     """Killed after the push; the agent does not answer as well the next time."""
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        promote(project, None, Leave())
+        promote(project, None, Overrides())
     with Agent(answer) as agent:
         settle(project, replay={"url": NOBODY if answer == "off" else agent.url, "timeout_s": 20})
-        done = promote(project, forge, Leave())
+        done = promote(project, forge, Overrides())
     assert (agent.asked, done.branch, len(hub.pulls)) == ([], BRANCH, 1)
     assert read_trailers(hub.pulls[0].body)["Replay"] == "reproduced"
 
@@ -296,7 +304,7 @@ def test_pull_request_never_describes_what_the_branch_does_not_hold(
     change(project)
     heads = project.heads()
     wanted = json.loads(project.candidates.read_bytes())["candidates"][0]["id"]
-    with pytest.raises(RefusedError, match=f"branch {BRANCH} holds another text or other figures of {KEY}"):
+    with pytest.raises(RefusedError, match=f"branch {BRANCH} has other text or figures for {KEY}"):
         promote(project, forge if with_forge else None, wanted=wanted)
     assert (writes(hub), project.heads()) == ([], heads)
 
@@ -420,7 +428,7 @@ def test_checkout_is_not_touched(project, hub, forge, state) -> None:
 
 def test_without_a_forge_the_branch_stays_and_is_found_again(project) -> None:
     first, second = promote(project, None), promote(project, None)
-    assert [(one.branch, one.pull_request, one.fresh) for one in (first, second)] == [
+    assert [(entry.branch, entry.pull_request, entry.fresh) for entry in (first, second)] == [
         (BRANCH, None, True),
         (BRANCH, None, False),
     ]
@@ -432,7 +440,7 @@ def test_promoted_candidate_is_refused_and_so_is_a_reverted_one(project) -> None
     project.git("fetch", "--quiet")
     project.git("merge", "--quiet", "--ff-only", f"origin/{BRANCH}")
     project.git("push", "--quiet", "origin", "main", f":{BRANCH}")
-    with pytest.raises(RefusedError, match=f"{ID} is promoted already: commit "):
+    with pytest.raises(RefusedError, match=f"{ID} is already promoted: commit "):
         promote(project, None)
     project.git("revert", "--no-edit", "HEAD")
     project.git("push", "--quiet", "origin", "main")
@@ -445,7 +453,7 @@ def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> Non
     write_candidates(project.candidates, statement(kind="source", line=line))
     with Agent(GOOD) as agent:
         settle(project, replay={"url": agent.url, "timeout_s": 20})
-        done = promote(project, forge, Leave())
+        done = promote(project, forge, Overrides())
     assert (agent.asked, done.branch) == ([], "skill/docstring-analysis-general-20260425")
     [pull] = hub.pulls
     project.git("fetch", "--quiet", "origin")
@@ -460,8 +468,8 @@ def test_statement_is_one_line_and_no_agent_is_asked(project, hub, forge) -> Non
 
 def test_second_run_finds_the_statement_that_the_first_one_published(project, hub, forge) -> None:
     write_candidates(project.candidates, statement())
-    promote(project, None, Leave())
-    done = promote(project, forge, Leave())
+    promote(project, None, Overrides())
+    done = promote(project, forge, Overrides())
     assert (len(hub.pulls), read_trailers(hub.pulls[0].body)["Replay"]) == (1, "not-applicable")
     assert sorted(project.heads()) == ["main", done.branch]
 
@@ -469,21 +477,21 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"line": "- password: from show().x"}, "password is no argument of it on the base branch"),
+        ({"line": "- password: from show().x"}, "password is not an argument of it on the base branch"),
         (
             {"line": '- axis="growth" fails (auth)', "kind": "condition"},
-            "growth is no value that coreloop.yaml or the file on the base branch declares",
+            "growth is not a value that coreloop.yaml or the file on the base branch declares",
         ),
     ],
 )
 def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     project, hub, forge, changes, reason
 ) -> None:
-    one = statement(**changes)
-    write = write_counterexamples if one["kind"] == "condition" else write_candidates
-    write(project.candidates, one)
+    entry = statement(**changes)
+    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    write(project.candidates, entry)
     with pytest.raises(RefusedError, match=rf"{FILE}::analysis: {reason}; propose again"):
-        promote(project, forge, wanted=one["id"])
+        promote(project, forge, wanted=entry["id"])
     assert_nothing_done(project, hub)
 
 

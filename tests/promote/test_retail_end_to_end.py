@@ -143,7 +143,7 @@ def test_tool_that_stands_only_in_the_log_has_no_target_and_is_in_no_text(shop: 
     done = shop.promote(KIND, undefined["id"], *ALLOWED)
 
     assert done.returncode == 1
-    assert f"{undefined['id']} has no target: name {undefined['tool']} under tools:" in done.stderr
+    assert f"{undefined['id']} has no target: add {undefined['tool']} under tools:" in done.stderr
     defined = "modify_pending_order_items"
     (about,) = (one for one in mined if one["tool"] == defined and "get_product_details()" in one["line"])
     assert about["suggested_append"] is None
@@ -258,7 +258,7 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
         pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
         pytest.param(
             {"line": "- coupon: from get_order_details().coupon", "kind": "source"},
-            "coupon is no argument of it on the base branch; propose again",
+            "coupon is not an argument of it on the base branch; propose again",
             id="argument",
         ),
     ],

@@ -65,10 +65,10 @@ def check(as_json: bool, **options: Any) -> None:
     Exits 1 if it may not, 2 if something cannot be read; both fail the workflow. Contacts no server and
     runs no code of the pull request.
     """
-    from coreloop.guard.facts import Asked, check_event
+    from coreloop.guard.facts import CheckInputs, check_event
     from coreloop.guard.report import report_check
 
-    _show(report_check(check_event(Asked(**options))), as_json=as_json)
+    _show(report_check(check_event(CheckInputs(**options))), as_json=as_json)
 
 
 @command.command()
@@ -83,11 +83,11 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
     For other events the lists are empty and GitHub is not asked. Read-only. The token comes from
     GITHUB_TOKEN or GH_TOKEN.
     """
-    from coreloop.guard.facts import Asked
+    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import gather_to
     from coreloop.guard.report import report_gathered
 
-    _show(report_gathered(gather_to(out, Asked(**options), os.environ)), as_json=as_json)
+    _show(report_gathered(gather_to(out, CheckInputs(**options), os.environ)), as_json=as_json)
 
 
 @command.command()
@@ -101,11 +101,11 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
     Decides as check does and undoes what blocks the pull request, as far as the token allows. The result of
     check stays the same. Exits 1 if an action failed.
     """
-    from coreloop.guard.facts import Asked
+    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import act
     from coreloop.guard.report import report_acted
 
-    _show(report_acted(act(Asked(**options), os.environ, confirm=confirm)), as_json=as_json)
+    _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
 
 
 @command.command()

@@ -55,14 +55,18 @@ def command(
     The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_left_out, show_plan
-    from coreloop.promote.plan import Leave
+    from coreloop.promote.plan import Overrides
     from coreloop.promote.run import PromoteRequest, confirm_promotion, plan_promotion
 
     if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
         raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
-    leave = Leave(unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected)
-    request = PromoteRequest(path=candidate, wanted=wanted, tool=tool, leave=leave, extend=extend, ask=ask)
+    overrides = Overrides(
+        unreached=allow_unreached, unverified=allow_unverified, unprotected=allow_unprotected
+    )
+    request = PromoteRequest(
+        path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
+    )
     if confirm:
         warn, now = partial(click.echo, err=True), datetime.now(UTC)
         result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)

@@ -9,7 +9,7 @@ from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.promote.asking import ask_nobody
 from coreloop.promote.commits import WritableRepository, init_repository
-from coreloop.promote.plan import Leave, Plan, Promoting, base_commit, make_plan
+from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan
 from coreloop.promote.promotion import Done, carry_out
 from coreloop.promote.proposal import read_proposal
 from coreloop.promote.run import keep_body
@@ -59,7 +59,7 @@ def promote_statement(folder: Path, proposals: Path, statement: str, *, message:
             ask=ask_nobody,
         )
         plan = make_plan(promoting, base)
-        done = carry_out(plan, repository, None, max_open=1, leave=Leave())
+        done = carry_out(plan, repository, None, max_open=1, overrides=Overrides())
     return Promoted(plan, done, keep_body(plan, proposals.parent))
 
 

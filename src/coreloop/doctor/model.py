@@ -24,7 +24,9 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
         yield _unmeasured(find_framework(root))
     elif not is_program(command.words[0], root):
         said = f"reach: {command.words[0]} is not a program that can be run"
-        yield Diagnosis("reach", "fault", said, "correct reach: in coreloop.yaml (docs/settings.md)")
+        yield Diagnosis(
+            "reach", "fault", said, "correct reach: in coreloop.yaml (docs/reference/settings.md)"
+        )
     else:
         yield Diagnosis("reach", "ok", f"measured: {command.source}")
 
@@ -47,7 +49,7 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
 def _unmeasured(framework: str | None) -> Diagnosis:
     said = "unmeasured: nobody knows what the model receives of a docstring"
     if framework is None:
-        todo = "set reach: in coreloop.yaml to a framework or a command (docs/settings.md)"
+        todo = "set reach: in coreloop.yaml to a framework or a command (docs/reference/settings.md)"
         return Diagnosis("reach", "warning", said, todo)
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
     said += f"; the project depends on {framework}, which can be read"

@@ -1,1 +1,1 @@
-"""GitHub: pull requests, reviews and rules, and what can go wrong in asking for them."""
+"""GitHub: pull requests, reviews, branch rules, and errors."""

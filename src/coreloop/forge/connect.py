@@ -1,4 +1,4 @@
-"""Which forge a promotion goes to, if any."""
+"""Connecting to the forge of a repository, if any."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from coreloop.forge.protocol import Forge
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 
-# As git tells them apart: a scheme, or a colon before the first slash; one letter before it is a drive.
+# As git decides: a scheme, or a colon before the first slash; a single letter before the colon is a drive.
 _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNORECASE)
 
 
@@ -16,21 +16,21 @@ _HOST = re.compile(r"(?!file:)[\w+.-]+://|(?!file:)[^/:\s]{2,}:(?!//)", re.IGNOR
 def connect_forge(
     repository: Repository, settings: ForgeSettings, environ: Mapping[str, str], *, patiently: bool = True
 ) -> Iterator[Forge | None]:
-    """The forge of a repository; None without a token, or where the remote is no GitHub repository.
+    """The forge of a repository; None without a token or without a GitHub remote.
 
-    A remote that is a folder (a path, ``file://``) has no forge, whatever coreloop.yaml says: a branch that
-    is pushed there is on no server. The address is taken as configured, before git's ``insteadOf``.
+    A remote that is a folder (a path, ``file://``) has no forge, regardless of coreloop.yaml: a branch pushed
+    there is not on a server. The address is taken as configured, before git's ``insteadOf``.
 
     Parameters
     ----------
     repository : Repository
-        Its remote's address tells the GitHub repository when coreloop.yaml does not.
+        Its remote's address is used if coreloop.yaml does not name the GitHub repository.
     settings : ForgeSettings
-        ``repo``, when it is set.
+        ``repo``, if set.
     environ : mapping
-        The token is in GITHUB_TOKEN or GH_TOKEN, another server's address in GITHUB_API_URL.
+        The token in GITHUB_TOKEN or GH_TOKEN, the address of another server in GITHUB_API_URL.
     patiently : bool
-        Whether a request that fails is tried again.
+        Whether failed requests are retried.
     """
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None

@@ -1,7 +1,7 @@
 """One repository behind GitHub's REST API: a request becomes an answer or a ForgeError.
 
-Knows no operation; those are in github_forge.py and in the guard. The standard library alone: who sends the
-requests is a `Transport`, of which there is one by PyGithub and one by urllib.
+The operations are in github_forge.py and in the guard. Imports only the standard library; requests are sent
+by a `Transport`, implemented with PyGithub and with urllib.
 """
 
 import re
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back, of whatever status: the names of the headers in lower case, no token in the text."""
+    """A response of any status, with header names in lower case and the token masked in the text."""
 
     status: int
     headers: Mapping[str, str]
@@ -33,12 +33,12 @@ class Reply:
 
 
 class Transport(Protocol):
-    """What sends requests to one server with one token.
+    """Sends requests to a server with a token.
 
     Attributes
     ----------
     host : str
-        Name of the server, and its port.
+        Name and port of the server.
     """
 
     host: str
@@ -52,18 +52,18 @@ class Transport(Protocol):
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """Send one request.
+        """Send a request.
 
         Parameters
         ----------
         verb : str
-            Its method.
+            HTTP method.
         path : str, optional
-            Below the API's address; None is the GraphQL API.
+            Relative to the API's address; None for the GraphQL API.
         doing : str
-            What is asked, as it follows "cannot" in the message of a failure.
+            The operation, as it follows "cannot" in an error message.
         query, body : mapping, optional
-            What is asked for, and what is sent as JSON.
+            Query parameters, and the JSON body.
 
         Raises
         ------
@@ -79,14 +79,14 @@ class Transport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer of success, not yet read."""
+    """A successful response, not yet decoded."""
 
     doing: str
     link: str
     text: str = field(repr=False)
 
     def decoded(self, kind: type[T]) -> T:
-        """The body as `kind`, see `coreloop.shapes`, or a `ForgeAnswerError` that names the field."""
+        """The body as `kind`, see `coreloop.shapes`; raises a `ForgeAnswerError` that names the field."""
         try:
             return decode(self.text, kind)
         except ShapeError as exc:
@@ -95,10 +95,10 @@ class Answer:
     def next_query(self) -> dict[str, str]:
         """The query of the next page, empty after the last.
 
-        The link's address is left alone, so that no answer can send the token elsewhere.
+        The link's address is ignored, so that no answer can send the token to another server.
         """
-        found = re.search(r'<([^>]*)>\s*;[^,<]*\brel="?next\b', self.link)
-        return dict(parse_qsl(urlsplit(found[1]).query)) if found else {}
+        match = re.search(r'<([^>]*)>\s*;[^,<]*\brel="?next\b', self.link)
+        return dict(parse_qsl(urlsplit(match[1]).query)) if match else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +107,19 @@ class _Mutated:
 
 
 class GithubApi:
-    """The part of GitHub's REST API below ``/repos/{owner}/{repo}``, and the mutations that only GraphQL has.
+    """GitHub's REST API below ``/repos/{owner}/{repo}``, and mutations that only GraphQL has.
 
     Parameters
     ----------
     repo : str
         ``owner/name``.
     transport : Transport
-        Closed with this.
+        Closed by `close`.
 
     Raises
     ------
     UsageError
-        `repo` cannot be meant.
+        `repo` is not ``owner/name``.
     """
 
     __slots__ = ("_transport", "host", "repo")
@@ -143,27 +143,27 @@ class GithubApi:
         self._transport.close()
 
     def get(self, path: str, *, doing: str, query: Mapping[str, str] | None = None) -> Answer:
-        """Read one thing; `doing` follows "cannot" in the message of a failure."""
+        """Send a GET request; `doing` follows "cannot" in an error message."""
         return self._send("GET", path, doing=doing, query=query)
 
     def post(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
-        """Make one thing."""
+        """Send a POST request."""
         return self._send("POST", path, doing=doing, body=body)
 
     def put(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
-        """Put one thing in the place of another."""
+        """Send a PUT request."""
         return self._send("PUT", path, doing=doing, body=body)
 
     def patch(self, path: str, body: Mapping[str, Any], *, doing: str) -> Answer:
-        """Change a part of one thing."""
+        """Send a PATCH request."""
         return self._send("PATCH", path, doing=doing, body=body)
 
     def delete(self, path: str, *, doing: str) -> Answer:
-        """Take one thing away."""
+        """Send a DELETE request."""
         return self._send("DELETE", path, doing=doing)
 
     def mutate(self, mutation: str, **variables: str) -> None:
-        """Do what only the GraphQL API can; its refusals come with the status of success.
+        """Run a GraphQL mutation; GraphQL reports errors with a success status.
 
         Parameters
         ----------
@@ -179,19 +179,19 @@ class GithubApi:
         answer = self._send("POST", None, doing=doing, body={"query": query, "variables": variables})
         errors = answer.decoded(_Mutated).errors
         if errors:
-            raise refusal(doing, status=422, headers={}, said=quoted({"errors": list(errors)}))
+            raise refusal(doing, status=422, headers={}, detail=quoted({"errors": list(errors)}))
 
     def pages(self, path: str, kind: type[list[T]], *, doing: str, **query: str) -> Iterator[T]:
-        """Read a list to its end, a request per hundred items."""
-        wanted = {**query, "per_page": _PER_PAGE}
-        asked: list[dict[str, str]] = []
-        while wanted:
-            if wanted in asked:
-                raise wrong_answer(doing, "its pages lead in a circle")
-            asked.append(wanted)
-            answer = self.get(path, doing=doing, query=wanted)
+        """Read all pages of a list, 100 items per request."""
+        page = {**query, "per_page": _PER_PAGE}
+        requested: list[dict[str, str]] = []
+        while page:
+            if page in requested:
+                raise wrong_answer(doing, "its page links form a loop")
+            requested.append(page)
+            answer = self.get(path, doing=doing, query=page)
             yield from answer.decoded(kind)
-            wanted = answer.next_query()
+            page = answer.next_query()
 
     def _send(
         self,
@@ -202,53 +202,53 @@ class GithubApi:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Answer:
-        below = f"/repos/{self.repo}{path}" if path is not None else None
-        reply = self._transport.send(verb, below, doing=doing, query=query, body=body)
+        full_path = f"/repos/{self.repo}{path}" if path is not None else None
+        reply = self._transport.send(verb, full_path, doing=doing, query=query, body=body)
         if reply.status >= 300:
-            raise refusal(doing, status=reply.status, headers=reply.headers, said=quoted(reply.text))
+            raise refusal(doing, status=reply.status, headers=reply.headers, detail=quoted(reply.text))
         return Answer(doing=doing, link=reply.headers.get("link", ""), text=reply.text)
 
 
 def checked_token(token: str) -> str:
-    """The token without white space around it.
+    """The token without surrounding white space.
 
     Raises
     ------
     ForgeAuthError
-        It is empty, or cannot be one.
+        It is empty, or contains a character that tokens cannot contain.
     """
     if not token.strip():
-        raise ForgeAuthError("there is no token for GitHub; put one into GITHUB_TOKEN or GH_TOKEN")
-    # else the HTTP library would refuse the header, and quote it
+        raise ForgeAuthError("there is no GitHub token; set GITHUB_TOKEN or GH_TOKEN")
+    # otherwise the HTTP library refuses the header with an error that quotes it
     if not re.fullmatch(r"[!-~]+", token.strip()):
         raise ForgeAuthError(
-            "the token for GitHub holds a space or a sign that no token has; check GITHUB_TOKEN or GH_TOKEN"
+            "the GitHub token contains a space or an invalid character; check GITHUB_TOKEN or GH_TOKEN"
         )
     return token.strip()
 
 
 def checked_host(base_url: str) -> str:
-    """Name and port of the server of an API.
+    """Name and port of an API's server.
 
     Raises
     ------
     UsageError
-        The address is none, or would send the token in the clear to another machine.
+        The address is invalid, or would send the token unencrypted to another machine.
     """
     url = urlsplit(base_url)
     host = url.hostname or ""
     if url.scheme not in ("http", "https") or not host or url.username is not None:
         raise UsageError(
-            "GITHUB_API_URL is no address of an API; write one like https://github.example.com/api/v3"
+            "GITHUB_API_URL is not the address of an API; use the form https://github.example.com/api/v3"
         )
     if url.scheme == "http" and not _is_this_machine(host):
-        raise UsageError(f"GITHUB_API_URL: http would send the token to {host} in the clear; write https")
+        raise UsageError(f"GITHUB_API_URL: http would send the token to {host} unencrypted; use https")
     return url.netloc
 
 
 def _checked_repo(repo: str) -> str:
     if not re.fullmatch(r"[\w-]+/(?!\.\.?$)[\w.-]+", repo, re.ASCII):
-        raise UsageError(f"{repo!r} is no repository; write repo: owner/name under forge: in coreloop.yaml")
+        raise UsageError(f"{repo!r} is not a repository; set forge: repo to owner/name in coreloop.yaml")
     return repo
 
 

@@ -1,7 +1,7 @@
-"""Every refusal of GitHub, and every answer that is none of its own, as one clear ForgeError.
+"""GitHub's error responses, and responses that do not match its API, as ForgeErrors.
 
-The only place that knows its status codes. Each message is one line: what could not be done, why, and what to
-do next. What a library raises is translated beside the transport that uses it.
+The only module that knows GitHub's status codes. Each message is a single line: what failed, why, and what to
+do next. The libraries' exceptions are translated by the transports.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from coreloop.shapes import ShapeError, parse_json, shaped
 _LONGEST_QUOTE = 200
 
 _REFUSALS: dict[int, tuple[type[ForgeError], str, str]] = {
-    401: (ForgeAuthError, "the token is not accepted", "put a valid one into GITHUB_TOKEN or GH_TOKEN"),
+    401: (ForgeAuthError, "the token is not accepted", "set GITHUB_TOKEN or GH_TOKEN to a valid token"),
     403: (
         ForgeForbiddenError,
         "the token may not do this",
@@ -36,28 +36,28 @@ _REFUSALS: dict[int, tuple[type[ForgeError], str, str]] = {
         "check repo and base under forge: in coreloop.yaml, and that the token may see the repository",
     ),
 }
-_OTHER_REFUSAL = (ForgeRefusedError, "GitHub refused", "put that right and run the same command again")
+_OTHER_REFUSAL = (ForgeRefusedError, "GitHub refused", "correct this and run the same command again")
 _MOVED = (
     ForgeNotFoundError,
     "the repository has moved",
-    "write its present name to repo under forge: in coreloop.yaml",
+    "set forge: repo to its current name in coreloop.yaml",
 )
 _OUT_OF_ORDER = (
     ForgeUnavailableError,
-    "GitHub is out of order",
-    "run the same command again later; it goes on where it stopped",
+    "GitHub is unavailable",
+    "run the same command again later; it continues where it stopped",
 )
 _EXISTS = (
     PullRequestExistsError,
     "the branch has an open pull request",
-    "look at that one on GitHub, and close it if it is not wanted",
+    "review it on GitHub, and close it if it is not needed",
 )
 _NO_DRAFTS = (
     ForgeRefusedError,
-    "this repository cannot have drafts, and coreloop opens nothing else",
+    "this repository does not support drafts, and coreloop opens only drafts",
     "open the pull request from the pushed branch by hand",
 )
-_CHECK_ROUTE = "check GITHUB_API_URL, and any proxy on the way"
+_CHECK_ROUTE = "check GITHUB_API_URL and any proxy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,50 +73,50 @@ class _ErrorBody:
     errors: tuple[_Problem | str, ...] = ()
 
 
-def refusal(doing: str, *, status: int, headers: Mapping[str, str], said: str) -> ForgeError:
-    """Name the failure that an answer's status means.
+def refusal(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
+    """The error for a response with an error status.
 
     Parameters
     ----------
     doing : str
-        What was asked, as it follows "cannot": ``"open the pull request"``.
+        The operation, as it follows "cannot": ``"open the pull request"``.
     status : int
         HTTP status, 300 or more.
     headers : Mapping[str, str]
         Names in lower case.
-    said : str
+    detail : str
         GitHub's message, see `quoted`.
     """
-    if is_rate_limit(status, headers, said):
-        return rate_limit(doing, status=status, headers=headers, said=said)
-    leaf, why, advice = _refusal_for(status, said)
-    quote = f": {said}" if said else ""
-    return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, detail=said)
+    if is_rate_limit(status, headers, detail):
+        return rate_limit(doing, status=status, headers=headers, detail=detail)
+    leaf, why, advice = _refusal_for(status, detail)
+    quote = f": {detail}" if detail else ""
+    return leaf(f"cannot {doing}: {why} ({status}{quote}); {advice}", status=status, detail=detail)
 
 
-def _refusal_for(status: int, said: str) -> tuple[type[ForgeError], str, str]:
+def _refusal_for(status: int, detail: str) -> tuple[type[ForgeError], str, str]:
     if status < 400:
         return _MOVED
     if status >= 500:
         return _OUT_OF_ORDER
-    if status == 422 and "pull request already exists" in said.lower():
+    if status == 422 and "pull request already exists" in detail.lower():
         return _EXISTS
-    if status == 422 and "draft pull requests are not supported" in said.lower():
+    if status == 422 and "draft pull requests are not supported" in detail.lower():
         return _NO_DRAFTS
     return _REFUSALS.get(status, _OTHER_REFUSAL)
 
 
-def is_rate_limit(status: int, headers: Mapping[str, str], said: str) -> bool:
-    """Whether an answer says that there were too many requests."""
+def is_rate_limit(status: int, headers: Mapping[str, str], detail: str) -> bool:
+    """Whether a response reports an exceeded rate limit."""
     if status == 429:
         return True
-    # GitHub answers 403 both for "may not" and for "too often"
-    used_up = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
-    return status == 403 and (used_up or "rate limit" in said.lower())
+    # GitHub answers 403 for missing permissions and for rate limits
+    is_exhausted = headers.get("x-ratelimit-remaining") == "0" or "retry-after" in headers
+    return status == 403 and (is_exhausted or "rate limit" in detail.lower())
 
 
-def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], said: str) -> ForgeError:
-    """The error for too many requests, with the time from when on they are answered again."""
+def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], detail: str) -> ForgeError:
+    """The error for an exceeded rate limit, with the time when it resets."""
     retry_at = _reset_time(headers)
     wait_s = headers.get("retry-after", "")
     when = "in a few minutes"
@@ -124,8 +124,8 @@ def rate_limit(doing: str, *, status: int, headers: Mapping[str, str], said: str
         when = f"in {wait_s} s"
     elif retry_at is not None:
         when = f"after {retry_at:%Y-%m-%d %H:%M:%S} UTC"
-    line = f"cannot {doing}: GitHub's rate limit is used up ({status}); run the same command again {when}"
-    return ForgeRateLimitError(line, status=status, detail=said, retry_at=retry_at)
+    line = f"cannot {doing}: GitHub's rate limit is exceeded ({status}); run the same command again {when}"
+    return ForgeRateLimitError(line, status=status, detail=detail, retry_at=retry_at)
 
 
 def _reset_time(headers: Mapping[str, str]) -> datetime | None:
@@ -136,33 +136,33 @@ def _reset_time(headers: Mapping[str, str]) -> datetime | None:
 
 
 def wrong_answer(doing: str, why: str) -> ForgeAnswerError:
-    """The error for an answer that has another shape than the API description gives it."""
+    """The error for a response that does not match the API description."""
     return ForgeAnswerError(
-        f"cannot {doing}: the answer is not what GitHub's API promises ({_one_line(why)}); {_CHECK_ROUTE}"
+        f"cannot {doing}: the answer does not match GitHub's API ({_one_line(why)}); {_CHECK_ROUTE}"
     )
 
 
 def no_answer(doing: str, why: str) -> ForgeUnavailableError:
-    """The error for a request that nobody answered."""
+    """The error for a request without a response."""
     advice = "check the network and GITHUB_API_URL, then run the same command again"
     return ForgeUnavailableError(f"cannot {doing}: {why}; {advice}")
 
 
 def moved(doing: str, *, to: str) -> ForgeNotFoundError:
-    """The error for a repository that answers under another name."""
+    """The error for a renamed repository."""
     return ForgeNotFoundError(
         f"cannot {doing}: the repository is now called {_one_line(to)}; "
-        "write that name to repo under forge: in coreloop.yaml"
+        "set forge: repo to that name in coreloop.yaml"
     )
 
 
 def quoted(body: object) -> str:
-    """GitHub's message out of an error body: one line, printable, at most 200 characters.
+    """GitHub's message in an error body: a single line, printable, at most 200 characters.
 
     Parameters
     ----------
     body : object
-        JSON text, or what was decoded from it; anything else gives "".
+        JSON text or the decoded value; anything else gives "".
     """
     try:
         error = shaped(parse_json(body) if isinstance(body, str | bytes) else body, _ErrorBody)
@@ -185,18 +185,17 @@ def _one_line(text: str) -> str:
 
 
 def without_secrets(exc: Exception) -> Exception:
-    """Take frames and request off an exception and all behind it: they hold the Authorization header."""
-    behind: list[BaseException] = [exc]
+    """Remove frames and requests from an exception and its causes: they contain the Authorization header."""
+    pending: list[BaseException] = [exc]
     seen: set[int] = set()
-    while behind:
-        one = behind.pop()
-        if id(one) in seen:
+    while pending:
+        error = pending.pop()
+        if id(error) in seen:
             continue
-        seen.add(id(one))
-        one.__traceback__ = None
+        seen.add(id(error))
+        error.__traceback__ = None
         for name in ("request", "response"):
-            vars(one).pop(name, None)
-        behind.extend(
-            link for link in (one.__cause__, one.__context__, *one.args) if isinstance(link, BaseException)
-        )
+            vars(error).pop(name, None)
+        links = (error.__cause__, error.__context__, *error.args)
+        pending.extend(link for link in links if isinstance(link, BaseException))
     return exc

@@ -1,6 +1,6 @@
-"""GitHub as the forge: each operation, and the shapes of the answers it reads.
+"""GitHub as the forge: the operations, and the shapes of their answers.
 
-What writes here opens a draft pull request, gives it another text, or puts coreloop's one label on it.
+The only writes open a draft pull request, change its title and text, or add coreloop's label.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class _Repo:
 class _Head:
     ref: str
     sha: str
-    repo: _Repo | None  # a fork that was deleted
+    repo: _Repo | None  # None for a deleted fork
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,16 @@ class GithubForge:
     repo : str
         ``owner/name``.
     token : str
-        The caller takes it from GITHUB_TOKEN or GH_TOKEN.
+        From GITHUB_TOKEN or GH_TOKEN.
     connection : Connection
-        Address, retries, time limit and pace.
+        Address, retries, timeout and pace.
 
     Raises
     ------
     ForgeAuthError
-        `token` is empty, or cannot be one.
+        `token` is empty or invalid.
     UsageError
-        `repo` or the address cannot be meant.
+        `repo` or the address is invalid.
     """
 
     __slots__ = ("_api",)
@@ -116,22 +116,22 @@ class GithubForge:
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """All open pull requests of coreloop, oldest first."""
-        found = self._pulls(f"list the open pull requests of {self._api.repo}", state="open", direction="asc")
-        # by number: a page may repeat what moved there while the one before was read
-        return tuple({pull.number: pull for pull in found if pull.is_coreloop}.values())
+        pulls = self._pulls(f"list the open pull requests of {self._api.repo}", state="open", direction="asc")
+        # by number: a page may repeat pull requests that moved while the previous page was read
+        return tuple({pull.number: pull for pull in pulls if pull.is_coreloop}.values())
 
     def find_pull_request(self, key: str, *, since: datetime | None = None) -> PullRequest | None:
         """The newest pull request, in any state, that has the candidate's `key`; see `PullRequest.has_key`.
 
-        Reads the list, since GitHub's search knows a new pull request only after a while; newest first, so
-        that what is opened meanwhile makes pages overlap and never leaves one out.
+        Reads the list, since GitHub's search indexes new pull requests with a delay. Newest first, so that
+        pull requests opened meanwhile make pages overlap rather than skip entries.
 
         Parameters
         ----------
         key : str
             Value of the trailer ``Candidate-Key``.
         since : datetime | None
-            Time zone aware; pull requests opened before are not looked at. None reads the whole history.
+            Time zone aware; ignores pull requests opened earlier. None reads the complete history.
         """
         doing = f"look for the pull request of {key} in {self._api.repo}"
         for pull in self._pulls(doing, state="all", direction="desc"):
@@ -142,37 +142,37 @@ class GithubForge:
         return None
 
     def open_draft(self, *, branch: str, base: str, title: str, body: str) -> PullRequest:
-        """Open a draft pull request of `branch`, which must have been pushed, for `base`.
+        """Open a draft pull request of the pushed `branch` for `base`.
 
         Raises
         ------
         PullRequestExistsError
-            The branch has one already.
+            The branch already has a pull request.
         ForgeUnavailableError
-            No answer came. The pull request may be there all the same: look for its key before a second try.
+            No answer came. The pull request may exist: look for its key before trying again.
         """
         doing = f"open the pull request of {branch} in {self._api.repo}"
-        wanted = {"title": title, "head": branch, "base": base, "body": body, "draft": True}
-        pull = _pull_request(self._api.post("/pulls", wanted, doing=doing).decoded(_Pull))
+        fields = {"title": title, "head": branch, "base": base, "body": body, "draft": True}
+        pull = _pull_request(self._api.post("/pulls", fields, doing=doing).decoded(_Pull))
         if not pull.draft:
             raise wrong_answer(doing, f"{pull.url} was opened, but not as a draft: close it")
         return pull
 
     def rewrite(self, number: int, *, title: str, body: str) -> None:
-        """Give a pull request another title and text; nothing else of it can be changed here."""
+        """Change the title and text of a pull request."""
         doing = f"rewrite pull request {number} of {self._api.repo}"
         self._api.patch(f"/pulls/{number}", {"title": title, "body": body}, doing=doing)
 
     def add_label(self, number: int) -> None:
-        """Put the label ``coreloop`` on a pull request.
+        """Add the label ``coreloop`` to a pull request.
 
-        Only this one can be given: other automation may take another label for leave to merge.
+        No other label can be added: other automation may treat it as permission to merge.
         """
         doing = f"label pull request {number} of {self._api.repo}"
         self._api.post(f"/issues/{number}/labels", {"labels": [LABEL]}, doing=doing)
 
     def review_rule(self, base: str) -> ReviewRule:
-        """Whether a ruleset or classic protection lets a change into `base` only after a review."""
+        """Whether a ruleset or classic protection requires a review for changes of `base`."""
         ruleset = self._ruleset_rule(base)
         if isinstance(ruleset, ReviewRequired):
             return ruleset
@@ -185,7 +185,7 @@ class GithubForge:
         doing = f"read the rules of branch {base} of {self._api.repo}"
         try:
             rules = list(self._api.pages(f"/rules/branches/{_part(base)}", list[_Rule], doing=doing))
-        except ForgeNotFoundError:  # a GitHub Enterprise from before rulesets; a missing branch shows next
+        except ForgeNotFoundError:  # a GitHub Enterprise without rulesets; a missing branch fails below
             return ReviewNotRequired("there are no rulesets")
         except ForgeForbiddenError as exc:
             return ReviewUnknown(_unreadable("rulesets", exc))
@@ -194,24 +194,24 @@ class GithubForge:
         ]
         if most := max(counts, default=0):
             return ReviewRequired(approvals=most, source="ruleset")
-        return ReviewNotRequired(f"no ruleset of {base} asks for one")
+        return ReviewNotRequired(f"no ruleset of {base} requires a review")
 
     def _classic_rule(self, base: str) -> ReviewRule:
         doing = f"read the protection of branch {base} of {self._api.repo}"
         try:
             answer = self._api.get(f"/branches/{_part(base)}/protection", doing=doing)
         except (ForgeNotFoundError, ForgeForbiddenError) as exc:
-            return self._rule_unseen(base, exc)
+            return self._rule_without_access(base, exc)
         protection = answer.decoded(_Protection)
         if count := protection.required_pull_request_reviews.required_approving_review_count:
             return ReviewRequired(approvals=count, source="branch protection")
-        return ReviewNotRequired(f"the protection of {base} does not ask for one")
+        return ReviewNotRequired(f"the protection of {base} does not require a review")
 
-    def _rule_unseen(self, base: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> ReviewRule:
+    def _rule_without_access(self, base: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> ReviewRule:
         if "branch not protected" in exc.detail.lower():
             return ReviewNotRequired(f"{base} is not protected")
-        # Who is no administrator gets 404 for a protected branch too; whether there is a protection at all is
-        # told to everybody who can read the branch.
+        # Non-administrators get 404 for a protected branch too; every reader of the branch can see whether it
+        # is protected.
         try:
             branch = self._api.get(
                 f"/branches/{_part(base)}", doing=f"read branch {base} of {self._api.repo}"
@@ -225,7 +225,7 @@ class GithubForge:
     def _pulls(self, doing: str, *, state: str, direction: str) -> Iterator[PullRequest]:
         query = {"state": state, "sort": "created", "direction": direction}
         for pull in self._api.pages("/pulls", list[_Pull], doing=doing, **query):
-            # PyGithub follows a renamed repository without the query, so without state=all
+            # PyGithub follows the redirect of a renamed repository without the query, so without state=all
             if pull.base.repo.full_name.lower() != self._api.repo.lower():
                 raise moved(doing, to=pull.base.repo.full_name)
             yield _pull_request(pull)
@@ -249,11 +249,9 @@ def _pull_request(pull: _Pull) -> PullRequest:
     )
 
 
-def _unreadable(what: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> str:
-    said = f": {exc.detail}" if exc.detail else ""
-    return (
-        f"the token may not read the {what} ({exc.status}{said}); one with read access to administration may"
-    )
+def _unreadable(rules: str, exc: ForgeNotFoundError | ForgeForbiddenError) -> str:
+    detail = f": {exc.detail}" if exc.detail else ""
+    return f"the token may not read the {rules} ({exc.status}{detail}); give it read access to administration"
 
 
 def _part(name: str) -> str:

@@ -1,7 +1,7 @@
-"""The forge that a promotion ends at: what is asked of it, and its answers as values.
+"""The operations that a promotion needs of a forge, and their results.
 
-There is no operation that merges, turns on auto-merge or marks ready for review, and none may be added: a
-human does that, on the forge.
+No operation merges, turns on auto-merge or marks a pull request ready for review; never add such an
+operation: only a human may do that, on the forge.
 """
 
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ from coreloop.history.trailers import BRANCH_PREFIX, TITLE_MARK, promoted_keys
 
 @dataclass(frozen=True, slots=True)
 class PullRequest:
-    """A pull request, as far as a promotion looks at one.
+    """The fields of a pull request that a promotion needs.
 
     Attributes
     ----------
     url : str
-        The page that a human opens.
+        The page in the browser.
     branch, base : str
-        Names of the branch with the change and of the one it is for.
+        Names of the branch with the change and of its target branch.
     head_sha : str
         Commit at the head of `branch`.
     same_repo : bool
-        Whether `branch` is in the forge's own repository; anybody may open one from a fork.
+        False for a fork, from which anyone may open a pull request.
     merged : bool
         A merged pull request is also ``"closed"``.
     """
@@ -44,22 +44,22 @@ class PullRequest:
 
     @property
     def is_coreloop(self) -> bool:
-        """Whether coreloop opened it, as branch or title say; never from a fork."""
+        """Whether coreloop opened it, by its branch or title; never from a fork."""
         return self.same_repo and (self.branch.startswith(BRANCH_PREFIX) or self.title.startswith(TITLE_MARK))
 
     def has_key(self, key: str) -> bool:
         """Whether it is the promotion of a candidate.
 
-        The body carries the trailer ``Candidate-Key: key``, in any paragraph, and the branch has coreloop's
-        prefix: a body is copied easily, and a title edited.
+        The body has the trailer ``Candidate-Key: key`` in any paragraph, and the branch coreloop's prefix; a
+        body alone is easily copied, and a title edited.
         """
-        mine = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
-        return mine and key in promoted_keys(self.body)
+        is_ours = self.same_repo and self.branch.startswith(BRANCH_PREFIX)
+        return is_ours and key in promoted_keys(self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRequired:
-    """Nothing reaches the branch without `approvals` (1 or more) approving reviews, because of `source`."""
+    """Changes of the branch need `approvals` (1 or more) approving reviews, because of `source`."""
 
     approvals: int
     source: Literal["ruleset", "branch protection"]
@@ -74,7 +74,7 @@ class ReviewNotRequired:
 
 @dataclass(frozen=True, slots=True)
 class ReviewUnknown:
-    """The token may not read the branch's rules; `reason` says which, and what would help."""
+    """The token may not read the branch's rules; `reason` says which rules, and what to do."""
 
     reason: str
 
@@ -83,10 +83,7 @@ ReviewRule = ReviewRequired | ReviewNotRequired | ReviewUnknown
 
 
 class Forge(Protocol):
-    """What a promotion asks of a forge.
-
-    Each method raises a `coreloop.errors.ForgeError` when it cannot answer.
-    """
+    """A forge; each method may raise a `coreloop.errors.ForgeError`."""
 
     def open_pull_requests(self) -> tuple[PullRequest, ...]:
         """All open pull requests of coreloop, oldest first."""
@@ -95,13 +92,13 @@ class Forge(Protocol):
         """The newest pull request in any state that carries the candidate's `key`; none before `since`."""
 
     def open_draft(self, *, branch: str, base: str, title: str, body: str) -> PullRequest:
-        """Open a draft. Not idempotent: look for the key first."""
+        """Open a draft. Not idempotent: call `find_pull_request` first."""
 
     def rewrite(self, number: int, *, title: str, body: str) -> None:
-        """Give a pull request another title and text. Idempotent."""
+        """Change the title and text of a pull request. Idempotent."""
 
     def add_label(self, number: int) -> None:
-        """Put coreloop's label on a pull request. Idempotent."""
+        """Add coreloop's label to a pull request. Idempotent."""
 
     def review_rule(self, base: str) -> ReviewRule:
-        """Whether a change reaches the branch `base` only after a review."""
+        """Whether changes of the branch `base` need a review."""

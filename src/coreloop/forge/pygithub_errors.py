@@ -1,7 +1,6 @@
-"""Every failure of PyGithub and of the libraries below it, as one clear ForgeError.
+"""Exceptions of PyGithub and its libraries as ForgeErrors.
 
-The only place that knows their exceptions. What hangs on one is stripped of everything that could hold the
-token.
+The only module that knows these exceptions. Everything that could contain the token is removed from them.
 """
 
 from collections.abc import Iterator
@@ -21,8 +20,8 @@ from coreloop.forge.github_errors import (
     wrong_answer,
 )
 
-# Beside the libraries' own: they let OSError through, raise ValueError for headers and text that they cannot
-# read, RuntimeError for redirects, and AssertionError for addresses that they will not follow.
+# Besides their own exceptions, the libraries pass on OSError, and raise ValueError for unreadable headers and
+# text, RuntimeError for redirects, and AssertionError for addresses that they refuse to follow.
 FOREIGN = (
     GithubException,
     BadAttributeException,
@@ -41,7 +40,7 @@ _NO_CONNECTION = (requests.RequestException, urllib3.exceptions.HTTPError, OSErr
 
 @contextmanager
 def translated(doing: str, *, timeout_s: int) -> Iterator[None]:
-    """Raise whatever PyGithub and the network raise inside as a ForgeError."""
+    """Translate exceptions of PyGithub and the network to ForgeErrors."""
     try:
         yield
     except FOREIGN as exc:
@@ -49,7 +48,7 @@ def translated(doing: str, *, timeout_s: int) -> Iterator[None]:
 
 
 def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:
-    """Name the failure that a foreign exception means, without a word of the exception's own."""
+    """The ForgeError for a foreign exception, without the exception's text."""
     if isinstance(exc, GithubException):
         return _translate_status(exc, doing)
     if reason := _network_reason(exc, timeout_s):
@@ -59,21 +58,21 @@ def translate(exc: Exception, doing: str, *, timeout_s: int) -> ForgeError:
 
 def _translate_status(exc: GithubException, doing: str) -> ForgeError:
     headers = {name.lower(): str(value) for name, value in (exc.headers or {}).items()}
-    said = quoted(exc.data)
+    detail = quoted(exc.data)
     if isinstance(exc, RateLimitExceededException):
-        return rate_limit(doing, status=exc.status, headers=headers, said=said)
-    return refusal(doing, status=exc.status, headers=headers, said=said)
+        return rate_limit(doing, status=exc.status, headers=headers, detail=detail)
+    return refusal(doing, status=exc.status, headers=headers, detail=detail)
 
 
 def _network_reason(exc: Exception, timeout_s: int) -> str | None:
     if isinstance(exc, _TIMEOUTS):
         return f"no answer within {timeout_s} s"
     if isinstance(exc, requests.exceptions.RetryError):
-        return "GitHub stayed out of order over several tries"
+        return "GitHub stayed unavailable over several attempts"
     if isinstance(exc, requests.exceptions.SSLError):
         return "the server's certificate is not trusted"
     if isinstance(exc, requests.exceptions.ProxyError):
-        return "the proxy does not let it through"
+        return "the proxy refused the request"
     if isinstance(exc, _UNREADABLE):
         return None
     return "the connection failed" if isinstance(exc, _NO_CONNECTION) else None

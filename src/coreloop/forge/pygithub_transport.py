@@ -1,4 +1,4 @@
-"""Requests to GitHub by PyGithub: for whoever changes the outside world."""
+"""Requests to GitHub with PyGithub, for promotions."""
 
 import logging
 from collections.abc import Mapping
@@ -11,17 +11,16 @@ from urllib3.util import Retry
 from coreloop.forge.github_api import API_VERSION, DEFAULT_URL, Reply, Verb, checked_host, checked_token
 from coreloop.forge.pygithub_errors import translated
 
-# PyGithub prints its log on stderr by itself, where the one line of an error should stand alone. Whoever has
-# set up logging still gets it.
+# PyGithub logs to stderr by default, where an error must be a single line. Configured logging is unaffected.
 logging.getLogger("github").handlers[:] = [logging.NullHandler()]
 
 
 def patient() -> Retry:
-    """Three more tries for what only reads; a lost answer to a write is for the caller to look into.
+    """Three retries for reads; after a lost answer to a write, the caller must check the result.
 
-    Waits at most a minute for a used-up rate limit.
+    Waits at most a minute for a rate limit.
     """
-    # raise_on_status: the last answer tells more than that there were too many
+    # raise_on_status: the last answer says more than the library's "too many retries"
     return GithubRetry(
         total=3, backoff_factor=0.5, allowed_methods={"GET"}, raise_on_status=False, max_rate_limit_wait=60
     )
@@ -29,18 +28,18 @@ def patient() -> Retry:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How GitHub is reached.
+    """Connection settings for GitHub.
 
     Attributes
     ----------
     base_url : str
         Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
     retry : Retry | int | None
-        What is tried again, see `patient`; None for nothing.
+        The retries, see `patient`; None for no retries.
     timeout_s : int
-        Longest silence of the server.
+        Longest wait for data from the server.
     seconds_between_requests, seconds_between_writes : float
-        The pace that GitHub asks for.
+        The pace that GitHub recommends.
     """
 
     base_url: str = DEFAULT_URL
@@ -51,24 +50,24 @@ class Connection:
 
 
 class PygithubTransport:
-    """A `Transport` by PyGithub.
+    """A `Transport` with PyGithub.
 
-    It does the authentication, pacing, retries, and the logging with the token masked. Its objects are not
-    used: they fetch what they lack with requests of their own, ask for branch protection in a retired preview
-    format, do not know branch rules, and notice an ill-formed answer only where somebody reads the field.
+    PyGithub does the authentication, pacing, retries, and logging with a masked token. Its objects are not
+    used: they fetch missing fields with additional requests, read branch protection in a retired preview
+    format, do not support branch rules, and detect a malformed answer only when the field is read.
 
     Parameters
     ----------
     token : str
-        Kept inside PyGithub only.
+        Stored in PyGithub only.
     connection : Connection
 
     Raises
     ------
     ForgeAuthError
-        `token` is empty, or cannot be one.
+        `token` is empty or invalid.
     UsageError
-        The address cannot be meant.
+        The address is invalid.
     """
 
     __slots__ = ("_github", "_timeout_s", "host")
@@ -109,6 +108,6 @@ class PygithubTransport:
         self._github.close()
 
     def _masked(self, text: str) -> str:
-        # a server that repeats what it was sent
+        # a server may echo the request
         auth = self._github.requester.auth
         return text.replace(auth.token, "***") if auth else text

@@ -1,4 +1,4 @@
-"""Requests to GitHub by the standard library alone: for the guard, which runs where nothing is installed."""
+"""Requests to GitHub with the standard library alone, for the guard, which needs no installed packages."""
 
 import json
 import ssl
@@ -20,33 +20,33 @@ _LONGEST_WAIT_S: Final = 60.0
 
 
 class UrllibTransport:
-    """A `Transport` by urllib.
+    """A `Transport` with urllib.
 
-    What only reads is tried three more times, where GitHub is out of order or does not answer, and after a
-    used-up rate limit that ends within a minute; a lost answer to a write is for the caller to look into.
-    A redirect is followed by what only reads, to the same server.
+    Reads are retried three times if GitHub is unavailable or does not answer, and after a rate limit that
+    ends within a minute; after a lost answer to a write, the caller must check the result. Only reads follow
+    redirects, and only to the same server.
 
     Parameters
     ----------
     token : str
-        Kept out of every text and error.
+        Masked in every text and error.
     base_url : str
         Address of the API: GITHUB_API_URL on GitHub Enterprise. Plain http only to this machine.
     timeout_s : int
-        Longest silence of the server.
+        Longest wait for data from the server.
     tries : int
-        Of what only reads, in all.
+        Attempts in all, for requests that only read.
     backoff_s : float
-        Pause before the second try; it doubles with each.
+        Pause before the first retry; doubles with each retry.
     sleep, now : callable
-        A clock's, in seconds.
+        The clock, in seconds.
 
     Raises
     ------
     ForgeAuthError
-        `token` is empty, or cannot be one.
+        `token` is empty or invalid.
     UsageError
-        The address cannot be meant.
+        The address is invalid.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class UrllibTransport:
         """`Transport.send`."""
         url = self._graphql_url() if path is None else self._base_url + path
         url += f"?{urlencode(query)}" if query else ""
-        last = self._tries if verb == "GET" else 1
-        for number in range(1, last):
-            wait_s = self._backoff_s * 2 ** (number - 1)
+        attempts = self._tries if verb == "GET" else 1
+        for retry in range(attempts - 1):
+            wait_s = self._backoff_s * 2**retry
             try:
                 reply = self._ask(verb, url, body, doing)
             except ForgeUnavailableError:
@@ -96,10 +96,10 @@ class UrllibTransport:
         return self._ask(verb, url, body, doing)
 
     def close(self) -> None:
-        """Nothing: each request has a connection of its own."""
+        """Do nothing: each request has its own connection."""
 
     def _pause(self, reply: Reply, wait_s: float) -> float | None:
-        """How long to wait before the next try; None where the answer stands."""
+        """Seconds to wait before the next attempt; None for a final answer."""
         if reply.status >= 500:
             return wait_s
         if not is_rate_limit(reply.status, reply.headers, quoted(reply.text)):
@@ -108,11 +108,11 @@ class UrllibTransport:
         return limit_s if limit_s <= _LONGEST_WAIT_S else None
 
     def _limit_s(self, headers: Mapping[str, str]) -> float:
-        """How long a rate limit lasts: what the answer says, else a minute, as GitHub asks."""
+        """Seconds until the rate limit resets: from the answer, else a minute, as GitHub recommends."""
         if (after := headers.get("retry-after", "")).isdecimal():
             return float(after)
         reset = headers.get("x-ratelimit-reset", "")
-        # a second more, as it is not clear when in that second the limit ends
+        # plus a second: the reset time is rounded to seconds
         return float(reset) - self._now() + 1 if reset.isdecimal() else _LONGEST_WAIT_S
 
     def _ask(self, verb: Verb, url: str, body: Mapping[str, Any] | None, doing: str) -> Reply:
@@ -123,11 +123,11 @@ class UrllibTransport:
             text = content.decode("utf-8", "strict" if status < 300 else "replace")
         except UnicodeDecodeError as exc:
             raise wrong_answer(doing, "it is not UTF-8") from exc
-        # a server that repeats what it was sent
+        # a server may echo the request
         return Reply(status, headers, text.replace(self._token, "***"))
 
     def _opened(self, verb: Verb, url: str, body: Mapping[str, Any] | None) -> "HTTPResponse | HTTPError":
-        """The answer, whatever its status."""
+        """The answer, of any status."""
         try:
             answer: HTTPResponse = self._opener.open(self._request(verb, url, body), timeout=self._timeout_s)
         except HTTPError as refused:
@@ -149,25 +149,25 @@ class UrllibTransport:
         )
 
     def _graphql_url(self) -> str:
-        """Beside the REST API: ``/api/graphql`` where that is ``/api/v3``."""
+        """``/api/graphql`` if the REST API is ``/api/v3``."""
         return f"{self._base_url.removesuffix('/v3')}/graphql"
 
 
 class _SameServer(HTTPRedirectHandler):
-    """Follows what only reads, and never with the token to another server."""
+    """Follows redirects of reads, and never sends the token to another server."""
 
     def redirect_request(
         self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if req.get_method() != "GET" or (old.scheme, old.netloc) != (new.scheme, new.netloc):
-            return None  # the answer itself is what is told
+            return None  # return the redirect as the answer
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 @contextmanager
 def _translated(doing: str, *, timeout_s: int) -> Iterator[None]:
-    """Raise whatever urllib and the network raise inside as a ForgeError."""
+    """Translate exceptions of urllib and the network to ForgeErrors."""
     try:
         yield
     except (OSError, HTTPException, ValueError) as exc:

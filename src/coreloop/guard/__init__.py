@@ -1,1 +1,1 @@
-"""The guard: no promotion merges without a human, and a pull request that says it is one must be one."""
+"""The guard: only humans merge promotions, and whatever claims to be a promotion must be one."""

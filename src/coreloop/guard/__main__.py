@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import CoreloopError, RefusedError
-from coreloop.guard.facts import Asked, check_event
+from coreloop.guard.facts import CheckInputs, check_event
 from coreloop.guard.report import GuardReport, report_acted, report_check, report_gathered, report_protected
 from coreloop.streams import outlive_readers
 
@@ -17,13 +17,13 @@ _EVENT = ("event", "event_name", "folder", "base", "head")
 _ANSWERS = ("reviews", "pulls", "commits")
 
 
-def main(words: Sequence[str]) -> int:
-    """Run one command, and show its report; gives the exit code."""
-    given = _parser().parse_args(words)
+def main(argv: Sequence[str]) -> int:
+    """Run one command, print its report, and return the exit code."""
+    arguments = _parser().parse_args(argv)
     try:
-        report = _report(given)
-        print(report.output(as_json=given.as_json), flush=True)
-        for line in report.complaints(as_json=given.as_json):
+        report = _report(arguments)
+        print(report.output(as_json=arguments.as_json), flush=True)
+        for line in report.complaints(as_json=arguments.as_json):
             print(line, file=sys.stderr)
     except CoreloopError as error:
         print(f"coreloop.guard: {' '.join(str(error).split())}", file=sys.stderr)
@@ -37,23 +37,23 @@ def main(words: Sequence[str]) -> int:
     return report.code
 
 
-def _report(given: argparse.Namespace) -> GuardReport:
-    if given.command == "check":
-        return report_check(check_event(_asked(given)))
-    # only these ask GitHub
+def _report(arguments: argparse.Namespace) -> GuardReport:
+    if arguments.command == "check":
+        return report_check(check_event(_inputs(arguments)))
+    # only the other commands call GitHub
     from coreloop.guard.github import act, gather_to
     from coreloop.guard.protection import protect
 
-    if given.command == "gather":
-        return report_gathered(gather_to(given.out, _asked(given), os.environ))
-    if given.command == "act":
-        return report_acted(act(_asked(given), os.environ, confirm=given.confirm))
-    return report_protected(protect(Path.cwd(), os.environ, confirm=given.confirm))
+    if arguments.command == "gather":
+        return report_gathered(gather_to(arguments.out, _inputs(arguments), os.environ))
+    if arguments.command == "act":
+        return report_acted(act(_inputs(arguments), os.environ, confirm=arguments.confirm))
+    return report_protected(protect(Path.cwd(), os.environ, confirm=arguments.confirm))
 
 
-def _asked(given: argparse.Namespace) -> Asked:
-    options = vars(given)
-    return Asked(**{name: options[name] for name in (*_EVENT, *_ANSWERS) if name in options})
+def _inputs(arguments: argparse.Namespace) -> CheckInputs:
+    values = vars(arguments)
+    return CheckInputs(**{name: values[name] for name in (*_EVENT, *_ANSWERS) if name in values})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,15 +61,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m coreloop.guard", description="Keep promotions from merging without a human."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (text, options) in _COMMANDS.items():
+    for name, (text, groups) in _COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-        for add in (*options, _add_json):
+        for add in (*groups, _add_json):
             add(command)
     return parser
 
 
 def _add_event(command: argparse.ArgumentParser) -> None:
-    """What happened, and where what it is about can be read."""
+    """The event and the commits that it is about."""
     command.add_argument("--event", type=Path, required=True, help="The payload: $GITHUB_EVENT_PATH.")
     command.add_argument("--event-name", required=True, help="Its name: $GITHUB_EVENT_NAME.")
     command.add_argument(
@@ -80,19 +80,18 @@ def _add_event(command: argparse.ArgumentParser) -> None:
 
 
 def _add_answers(command: argparse.ArgumentParser) -> None:
-    """What the API said, as files."""
-    command.add_argument("--reviews", type=Path, help="Reviews, as the API lists them; without it none.")
+    """The API's answers, as files."""
+    command.add_argument("--reviews", type=Path, help="Reviews, as the API lists them.")
     command.add_argument("--pulls", type=Path, help="Pull requests of a merge group, as a list.")
     command.add_argument("--commits", type=Path, help="Commits as the API shows them, as a list.")
 
 
 def _add_out(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--out", type=Path, required=True, help="Where reviews, pulls and commits .json go.")
+    command.add_argument("--out", type=Path, required=True, help="Folder for the answers, as JSON files.")
 
 
 def _add_confirm(command: argparse.ArgumentParser) -> None:
-    text = "Do it; without it what would be done is shown."
-    command.add_argument("--confirm", action="store_true", help=text)
+    command.add_argument("--confirm", action="store_true", help="Apply the changes.  [default: dry run]")
 
 
 def _add_json(command: argparse.ArgumentParser) -> None:
@@ -101,15 +100,15 @@ def _add_json(command: argparse.ArgumentParser) -> None:
 
 _COMMANDS: Final[Mapping[str, tuple[str, tuple[Callable[[argparse.ArgumentParser], None], ...]]]] = {
     "check": (
-        "Tell whether a pull request may go on as far as coreloop is concerned.",
+        "Check whether coreloop's rules let a pull request merge.",
         (_add_event, _add_answers),
     ),
     "gather": (
-        "Ask GitHub what check needs in the merge queue: reviews, pull requests, commits.",
+        "Fetch what check needs in the merge queue: reviews, pull requests, commits.",
         (_add_event, _add_out),
     ),
     "act": (
-        "Take off labels that ask a machine to merge, and take auto-merge back.",
+        "Remove labels that make a bot merge, and turn auto-merge off.",
         (_add_event, _add_answers, _add_confirm),
     ),
     "protect": (

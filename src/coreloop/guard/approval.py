@@ -1,4 +1,4 @@
-"""Whether a human who is not behind a commit has approved exactly that commit."""
+"""Whether a human other than a commit's author or committer has approved exactly that commit."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -10,37 +10,37 @@ _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 _NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 
 
-def is_approved(reviews: Iterable[Review], *, head: str, behind: Collection[str]) -> bool:
-    """Whether somebody's last word on a pull request approves its head.
+def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str]) -> bool:
+    """Whether the latest review of at least one other human approves a pull request's head.
 
     Parameters
     ----------
     reviews : iterable of Review
-        Of one pull request, oldest first, as the API lists them. A comment takes no earlier word back; a
-        dismissal and a request for changes do.
+        Of one pull request, oldest first, as the API lists them. A dismissal or a request for changes
+        withdraws an earlier approval; a comment does not.
     head : str
-        The commit that was to be looked at; an approval of an older one does not count.
-    behind : collection of str
-        Logins of author and committer, in lower case: nobody approves what is their own.
+        The head commit; approvals of older commits do not count.
+    authors : collection of str
+        Logins of author and committer, in lower case; their approvals do not count.
     """
-    last = {review.reviewer: review for review in reviews if review.state in _DECIDES}
+    latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
     return any(
-        review.state == "APPROVED" and review.commit == head and _counts(reviewer, behind)
-        for reviewer, review in last.items()
+        review.state == "APPROVED" and review.commit == head and _counts(reviewer, authors)
+        for reviewer, review in latest.items()
     )
 
 
 def logins_of(people: Iterable[str]) -> set[str]:
-    """What names and e-mail addresses of a commit tell of logins, in lower case.
+    """Possible logins, in lower case, from the names and e-mail addresses of a commit.
 
-    A name may be a login, and so may what stands before the ``@``; GitHub's own addresses hold it for sure.
+    A name may be a login, and so may the part before the ``@``; GitHub's noreply addresses contain the login.
     """
-    found = set[str]()
+    logins = set[str]()
     for person in people:
         noreply = _NOREPLY.match(person)
-        found.add((noreply[1] if noreply else person.partition("@")[0]).casefold())
-    return found
+        logins.add((noreply[1] if noreply else person.partition("@")[0]).casefold())
+    return logins
 
 
-def _counts(reviewer: Account, behind: Collection[str]) -> bool:
-    return reviewer.human and reviewer.login.casefold() not in behind
+def _counts(reviewer: Account, authors: Collection[str]) -> bool:
+    return reviewer.human and reviewer.login.casefold() not in authors

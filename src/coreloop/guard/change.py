@@ -1,4 +1,4 @@
-"""What a pull request changes, read from git: the commits that it brings, and files byte for byte."""
+"""What a pull request changes, read from git: its commits, and the changed file's bytes."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,9 +16,9 @@ class FileChange:
     Attributes
     ----------
     modes : tuple of (str, str)
-        Before and after; ``000000`` where the file is not there: a renamed one is two paths.
+        Before and after; ``000000`` where the file does not exist. A renamed file is two paths.
     old, new : bytes
-        Empty where there is no regular file, and where more than this path differs: then nobody reads them.
+        Read only if this is the only changed path and regular on both sides; else empty.
     """
 
     path: str
@@ -28,18 +28,18 @@ class FileChange:
 
     @property
     def is_regular(self) -> bool:
-        """Whether it is a regular file on both sides: no link, no submodule."""
+        """Whether it is a regular file on both sides, not a link or a submodule."""
         return set(self.modes) <= _REGULAR
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What lies between a base and a head.
+    """The commits between a base and a head.
 
     Attributes
     ----------
     commits : tuple of Commit
-        Those that the head has and the base has not, newest first.
+        Commits of the head that are not in the base, newest first.
     merge_base : str
         The commit that the change started from.
     """
@@ -49,44 +49,44 @@ class Change:
 
 
 def read_change(repository: Repository, *, base: str, head: str) -> Change:
-    """Read what a head brings to a base.
+    """Read the commits that a head adds to a base.
 
     Parameters
     ----------
     repository : Repository
-        A whole clone.
+        A full clone.
     base, head : str
         Commits.
 
     Raises
     ------
     GitError
-        The clone is shallow, lacks one of them, or they have no common history.
+        The clone is shallow or lacks one of the commits, or the commits have no common history.
     """
     if repository.is_shallow():
-        raise GitError("this clone is shallow, so what the change brings cannot be known; fetch with depth 0")
+        raise GitError("this clone is shallow, so the commits of the change are unknown; fetch with depth 0")
     merge_base = repository.merge_base(base, head)
     if merge_base is None:
-        raise GitError(_why_apart(repository, base, head))
+        raise GitError(_no_merge_base(repository, base, head))
     return Change(tuple(repository.log(head, exclude=base)), merge_base)
 
 
-def _why_apart(repository: Repository, base: str, head: str) -> str:
-    for what, sha in (("base", base), ("head", head)):
+def _no_merge_base(repository: Repository, base: str, head: str) -> str:
+    for name, sha in (("base", base), ("head", head)):
         if repository.resolve(sha) is None:
-            return f"this clone has no commit {sha}, the {what}; fetch it first"
-    return f"{base[:12]} and {head[:12]} have no history in common"
+            return f"this clone does not have the {name} commit {sha}; fetch it first"
+    return f"{base[:12]} and {head[:12]} have no common history"
 
 
 def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, ...]:
-    """The files that differ between two commits, with their bytes where it is one regular file."""
-    found = repository.differences(old, new)
-    return tuple(_file(repository, one, alone=len(found) == 1) for one in found)
+    """The files that differ between two commits; a single regular file comes with its bytes."""
+    differences = repository.differences(old, new)
+    return tuple(_file(repository, difference, only=len(differences) == 1) for difference in differences)
 
 
-def _file(repository: Repository, one: FileDifference, *, alone: bool) -> FileChange:
-    change = FileChange(one.path, one.modes)
-    if not (alone and change.is_regular):
+def _file(repository: Repository, difference: FileDifference, *, only: bool) -> FileChange:
+    change = FileChange(difference.path, difference.modes)
+    if not (only and change.is_regular):
         return change
-    old, new = (repository.blob(sha) for sha in one.blobs)
-    return FileChange(one.path, one.modes, old, new)
+    old, new = (repository.blob(sha) for sha in difference.blobs)
+    return FileChange(difference.path, difference.modes, old, new)

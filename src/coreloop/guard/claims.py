@@ -1,4 +1,4 @@
-"""What says that a pull request or a commit is coreloop's: one sign is enough, and a forged one counts."""
+"""Signs that a pull request or a commit is coreloop's: any single sign counts, a forged sign too."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,18 +11,18 @@ from coreloop.history.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_tra
 
 _TITLES: Final = frozenset({"coreloopr", "coreloopf"})
 _SIGNS: Final = frozenset({"Candidate-Id", "Candidate-Key"})
-# GitHub's own subject of a merge; a head in another repository has that one's owner.
+# GitHub's subject of a merge commit; for a head in another repository it names that repository's owner.
 _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+)")
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 
 
 def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
-    """Signs in a payload, what it says of the past included."""
+    """Signs in a payload, including a former title and a label that was removed."""
     yield from claims_of_pull(event.pull)
     if _is_title(event.former_title or ""):
         yield "its former title"
     if plain_letters(event.label or "") == LABEL and event.label not in event.pull.labels:
-        yield f"the label {LABEL} that was taken off"
+        yield f"the removed label {LABEL}"
 
 
 def claims_of_pull(pull: ReportedPull) -> Iterator[str]:
@@ -36,7 +36,7 @@ def claims_of_pull(pull: ReportedPull) -> Iterator[str]:
 
 
 def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
-    """Signs in messages: trailers, and what GitHub writes when it merges."""
+    """Signs in commit messages: trailers, titles, and GitHub's merge subjects."""
     for commit in commits:
         if is_promotion(commit):
             yield f"trailers of commit {commit.sha[:12]}"
@@ -52,12 +52,12 @@ def is_promotion(commit: Commit) -> bool:
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:
     """Numbers of the pull requests that GitHub's merge and squash commits name."""
     subjects = [commit.message.partition("\n")[0].rstrip() for commit in commits]
-    found = [match for one in subjects for match in (_MERGED.match(one), _SQUASHED.search(one)) if match]
-    return {int(match[1]) for match in found}
+    matches = (match for text in subjects for match in (_MERGED.match(text), _SQUASHED.search(text)))
+    return {int(match[1]) for match in matches if match}
 
 
 def _is_title(title: str) -> bool:
-    """Whether a title begins like a promotion's: with its mark, or in any spelling of it."""
+    """Whether a title begins with a promotion's mark, in any spelling."""
     if title.strip().casefold().startswith(TITLE_MARK.casefold()):
         return True
     read = ""
@@ -73,5 +73,5 @@ def _is_branch(branch: str) -> bool:
 
 
 def _merges_branch(commit: Commit) -> bool:
-    found = _MERGED.match(commit.message)
-    return found is not None and _is_branch(found[2])
+    match = _MERGED.match(commit.message)
+    return match is not None and _is_branch(match[2])

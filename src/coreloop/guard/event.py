@@ -1,4 +1,4 @@
-"""GitHub's webhook payloads and answers as values: read once, checked, and no dict goes further."""
+"""GitHub's webhook payloads and API answers, validated and read into dataclasses."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who did something; only GitHub's type ``User`` is taken for a human."""
+    """A GitHub account; only the type ``User`` counts as human."""
 
     login: str
     human: bool
@@ -29,7 +29,7 @@ class ReportedPull:
     Attributes
     ----------
     branch, base : str
-        Names of the branch with the change and of the one it is for.
+        Names of the branch with the change and of its target branch.
     same_repo : bool
         Whether the branch is in the repository itself.
     auto_merge : bool
@@ -52,14 +52,14 @@ class ReportedPull:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequestEvent:
-    """Something happened to a pull request.
+    """An event of a pull request.
 
     Attributes
     ----------
     former_title : str, optional
-        Where the title was edited.
+        If the title was edited.
     label : str, optional
-        The one that was put on or taken off.
+        The label that was added or removed.
     """
 
     action: str
@@ -71,7 +71,7 @@ class PullRequestEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeGroupEvent:
-    """A merge queue asks whether a group of pull requests may merge; `number` is that of the group's last."""
+    """A merge queue's request to check a group; `number` is the group's last pull request."""
 
     action: str
     head_sha: str
@@ -81,7 +81,7 @@ class MergeGroupEvent:
 
 @dataclass(frozen=True, slots=True)
 class PushEvent:
-    """A push: no pull request is concerned."""
+    """A push, which concerns no pull request."""
 
 
 Event = PullRequestEvent | MergeGroupEvent | PushEvent
@@ -89,7 +89,7 @@ Event = PullRequestEvent | MergeGroupEvent | PushEvent
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A review, as the API lists it; `pull` is the pull request's number, None where nothing tells it."""
+    """A review, as the API lists it; `pull` is the pull request's number, None if unknown."""
 
     reviewer: Account
     state: str
@@ -99,7 +99,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """Whom GitHub knows as author and committer of a commit, by login."""
+    """Logins of a commit's author and committer, as GitHub knows them."""
 
     sha: str
     logins: tuple[str, ...]
@@ -120,7 +120,7 @@ class _Repo:
 class _Head:
     ref: str
     sha: str
-    repo: _Repo | None = None  # a fork that was deleted
+    repo: _Repo | None = None  # None for a deleted fork
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ def read_event(path: Path, name: str) -> Event:
     Raises
     ------
     UsageError
-        Another event: nobody has said what it would mean.
+        The guard does not handle this event.
     WorkspaceError
-        The file is missing, torn, or not a payload of that event.
+        The file is missing, truncated, or not a payload of that event.
     """
     if name == "pull_request":
         return _pull_event(_decoded(path, _PullPayload, name))
@@ -225,7 +225,7 @@ def read_event(path: Path, name: str) -> Event:
         _decoded(path, _PushPayload, name)
         return PushEvent()
     raise UsageError(
-        f"the guard knows no event {printable(name)}; run it on pull_request, merge_group or push"
+        f"the guard does not handle the event {printable(name)}; run it on pull_request, merge_group or push"
     )
 
 
@@ -235,20 +235,20 @@ def read_reviews(path: Path) -> tuple[Review, ...]:
 
 
 def read_pulls(path: Path) -> tuple[ReportedPull, ...]:
-    """Read pull requests, a list of what the API returns for each."""
+    """Read a list of pull requests, as the API returns them."""
     return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
 
 
 def read_authorships(path: Path) -> tuple[Authorship, ...]:
-    """Read who GitHub says made some commits, a list of what the API returns for each."""
+    """Read the authors of a list of commits, as the API returns them."""
     return tuple(map(_authorship, _decoded(path, list[_Commit], "list of commits")))
 
 
-def _decoded(path: Path, kind: type[_T], what: str) -> _T:
+def _decoded(path: Path, kind: type[_T], name: str) -> _T:
     try:
         return decode(read_file(path), kind)
     except ShapeError as error:
-        raise WorkspaceError(f"is no {what} as GitHub sends it ({error})", path=path) from error
+        raise WorkspaceError(f"is not a {name} as GitHub sends it ({error})", path=path) from error
 
 
 def _pull_event(payload: _PullPayload) -> PullRequestEvent:
@@ -264,17 +264,17 @@ def _pull_event(payload: _PullPayload) -> PullRequestEvent:
 
 def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
     group = payload.merge_group
-    found = _QUEUE.fullmatch(group.head_ref)
+    match = _QUEUE.fullmatch(group.head_ref)
     return MergeGroupEvent(
         action=payload.action,
         head_sha=group.head_sha,
         base_sha=group.base_sha,
-        number=int(found[1]) if found else None,
+        number=int(match[1]) if match else None,
     )
 
 
 def _pull_request(pull: _Pull) -> ReportedPull:
-    there = pull.head.repo.full_name.lower() if pull.head.repo is not None else None
+    head_repo = pull.head.repo.full_name.lower() if pull.head.repo is not None else None
     return ReportedPull(
         number=pull.number,
         title=pull.title or "",
@@ -285,24 +285,24 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         head_sha=pull.head.sha,
         base=pull.base.ref,
         base_sha=pull.base.sha,
-        same_repo=there == pull.base.repo.full_name.lower(),
+        same_repo=head_repo == pull.base.repo.full_name.lower(),
         labels=tuple(label.name for label in pull.labels),
         auto_merge=pull.auto_merge is not None,
     )
 
 
 def _account(user: _Account | None) -> Account:
-    if user is None:  # an account that was deleted
+    if user is None:  # a deleted account
         return Account("", human=False)
     return Account(user.login, human=user.type == "User" and not user.login.endswith("[bot]"))
 
 
 def _review(review: _Review) -> Review:
-    found = re.search(r"/pulls/([0-9]{1,9})$", review.pull_request_url)
-    number = int(found[1]) if found else None
+    match = re.search(r"/pulls/([0-9]{1,9})$", review.pull_request_url)
+    number = int(match[1]) if match else None
     return Review(_account(review.user), review.state.upper(), review.commit_id or "", number)
 
 
 def _authorship(commit: _Commit) -> Authorship:
     people = (commit.author, commit.committer)
-    return Authorship(commit.sha, tuple(one.login for one in people if one is not None and one.login))
+    return Authorship(commit.sha, tuple(user.login for user in people if user is not None and user.login))

@@ -1,4 +1,4 @@
-"""What a decision rests on, gathered for an event: git, coreloop.yaml and files of what the API said."""
+"""The facts that a decision is based on: git, coreloop.yaml and files with the API's answers."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ from coreloop.proposals.lines import is_form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Where everything is: the options of ``guard check``.
+class CheckInputs:
+    """The options of ``guard check``.
 
     Attributes
     ----------
     folder : Path
-        A checkout of the base: its coreloop.yaml counts, and nothing of the pull request is run.
+        A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
     base, head : str, optional
-        Commits; what the payload says, where they are not given.
+        Commits; by default those of the payload.
     """
 
     event: Path
@@ -48,30 +48,30 @@ class Asked:
     commits: Path | None = None
 
 
-def check_event(asked: Asked) -> Decision:
-    """Read everything and decide.
+def check_event(inputs: CheckInputs) -> Decision:
+    """Read the facts of an event and decide.
 
     Raises
     ------
     CoreloopError
-        Something cannot be read or is not known: then nothing may go on.
+        An input cannot be read or is unknown; the check must fail.
     """
-    event = read_event(asked.event, asked.event_name)
-    return decide(event, _read_facts(event, asked))
+    event = read_event(inputs.event, inputs.event_name)
+    return decide(event, _read_facts(event, inputs))
 
 
-def queued(asked: Asked) -> tuple[set[int], int | None]:
-    """Numbers of the pull requests that an event puts into the merge queue, and the one that must be there.
+def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
+    """Numbers of the pull requests that an event queues, and the number that must exist on GitHub.
 
     Raises
     ------
     CoreloopError
-        Something cannot be read.
+        An input cannot be read.
     """
-    event = read_event(asked.event, asked.event_name)
+    event = read_event(inputs.event, inputs.event_name)
     if isinstance(event, MergeGroupEvent):
-        base, head = read_range(event, asked)
-        with Repository(asked.folder) as repository:
+        base, head = read_range(event, inputs)
+        with Repository(inputs.folder) as repository:
             numbers = merged_pulls(read_change(repository, base=base, head=head).commits)
         return numbers | ({event.number} if event.number is not None else set()), event.number
     if isinstance(event, PullRequestEvent) and event.action == "enqueued":
@@ -79,33 +79,33 @@ def queued(asked: Asked) -> tuple[set[int], int | None]:
     return set(), None
 
 
-def read_range(event: PullRequestEvent | MergeGroupEvent, asked: Asked) -> tuple[str, str]:
-    """Base and head.
+def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -> tuple[str, str]:
+    """Base and head commit.
 
     Raises
     ------
     UsageError
-        The head is not that of the event.
+        ``--head`` is not the head of the event.
     """
-    ends = event.pull if isinstance(event, PullRequestEvent) else event
-    base, head = ends.base_sha, ends.head_sha
-    if asked.head not in {None, head}:
-        raise UsageError(f"--head {asked.head} is not the head of the event, {head}; leave it out")
-    return asked.base or base, head
+    source = event.pull if isinstance(event, PullRequestEvent) else event
+    base, head = source.base_sha, source.head_sha
+    if inputs.head not in {None, head}:
+        raise UsageError(f"--head {inputs.head} is not the head of the event, {head}; omit --head")
+    return inputs.base or base, head
 
 
-def _read_facts(event: Event, asked: Asked) -> Facts:
+def _read_facts(event: Event, inputs: CheckInputs) -> Facts:
     if isinstance(event, PushEvent):
         return Facts(files={}, settings=Settings())
-    reviews = read_reviews(asked.reviews) if asked.reviews is not None else ()
-    pulls = read_pulls(asked.pulls) if asked.pulls is not None else ()
-    authorships = read_authorships(asked.commits) if asked.commits is not None else ()
-    base, head = read_range(event, asked)
-    with Repository(asked.folder) as repository:
+    reviews = read_reviews(inputs.reviews) if inputs.reviews is not None else ()
+    pulls = read_pulls(inputs.pulls) if inputs.pulls is not None else ()
+    authorships = read_authorships(inputs.commits) if inputs.commits is not None else ()
+    base, head = read_range(event, inputs)
+    with Repository(inputs.folder) as repository:
         change = read_change(repository, base=base, head=head)
         if not claims(event, change.commits, pulls):
             return Facts(commits=change.commits, files={}, settings=Settings(), pulls=pulls)
-        workspace = open_workspace(asked.folder)
+        workspace = open_workspace(inputs.folder)
         if isinstance(event, PullRequestEvent):
             files = {head: read_files(repository, change.merge_base, head)}
         else:
@@ -126,25 +126,25 @@ def _read_facts(event: Event, asked: Asked) -> Facts:
 def _ours(
     repository: Repository, change: Change, files: Mapping[str, tuple[FileChange, ...]], project: str
 ) -> dict[str, frozenset[str]]:
-    """Lines of promotions that were merged, read only where a promotion takes lines out."""
-    found = {}
+    """Lines of merged promotions by commit, read only for promotions that remove lines."""
+    lines = {}
     for sha, changed in files.items():
-        commit = next((one for one in change.commits if one.sha == sha), None)
+        commit = next((commit for commit in change.commits if commit.sha == sha), None)
         target = shrunk_target(changed, commit) if commit is not None else None
         if commit is None or target is None:
             continue
         path = project + target.partition("::")[0]
         base = commit.parents[0]
-        found[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
-    return found
+        lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
+    return lines
 
 
 def _files_of_promotions(
     repository: Repository, commits: Iterable[Commit]
 ) -> dict[str, tuple[FileChange, ...]]:
-    """What each promotion of a group changes, against the commit before it."""
-    alone = (commit for commit in commits if is_promotion(commit) and len(commit.parents) == 1)
-    return {commit.sha: read_files(repository, commit.parents[0], commit.sha) for commit in alone}
+    """The files that each promotion of a group changes, compared with its parent."""
+    promotions = (commit for commit in commits if is_promotion(commit) and len(commit.parents) == 1)
+    return {commit.sha: read_files(repository, commit.parents[0], commit.sha) for commit in promotions}
 
 
 def _below(root: Path, project: Path) -> str:

@@ -1,4 +1,4 @@
-"""Whether the trailers' figures agree with each other, and with what lines say of them."""
+"""Whether the trailers' figures agree with each other and with the lines."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,15 +9,15 @@ from coreloop.text import printable
 _COUNT: Final = re.compile(r"[0-9]{1,10}")
 
 
-def refuse_figures(said: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
-    """Figures that the lines name must be those of the trailers."""
-    for name, value in said.items():
+def refuse_figures(figures: Mapping[str, str], trailers: Mapping[str, str]) -> Iterator[str]:
+    """Figures in the lines must be equal to the trailers'."""
+    for name, value in figures.items():
         if trailers[name] != value:
             yield f"the trailer {name} is {printable(trailers[name])}, but the lines say {value}"
 
 
 def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
-    """Observed is what the Evidence adds up to; there are no more different questions than that."""
+    """Observed must be the sum of the Evidence, and Unique-Questions at most Observed."""
     if trailers["Observed"] != str(observed):
         yield f"the trailer Observed is {printable(trailers['Observed'])}, but the Evidence says {observed}"
     questions = trailers["Unique-Questions"]
@@ -26,8 +26,8 @@ def refuse_counts(observed: int, trailers: Mapping[str, str]) -> Iterator[str]:
 
 
 def refuse_rate(succeeded: int, observed: int, unit: str, trailers: Mapping[str, str]) -> Iterator[str]:
-    """A rate of three decimals, times what was observed, is the count that succeeded, or is refused."""
-    written = trailers["Success-Rate"]
-    is_share = re.fullmatch(r"[01]\.\d{3}", written, re.ASCII)
-    if not is_share or abs(float(written) * observed - succeeded) > 0.5 + 0.0005 * observed:
+    """Success-Rate must have three decimals and agree with the counts."""
+    rate = trailers["Success-Rate"]
+    is_share = re.fullmatch(r"[01]\.\d{3}", rate, re.ASCII)
+    if not is_share or abs(float(rate) * observed - succeeded) > 0.5 + 0.0005 * observed:
         yield f"the trailer Success-Rate does not fit {succeeded} of {observed} {unit}"

@@ -1,6 +1,7 @@
-"""What the guard asks of GitHub: reviews for the merge queue, and taking back what a machine has set going.
+"""The guard's requests to GitHub: reads for the merge queue, and undoing what would merge without a human.
 
-There is no operation here that merges, turns on auto-merge or marks ready for review, and none may be added.
+No operation here merges, turns on auto-merge or marks a pull request ready for review; never add such an
+operation.
 """
 
 import json
@@ -14,7 +15,7 @@ from urllib.parse import quote
 from coreloop.errors import ForgeError, ForgeNotFoundError, UsageError
 from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.guard.facts import Asked, check_event, queued
+from coreloop.guard.facts import CheckInputs, check_event, queued
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
@@ -45,14 +46,14 @@ class _Headed:
 def connect_api(
     repository: Repository, settings: ForgeSettings, environ: Mapping[str, str]
 ) -> Iterator[GithubApi]:
-    """The API of the repository that the workflow runs in, or of the one that the project names.
+    """The API of the repository that the workflow runs in, else of the project's.
 
     Parameters
     ----------
     repository : Repository
-        Its remote's address tells the GitHub repository where nothing else does.
+        Its remote's address is used if neither the environment nor the settings name a repository.
     settings : ForgeSettings
-        ``repo``, when it is set.
+        ``repo``, if set.
     environ : mapping
         ``GITHUB_REPOSITORY``, the token in ``GITHUB_TOKEN`` or ``GH_TOKEN``, ``GITHUB_API_URL``.
 
@@ -61,13 +62,13 @@ def connect_api(
     ForgeAuthError
         There is no token.
     UsageError
-        Nothing names a repository on GitHub.
+        No GitHub repository is configured.
     """
     repo = environ.get("GITHUB_REPOSITORY") or settings.repo or github_repo(repository)
     if not repo:
-        raise UsageError("no repository on GitHub is known; set forge: repo in coreloop.yaml")
+        raise UsageError("no GitHub repository is configured; set forge: repo in coreloop.yaml")
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN") or ""
-    from coreloop.forge.urllib_transport import UrllibTransport  # not for who asks nothing
+    from coreloop.forge.urllib_transport import UrllibTransport  # loads ssl and http only when required
 
     transport = UrllibTransport(token, base_url=environ.get("GITHUB_API_URL") or DEFAULT_URL)
     with GithubApi(repo, transport) as api:
@@ -76,7 +77,7 @@ def connect_api(
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What GitHub was asked about, and the folder with its answers."""
+    """The pull requests that were read, and the folder with the answers."""
 
     numbers: tuple[int, ...]
     folder: Path
@@ -84,14 +85,14 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """What was to be done.
+    """The actions and their results.
 
     Attributes
     ----------
     confirmed : bool
-        Whether it was tried; without, it would be done.
+        False for a dry run.
     failed : dict of int to str
-        Places of the actions that could not be done, and why.
+        Indices of the failed actions, with the reason.
     """
 
     actions: tuple[Action, ...]
@@ -99,16 +100,16 @@ class Acted:
     failed: Mapping[int, str]
 
 
-def gather_to(out: Path, asked: Asked, environ: Mapping[str, str]) -> Gathered:
-    """Write what `coreloop.guard.facts.check_event` needs of GitHub in the merge queue into a folder.
+def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gathered:
+    """Write the answers of GitHub that `coreloop.guard.facts.check_event` needs in the merge queue.
 
-    For any other event the lists are empty, and nothing is asked.
+    For any other event the lists are empty, and no request is sent.
 
     Parameters
     ----------
     out : Path
         Gets ``reviews.json``, ``pulls.json`` and ``commits.json``.
-    asked : Asked
+    inputs : CheckInputs
         The event.
     environ : mapping
         As for `connect_api`.
@@ -116,83 +117,84 @@ def gather_to(out: Path, asked: Asked, environ: Mapping[str, str]) -> Gathered:
     Raises
     ------
     CoreloopError
-        Something cannot be read, or GitHub does not answer.
+        An input cannot be read, or GitHub does not answer.
     """
-    numbers, needed = queued(asked)
-    said = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
+    numbers, required = queued(inputs)
+    answers = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
     if numbers:
-        with _connected(asked, environ) as api:
-            said = gather(api, numbers, needed=needed)
-    for name, content in said.items():
+        with _connected(inputs, environ) as api:
+            answers = gather(api, numbers, required=required)
+    for name, content in answers.items():
         write_private(out / f"{name}.json", content)
     return Gathered(tuple(sorted(numbers)), out)
 
 
-def act(asked: Asked, environ: Mapping[str, str], *, confirm: bool) -> Acted:
-    """Decide as the check does, and do what would help.
+def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Acted:
+    """Decide as the check does, and carry out the decision's actions.
 
     Raises
     ------
     CoreloopError
-        Something cannot be read, or nothing can be asked of GitHub; what it refuses is in the result.
+        An input cannot be read, or GitHub cannot be asked. Refused actions are in the result.
     """
-    actions = check_event(asked).actions
+    actions = check_event(inputs).actions
     failed: dict[int, str] = {}
     if confirm and actions:
-        with _connected(asked, environ) as api:
-            for at, action in enumerate(actions):
+        with _connected(inputs, environ) as api:
+            for index, action in enumerate(actions):
                 try:
                     take_back(api, action)
-                except ForgeError as error:  # the others may still be done
-                    failed[at] = str(error)
+                except ForgeError as error:  # the other actions may succeed
+                    failed[index] = str(error)
     return Acted(actions, confirm, failed)
 
 
 @contextmanager
-def _connected(asked: Asked, environ: Mapping[str, str]) -> Iterator[GithubApi]:
-    settings = open_workspace(asked.folder).settings.forge
-    with Repository(asked.folder) as repository, connect_api(repository, settings, environ) as api:
+def _connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+    settings = open_workspace(inputs.folder).settings.forge
+    with Repository(inputs.folder) as repository, connect_api(repository, settings, environ) as api:
         yield api
 
 
-def gather(api: GithubApi, numbers: Collection[int], *, needed: int | None) -> dict[str, bytes]:
+def gather(api: GithubApi, numbers: Collection[int], *, required: int | None) -> dict[str, bytes]:
     """Reviews, pull requests and head commits, each a JSON list of what the API returns.
 
     Parameters
     ----------
     api : GithubApi
     numbers : collection of int
-        Pull requests; one that is not there is left out, since a commit's subject may name an issue.
-    needed : int, optional
-        The one that must be there.
+        Pull requests; absent numbers are skipped, since a commit's subject may name an issue.
+    required : int, optional
+        The number that must exist.
     """
-    said: dict[str, list[Any]] = {"reviews": [], "pulls": [], "commits": []}
+    answers: dict[str, list[Any]] = {"reviews": [], "pulls": [], "commits": []}
     for number in sorted(numbers):
         try:
             pull = api.get(f"/pulls/{number}", doing=f"read #{number}")
         except ForgeNotFoundError:
-            if number == needed:
+            if number == required:
                 raise
             continue
         sha = pull.decoded(_Headed).head.sha
-        said["pulls"].append(pull.decoded(dict[str, Any]))
-        said["commits"].append(api.get(f"/commits/{sha}", doing=f"read {sha[:12]}").decoded(dict[str, Any]))
+        commit = api.get(f"/commits/{sha}", doing=f"read {sha[:12]}")
+        answers["pulls"].append(pull.decoded(dict[str, Any]))
+        answers["commits"].append(commit.decoded(dict[str, Any]))
         reviews = api.pages(f"/pulls/{number}/reviews", list[Any], doing=f"list reviews of #{number}")
-        said["reviews"].extend(reviews)
-    return {name: json.dumps(items).encode() for name, items in said.items()}
+        answers["reviews"].extend(reviews)
+    return {name: json.dumps(items).encode() for name, items in answers.items()}
 
 
 def take_back(api: GithubApi, action: Action) -> None:
-    """Take a label off or auto-merge back, or make a pull request a draft again.
+    """Remove a label, turn auto-merge off, or make a pull request a draft again.
 
     Raises
     ------
     ForgeError
-        The token may not, or GitHub does not answer: the check stays red all the same.
+        The token lacks the permission, or GitHub does not answer. The check stays red.
     """
     if action.label is not None:
-        doing = f"take the label {action.label} off #{action.pull}"
-        with suppress(ForgeNotFoundError):  # somebody was faster
+        doing = f"remove the label {action.label} from #{action.pull}"
+        with suppress(ForgeNotFoundError):  # already removed
             api.delete(f"/issues/{action.pull}/labels/{quote(action.label, safe='')}", doing=doing)
         return
     answer = api.get(f"/pulls/{action.pull}", doing=f"read #{action.pull}")

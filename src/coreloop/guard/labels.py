@@ -1,4 +1,4 @@
-"""Which labels ask a machine to merge: a pattern over what they are called, since every bot has its own."""
+"""Labels that ask a bot to merge, recognised by name, since every bot has its own labels."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ _ASKS: Final = re.compile(
     r"|auto(?:land|submit|approve|ship|squash|rebase|queue|commit|deploy)|(?:land|ship|submit)(?:it|me|when|now)"
     r"|readytoland|readytoship|readytosubmit|cqplus|lgtm|squashwhen|rebasewhen"
 )
-# "do not merge" and "merge conflict" ask for the opposite, or for nothing.
+# "do not merge" and "merge conflict" do not ask for a merge.
 _ASKS_NOT: Final = re.compile(
     r"(?:dont|donot|not|no|never|cannot|cant|block|blocked|hold|needs)(?:be|yet|to|from|ready)*(?:auto)?merge"
     r"|merge(?:conflicts?|blocked|freeze)|emergenc(?:y|ies)"
@@ -20,8 +20,8 @@ _ASKS_NOT: Final = re.compile(
 
 
 def asks_to_merge(label: str) -> bool:
-    """Whether a label looks like one that makes a bot merge.
+    """Whether a label looks like a request to a bot to merge.
 
-    Meant for coreloop's own pull requests: there a false alarm costs a human one click, a miss the review.
+    For coreloop's own pull requests: a false positive costs a click, a false negative the review.
     """
     return any(_ASKS.search(_ASKS_NOT.sub("", name)) for name in spellings(label))

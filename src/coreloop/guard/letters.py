@@ -1,10 +1,10 @@
-"""Names as a reader sees them: look-alikes of other scripts, styles and separators made plain."""
+"""Names as a reader sees them, without look-alike letters, letter styles and separators."""
 
 import re
 import unicodedata
 from typing import Final
 
-# Cyrillic, Greek and Armenian letters that pass for Latin ones; in lower case, though some do so as capitals.
+# Cyrillic, Greek and Armenian look-alikes of Latin letters, in lower case; some look alike only as capitals.
 _LOOKALIKES: Final = {
     ord(other): latin
     for latin, others in {
@@ -37,7 +37,7 @@ _LOOKALIKES: Final = {
     }.items()
     for other in others
 }
-# What Unicode itself calls a Latin letter: small capitals, strokes, hooks, letters in boxes.
+# Letters that Unicode names Latin: small capitals, strokes, hooks, letters in boxes.
 _NAMED: Final = re.compile(
     r"(?:LATIN|REGIONAL INDICATOR)\b.*\bLETTER (?:SMALL CAPITAL |SCRIPT |DOTLESS |OPEN )?([A-Z])\b"
 )
@@ -45,7 +45,7 @@ _DIGITS: Final = str.maketrans("013457", "oieast")
 
 
 def plain_letters(name: str) -> str:
-    """The letters and digits of a name, Latin ones in lower-case ASCII.
+    """The letters and digits of a name; Latin letters become lower-case ASCII.
 
     ``Auto-Merge``, ``ａｕｔｏ＿ｍｅｒｇｅ`` and ``аutomerge`` with a Cyrillic ``а`` are all ``automerge``.
     """
@@ -54,9 +54,9 @@ def plain_letters(name: str) -> str:
 
 
 def spellings(name: str) -> tuple[str, str]:
-    """The `plain_letters` name, and the same with digits read as the letters they stand for (``m3rg3``)."""
-    read = plain_letters(name)
-    return read, read.translate(_DIGITS)
+    """The `plain_letters` name, without and with digits replaced by similar letters (``m3rg3``)."""
+    plain = plain_letters(name)
+    return plain, plain.translate(_DIGITS)
 
 
 def _plain(char: str) -> str:

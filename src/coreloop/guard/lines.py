@@ -1,4 +1,4 @@
-"""Whether appended lines are what coreloop writes: closed forms, known words, and the trailers' figures."""
+"""Whether added lines are coreloop's: closed forms, declared words, and the trailers' figures."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -27,7 +27,7 @@ from coreloop.text import printable
 
 
 def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], words: Words) -> Iterator[str]:
-    """Why lines are not those of the candidates that a commit carries: each has its own, and none is over.
+    """Why lines are not those of a commit's candidates: each candidate must have its own line, with no extra.
 
     Parameters
     ----------
@@ -41,30 +41,30 @@ def refuse_groups(lines: Sequence[str], groups: Sequence[Mapping[str, str]], wor
     if len(groups) == 1:
         yield from refuse_lines(lines, groups[0], words)
         return
-    left = list(lines)
+    unmatched = list(lines)
     for group in groups:
         section, key = SECTIONS[group["Phase"]], group["Candidate-Key"]
-        own = [line for line in left if statement_key(words.tool, line, section) == key]
+        own = [line for line in unmatched if statement_key(words.tool, line, section) == key]
         if len(own) != 1:
-            yield f"candidate {group['Candidate-Id']} has no line of its own among those that are put there"
+            yield f"candidate {group['Candidate-Id']} has no line of its own among the added lines"
             continue
-        left.remove(own[0])
+        unmatched.remove(own[0])
         yield from refuse_lines(own, group, words)
-    if left:
-        yield f"{printable(left[0])} is the line of no candidate"
+    if unmatched:
+        yield f"{printable(unmatched[0])} belongs to no candidate"
 
 
 def refuse_replaced(removed: Iterable[str], added: Sequence[str]) -> Iterator[str]:
-    """A line gives way only to another one about the same."""
-    subjects = {said.subject() for line in added if (said := parse_advice(line)) is not None}
+    """A line may only be replaced by another line on the same subject."""
+    subjects = {advice.subject() for line in added if (advice := parse_advice(line)) is not None}
     for line in removed:
-        said = parse_advice(line)
-        if said is None or said.subject() not in subjects:
-            yield f"{printable(line)} is removed, and nothing about the same is put there"
+        advice = parse_advice(line)
+        if advice is None or advice.subject() not in subjects:
+            yield f"{printable(line)} is removed without a new line on the same subject"
 
 
 def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """Why lines are not those of the promotion that the trailers tell of; nothing when they are.
+    """Why lines are not those of the promotion that the trailers describe.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     """
     for number, line in enumerate(lines, start=1):
         if reason := refuse_line(line, private=False):
-            yield f"line {number} is none that coreloop writes: {reason}"
+            yield f"line {number} is not a line that coreloop writes: {reason}"
             return
     statement = parse_advice(lines[0]) if len(lines) == 1 else None
     if statement is not None:
         section = SECTIONS[trailers["Phase"]]
         if words.tool and statement_key(words.tool, lines[0], section) != trailers["Candidate-Key"]:
-            yield "the Candidate-Key is not that of the line"
+            yield "the Candidate-Key is not the line's key"
         yield from refuse_statement(statement, trailers, words)
         return
     values = tuple(map(parse_line, lines))
@@ -92,7 +92,7 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
 
 
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """When and Call, one of which may be there from an earlier promotion; their Evidence once was a line."""
+    """When and Call, or the one that an earlier promotion lacks; older versions added an Evidence line."""
     match values:
         case [When(), Calls()] | [When() | Calls()]:
             yield from _refuse_evidence(trailers)
@@ -107,7 +107,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             yield "the lines are not the When and Call of a Guide"
             return
     if trailers["Replay"] == "not-applicable":
-        yield "the trailer Replay is not-applicable, but the steps can be asked for again"
+        yield "the trailer Replay is not-applicable, but the steps can be replayed"
     for value in values:
         if isinstance(value, When):
             yield from _refuse_when(value, words)
@@ -116,33 +116,33 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
-    """The figures stand in the trailers alone, and must agree with each other."""
-    found = read_guide_evidence(trailers["Evidence"])
-    if found is None:
-        yield "the trailer Evidence is none of a Guide"
+    """The figures are in the trailers alone, and must agree with each other."""
+    evidence = read_guide_evidence(trailers["Evidence"])
+    if evidence is None:
+        yield "the trailer Evidence is not that of a Guide"
         return
-    succeeded, requests = found
+    succeeded, requests = evidence
     yield from refuse_counts(requests, trailers)
     yield from refuse_rate(succeeded, requests, "requests", trailers)
 
 
 def _refuse_when(when: When, words: Words) -> Iterator[str]:
     if when.category and not is_category(when.category):
-        yield f"{printable(when.category)} is no label of a category"
-    strange = set(when.keywords) - set(words.settings.keywords(when.category))
-    if strange:
-        yield f"{printable(min(strange))} is no keyword of {printable(when.category)} in coreloop.yaml"
+        yield f"{printable(when.category)} is not a category label"
+    unknown = set(when.keywords) - set(words.settings.keywords(when.category))
+    if unknown:
+        yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
 
 
 def _refuse_values(calls: Iterable[Call], words: Words) -> Iterator[str]:
     for call in calls:
         for name, value in call.arguments:
-            if value is not None and value != f"<{name}>" and not words.declares(value.strip('"')):
-                yield f"{printable(value)} is no value that coreloop.yaml or the source declares"
+            if value is not None and value != f"<{name}>" and not words.may_name(value.strip('"')):
+                yield f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
 
 def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """What fails, and the evidence."""
+    """The Fails line and its Evidence."""
     match values:
         case [(FailsApart() | FailsCall() | FailsSequence()) as fails, CaveatEvidence() as evidence]:
             pass

@@ -1,7 +1,7 @@
-"""The decision: may this pull request, or this group of them, go on as far as coreloop is concerned?
+"""The decision whether coreloop's rules let a pull request, or a merge group, merge.
 
-Pure: an event, what git says, what the forge says, and the answer with its reasons. Each rule is a function
-that yields a reason for every way in which it is broken.
+A pure function of the event and the facts from git and the forge. Each rule is a function that yields a
+reason for every violation.
 """
 
 import re
@@ -40,7 +40,7 @@ _ACTIONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What would take a danger away; `label` for ``remove_label`` only."""
+    """A remedy for a violation; `label` for ``remove_label`` only."""
 
     what: Literal["remove_label", "disable_auto_merge", "convert_to_draft"]
     pull: int
@@ -49,16 +49,16 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer.
+    """Whether a pull request passes.
 
     Attributes
     ----------
     claims : tuple of str
-        What says that it is coreloop's; nothing for anything else.
+        The signs that it is coreloop's; empty for other pull requests.
     reasons : tuple of str
-        Why it may not go on; nothing when it may.
+        Why it does not pass; empty if it passes.
     actions : tuple of Action
-        What would help. The reasons stand whether these succeed or not.
+        Remedies; they do not change the decision, even if they succeed.
     """
 
     claims: tuple[str, ...] = ()
@@ -72,22 +72,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """All that a decision rests on beside the event.
+    """All inputs of a decision except the event.
 
     Attributes
     ----------
     commits : tuple of Commit
-        What the head has and the base has not, newest first.
+        Commits of the head that are not in the base, newest first.
     files : mapping of str to tuple of FileChange
-        What differs, by the commit at its end: the head for a pull request, each promotion for a group.
+        Changed files by commit: the head of a pull request, each promotion of a group.
     settings : Settings
-        Coreloop.yaml of the base.
+        The base's coreloop.yaml.
     project : str
-        Folder of coreloop.yaml below the repository's root: ``""``, or with a slash at its end.
+        Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
     ours : mapping of str to frozenset of str
-        By the same commit, where lines go: those that promotions put into its docstring before.
+        By commit that removes lines: the docstring's lines from earlier promotions.
     reviews, pulls, authorships
-        What the API says.
+        The API's answers.
     """
 
     commits: tuple[Commit, ...] = ()
@@ -101,7 +101,7 @@ class Facts:
 
 
 def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[ReportedPull]) -> tuple[str, ...]:
-    """What says that an event is about a promotion of coreloop's."""
+    """The signs that an event is about a promotion."""
     if isinstance(event, PullRequestEvent):
         return (*claims_of_event(event), *claims_of_commits(commits))
     if isinstance(event, MergeGroupEvent):
@@ -111,44 +111,37 @@ def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[ReportedPull
 
 
 def decide(event: Event, facts: Facts) -> Decision:
-    """Decide.
-
-    Parameters
-    ----------
-    event : Event
-        What happened.
-    facts : Facts
-        What git and the forge say.
+    """Apply every rule to an event.
 
     Raises
     ------
     UsageError
-        It is coreloop's, and nobody has said what the event would mean.
+        The event is about a promotion, and the guard does not handle its action.
     """
-    found = claims(event, facts.commits, facts.pulls)
-    if isinstance(event, PushEvent) or not found:
+    signs = claims(event, facts.commits, facts.pulls)
+    if isinstance(event, PushEvent) or not signs:
         return Decision()
     if isinstance(event, MergeGroupEvent):
-        return _decide_group(event, facts, found)
+        return _decide_group(event, facts, signs)
     if event.action not in _ACTIONS:
-        raise UsageError(f"the guard knows no action {printable(event.action)} of a pull request")
+        raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
     reasons = [reason for rule in _RULES for reason in rule(event, facts)]
-    return Decision(found, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
+    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
 
 
-def _decide_group(event: MergeGroupEvent, facts: Facts, found: tuple[str, ...]) -> Decision:
+def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
     if event.action == "destroyed":
-        return Decision(found)
+        return Decision(signs)
     if event.action != "checks_requested":
-        raise UsageError(f"the guard knows no action {printable(event.action)} of a merge group")
+        raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
-    theirs = (action for pull in _promotions(facts) for action in _actions_on(pull))
-    return Decision(found, tuple(dict.fromkeys(reasons)), tuple(theirs))
+    actions = (action for pull in _promotions(facts) for action in _actions_on(pull))
+    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions))
 
 
 def _actions(event: PullRequestEvent) -> Iterator[Action]:
     yield from _actions_on(_with_new_label(event))
-    if _made_ready_by_a_machine(event):
+    if _made_ready_by_bot(event):
         yield Action("convert_to_draft", event.pull.number)
 
 
@@ -159,7 +152,7 @@ def _actions_on(pull: ReportedPull) -> Iterator[Action]:
         yield Action("disable_auto_merge", pull.number)
 
 
-# --- what a pull request is ------------------------------------------------------------------------
+# --- rules for a pull request ----------------------------------------------------------------------
 
 
 def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -167,7 +160,7 @@ def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _with_new_label(event: PullRequestEvent) -> ReportedPull:
-    """The pull request with the label that the event is about, should its list not have it yet."""
+    """The pull request, with the event's label added if its list does not have it yet."""
     if event.action != "labeled" or event.label is None or event.label in event.pull.labels:
         return event.pull
     return replace(event.pull, labels=(*event.pull.labels, event.label))
@@ -175,7 +168,7 @@ def _with_new_label(event: PullRequestEvent) -> ReportedPull:
 
 def _merging_labels(pull: ReportedPull) -> Iterator[str]:
     for label in filter(asks_to_merge, pull.labels):
-        yield f"the label {printable(label)} of #{pull.number} asks a machine to merge; a human does that"
+        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; only a human may merge"
 
 
 def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -184,33 +177,33 @@ def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _auto_merge_is_on(pull: ReportedPull) -> str:
-    return f"auto-merge of #{pull.number} is on; a human merges"
+    return f"auto-merge of #{pull.number} is on; only a human may merge"
 
 
 def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if event.action == "unlabeled" and plain_letters(event.label or "") == LABEL:
-        yield f"the label {LABEL} was taken off; put it back"
+        yield f"the label {LABEL} was removed; add it again"
 
 
 def _ready(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if _made_ready_by_a_machine(event):
-        by = printable(event.sender.login) or "nobody known"
-        yield f"{by}, which is no human, took it out of draft; a human does that"
+    if _made_ready_by_bot(event):
+        sender = printable(event.sender.login) or "an unknown account"
+        yield f"{sender}, not a human, marked it ready for review; only a human may do that"
 
 
-def _made_ready_by_a_machine(event: PullRequestEvent) -> bool:
+def _made_ready_by_bot(event: PullRequestEvent) -> bool:
     opened_ready = event.action in {"opened", "reopened"} and not event.pull.draft
     return (event.action == "ready_for_review" or opened_ready) and not event.sender.human
 
 
 def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if not event.pull.same_repo:
-        yield "it comes from another repository, and coreloop opens none from there"
+        yield "it comes from another repository; coreloop opens pull requests only within the repository"
 
 
 def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if len(facts.commits) != 1:
-        yield f"it has {len(facts.commits)} commits; a promotion is one"
+        yield f"it has {len(facts.commits)} commits; a promotion has exactly one"
     for commit in facts.commits:
         if len(commit.parents) > 1:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
@@ -224,7 +217,7 @@ def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     for commit in facts.commits[-1:]:
         if event.pull.title != subject_of(commit):
-            yield "its title is not its commit's subject; give it back that title"
+            yield "its title is not its commit's subject; restore the title"
 
 
 def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -233,15 +226,15 @@ def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
         starts = [branch_start(phase, engine_of(commit)) for phase in phases & SECTIONS.keys()]
         start = "|".join(map(re.escape, starts)) or "\n"
         if not re.fullmatch(rf"(?:{start})[a-z0-9-]+-[0-9]{{8}}(?:-[0-9]{{1,2}})?", event.pull.branch):
-            yield f"branch {printable(event.pull.branch)} is not the one of its commit; promote it anew"
+            yield f"branch {printable(event.pull.branch)} does not match its commit; promote it again"
 
 
 def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    """A squash takes the trailers from there."""
-    said = read_promoted(event.pull.body)
+    """A squash merge copies the trailers from the body."""
+    groups = read_promoted(event.pull.body)
     for commit in facts.commits[-1:]:
-        if said != read_promoted(commit.message):
-            yield "the trailers of its text are not those of its commit; put them back"
+        if groups != read_promoted(commit.message):
+            yield "the trailers in its description are not its commit's; restore them"
 
 
 def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -270,7 +263,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = 
 )
 
 
-# --- a merge queue's group -------------------------------------------------------------------------
+# --- rules for a merge group -----------------------------------------------------------------------
 
 
 def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -292,35 +285,35 @@ def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 
 
 def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    """Every promotion belongs to a pull request that is known, and every such pull request to a promotion."""
+    """Every promotion must have a known pull request, and every promoting pull request a promotion."""
     if event.number is None:
         yield "the queue's branch names no pull request"
     elif facts.pulls and event.number not in {pull.number for pull in facts.pulls}:
-        yield f"#{event.number} is in the group, and nobody says what it is"
+        yield f"#{event.number} is in the group, but --pulls does not list it"
     marks = [_marks(commit.sha, commit.message) for commit in _promoting(facts)]
     for pull in _promotions(facts):
         if not any(map(_marks(pull.head_sha, pull.body).intersection, marks)):
-            yield f"#{pull.number} brings no promotion"
-    theirs = set[str]().union(*(_marks(pull.head_sha, pull.body) for pull in _promotions(facts)))
+            yield f"#{pull.number} contains no promotion"
+    pull_marks = set[str]().union(*(_marks(pull.head_sha, pull.body) for pull in _promotions(facts)))
     for commit in _promoting(facts) if facts.pulls else ():
-        if theirs.isdisjoint(_marks(commit.sha, commit.message)):
-            yield f"nobody knows the pull request of commit {commit.sha[:12]}"
+        if pull_marks.isdisjoint(_marks(commit.sha, commit.message)):
+            yield f"the pull request of commit {commit.sha[:12]} is unknown"
 
 
 def _marks(sha: str, text: str) -> set[str]:
-    """What a commit and its pull request have in common, whether it was squashed or not."""
+    """Identifiers that a commit shares with its pull request, squashed or not."""
     return {sha, *promoted_keys(text)}
 
 
 def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    """Where no pull request is known, a review must be of the promotion's own commit."""
+    """Without known pull requests, the promotion's commit itself must be approved."""
     if facts.pulls:
         return
     for commit in _promoting(facts):
-        if not is_approved(facts.reviews, head=commit.sha, behind=_behind(commit.sha, facts)):
-            yield f"no human but its author has approved commit {commit.sha[:12]}"
+        if not is_approved(facts.reviews, head=commit.sha, authors=_authors(commit.sha, facts)):
+            yield f"no human other than its author has approved commit {commit.sha[:12]}"
     if not any(_promoting(facts)):
-        yield "the group says it is coreloop's, and brings no promotion"
+        yield "the group claims to be coreloop's, but contains no promotion"
 
 
 _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
@@ -333,7 +326,7 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
 
 
 def _promotions(facts: Facts) -> Iterator[ReportedPull]:
-    """The pull requests of a group that are coreloop's, by what they show or by their head commit."""
+    """The pull requests of a group that are coreloop's, by their signs or their head commit."""
     shas = {commit.sha for commit in facts.commits if is_promotion(commit)}
     for pull in facts.pulls:
         if any(claims_of_pull(pull)) or pull.head_sha in shas or promoted_keys(pull.body):
@@ -341,11 +334,11 @@ def _promotions(facts: Facts) -> Iterator[ReportedPull]:
 
 
 def _promoting(facts: Facts) -> Iterator[Commit]:
-    """The commits of a group that carry a promotion; a merge that repeats its trailers brings nothing new."""
+    """The commits of a group that carry a promotion; merge commits only repeat trailers."""
     return (commit for commit in facts.commits if is_promotion(commit) and len(commit.parents) < 2)
 
 
-# --- shared by both --------------------------------------------------------------------------------
+# --- shared ----------------------------------------------------------------------------------------
 
 
 def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
@@ -359,14 +352,15 @@ def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
 
 
 def _refuse_unapproved(pull: ReportedPull, facts: Facts) -> Iterator[str]:
-    reviews = [one for one in facts.reviews if one.pull in {None, pull.number}]
-    behind = {pull.author.login.casefold(), *_behind(pull.head_sha, facts)}
-    if not is_approved(reviews, head=pull.head_sha, behind=behind):
-        yield f"#{pull.number} is queued, and no human but its author has approved its head commit"
+    reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
+    authors = {pull.author.login.casefold(), *_authors(pull.head_sha, facts)}
+    if not is_approved(reviews, head=pull.head_sha, authors=authors):
+        yield f"#{pull.number} is queued, but no human other than its author has approved its head commit"
 
 
-def _behind(sha: str, facts: Facts) -> Collection[str]:
-    """Logins of those who made a commit, as git's addresses and the API tell them."""
-    found = {login.casefold() for one in facts.authorships if one.sha == sha for login in one.logins}
+def _authors(sha: str, facts: Facts) -> Collection[str]:
+    """Logins of a commit's author and committer, from git's addresses and the API."""
+    authorships = (authorship for authorship in facts.authorships if authorship.sha == sha)
+    logins = {login.casefold() for authorship in authorships for login in authorship.logins}
     people = (commit.people for commit in facts.commits if commit.sha == sha)
-    return found.union(*map(logins_of, people))
+    return logins.union(*map(logins_of, people))

@@ -1,4 +1,4 @@
-"""What a commit that says it is a promotion must be: trailers that agree, and one text in one docstring."""
+"""The rules for a promotion's commit: consistent trailers, and lines in a single docstring."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -30,53 +30,53 @@ _IDS: Final = {"R": "cand-", "F": "ce-"}
 
 
 def subject_of(commit: Commit) -> str:
-    """A commit's subject without the number that GitHub puts behind it in a squash."""
+    """A commit's subject without the number that GitHub appends in a squash merge."""
     return _NUMBER.sub("", commit.message.partition("\n")[0].strip())
 
 
 def engine_of(commit: Commit) -> str:
-    """The tool that a promotion's subject names; "" where it names none."""
-    found = _ENGINE.match(commit.message)
-    return found[1] if found is not None else ""
+    """The tool that a promotion's subject names; "" if it does not name a tool."""
+    match = _ENGINE.match(commit.message)
+    return match[1] if match is not None else ""
 
 
 def refuse_trailers(commit: Commit, settings: Settings) -> Iterator[str]:
-    """What is missing or contradicts itself in a commit's message; it may carry several candidates of a tool.
+    """Why the trailers of a commit are incomplete or inconsistent; it may carry several candidates of a tool.
 
     Parameters
     ----------
     commit : Commit
-        One that says it is a promotion.
+        A commit that claims to be a promotion.
     settings : Settings
-        Of the base: where a tool's docstring is.
+        The base's: where a tool's docstring is.
     """
     groups, engine = read_promoted(commit.message) or ({},), engine_of(commit)
-    yield from dict.fromkeys(reason for said in groups for reason in _refuse_group(commit, said, settings))
-    if not all(map(_is_whole, groups)):
+    yield from dict.fromkeys(reason for group in groups for reason in _refuse_group(commit, group, settings))
+    if not all(map(_is_complete, groups)):
         return
-    if not is_title(subject_of(commit), [said["Phase"] for said in groups], engine):
-        phases = " and ".join(sorted({said["Phase"] for said in groups}))
+    if not is_title(subject_of(commit), [group["Phase"] for group in groups], engine):
+        phases = " and ".join(sorted({group["Phase"] for group in groups}))
         yield f"the subject of commit {commit.sha[:12]} is not the title of a promotion of phase {phases}"
-    if len({said["Candidate-Key"] for said in groups}) < len(groups):
-        yield f"commit {commit.sha[:12]} names a candidate twice, with other figures"
-    if len({said["Target"] for said in groups}) > 1:
-        yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes one"
+    if len({group["Candidate-Key"] for group in groups}) < len(groups):
+        yield f"commit {commit.sha[:12]} names a candidate twice, with different figures"
+    if len({group["Target"] for group in groups}) > 1:
+        yield f"commit {commit.sha[:12]} is for several docstrings; a promotion changes only one"
 
 
-def _refuse_group(commit: Commit, said: Mapping[str, str], settings: Settings) -> Iterator[str]:
+def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) -> Iterator[str]:
     where = f"commit {commit.sha[:12]}"
-    missing = [name for name in NAMES if not said.get(name)]
-    phase = said.get("Phase", "")
+    missing = [name for name in NAMES if not group.get(name)]
+    phase = group.get("Phase", "")
     if missing or phase not in SECTIONS:
         yield f"{where} lacks the trailers {', '.join(missing)}" if missing else f"{where} has no known Phase"
         return
-    if not CANDIDATE_ID.fullmatch(said["Candidate-Id"]) or not said["Candidate-Id"].startswith(_IDS[phase]):
-        yield f"the Candidate-Id of {where} is none of phase {phase}"
-    if not CANDIDATE_KEY.fullmatch(said["Candidate-Key"]):
-        yield f"the Candidate-Key of {where} is none that coreloop gives"
-    if said["Replay"] not in REPLAYS[phase]:
-        yield f"with the Replay of {where} coreloop promotes nothing"
-    yield from _refuse_target(said["Target"], engine_of(commit), settings)
+    if not CANDIDATE_ID.fullmatch(group["Candidate-Id"]) or not group["Candidate-Id"].startswith(_IDS[phase]):
+        yield f"the Candidate-Id of {where} is not an id of phase {phase}"
+    if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
+        yield f"the Candidate-Key of {where} is not a coreloop key"
+    if group["Replay"] not in REPLAYS[phase]:
+        yield f"the Replay of {where} does not allow a promotion"
+    yield from _refuse_target(group["Target"], engine_of(commit), settings)
 
 
 def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str]:
@@ -95,79 +95,78 @@ def refuse_files(
     project: str,
     ours: Collection[str] = (),
 ) -> Iterator[str]:
-    """What a change does beside putting its lines into the one docstring.
+    """Why a change does more than replace lines of its docstring.
 
     Parameters
     ----------
     files : sequence of FileChange
-        All that differs.
+        All changed files.
     commit : Commit
-        Whose trailers name the docstring and the figures.
+        Its trailers name the docstring and the figures.
     settings : Settings
-        Of the base: the words that may be written.
+        The base's: the words that lines may contain.
     project : str
-        Folder that targets are below: ``""``, or with a slash at its end.
+        Folder of the targets: ``""``, or with a trailing slash.
     ours : collection of str
-        Lines that promotions put into this docstring before: they may give way.
+        Lines of earlier promotions in this docstring; these may be removed.
     """
     if len(files) != 1:
-        yield f"{len(files)} files change; a promotion changes one"
+        yield f"{len(files)} files change; a promotion changes only one"
         return
-    one, groups = files[0], read_promoted(commit.message)
-    said = groups[0] if groups else {}
-    file, _, symbol = said.get("Target", "").partition("::")
-    if not one.is_regular or one.modes[0] != one.modes[1]:
-        yield f"{printable(one.path)} is not only modified: its kind or mode changes, or it comes or goes"
-    elif not one.path.endswith(".py"):
-        yield f"{printable(one.path)} is no Python file"
-    elif one.path != project + file:
-        yield f"{printable(one.path)} changes, but the Target is {printable(said.get('Target', 'missing'))}"
-    elif SYMBOL.fullmatch(symbol) and all(_is_whole(group) for group in groups):
-        yield from _refuse_text(one, symbol, groups, Words(settings, "", engine_of(commit)), ours)
+    change, groups = files[0], read_promoted(commit.message)
+    target = groups[0].get("Target", "") if groups else ""
+    file, _, symbol = target.partition("::")
+    if not change.is_regular or change.modes[0] != change.modes[1]:
+        yield f"{printable(change.path)} is added, deleted, or changes its type or mode"
+    elif not change.path.endswith(".py"):
+        yield f"{printable(change.path)} is not a Python file"
+    elif change.path != project + file:
+        yield f"{printable(change.path)} changes, but the Target is {printable(target or 'missing')}"
+    elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
+        yield from _refuse_text(change, symbol, groups, Words(settings, "", engine_of(commit)), ours)
 
 
-def _is_whole(group: Mapping[str, str]) -> bool:
+def _is_complete(group: Mapping[str, str]) -> bool:
     return group.get("Phase") in SECTIONS and all(map(group.get, NAMES))
 
 
 def shrunk_target(files: Sequence[FileChange], commit: Commit) -> str | None:
-    """The docstring that a promotion takes lines out of, as its trailers name it, or None."""
-    groups = [group for group in read_promoted(commit.message) if _is_whole(group)]
+    """The docstring that a promotion removes lines from, as its trailers name it, or None."""
+    groups = [group for group in read_promoted(commit.message) if _is_complete(group)]
     if len(files) != 1 or not groups:
         return None
     target = groups[0]["Target"]
     try:
         return target if _changed(files[0], target.partition("::")[2], groups).removed else None
-    except UnprovenError:  # it is refused for that
+    except UnprovenError:  # refused by refuse_files
         return None
 
 
-def _changed(one: FileChange, symbol: str, groups: Sequence[Mapping[str, str]]) -> ChangedLines:
+def _changed(change: FileChange, symbol: str, groups: Sequence[Mapping[str, str]]) -> ChangedLines:
     qualname, _, line = symbol.partition(":")
     sections = tuple(dict.fromkeys(SECTIONS[group["Phase"]] for group in groups))
-    at = int(line) if line else None
-    return changed_lines(one.old, one.new, qualname=qualname, line=at, sections=sections)
+    number = int(line) if line else None
+    return changed_lines(change.old, change.new, qualname=qualname, line=number, sections=sections)
 
 
 def _refuse_text(
-    one: FileChange,
+    change: FileChange,
     symbol: str,
     groups: Sequence[Mapping[str, str]],
     words: Words,
     ours: Collection[str],
 ) -> Iterator[str]:
     qualname, _, line = symbol.partition(":")
-    at = int(line) if line else None
     try:
-        changed = _changed(one, symbol, groups)
-        source = read_source(one.old)
-        definition = find_definition(source.tree, qualname, at)
+        changed = _changed(change, symbol, groups)
+        source = read_source(change.old)
+        definition = find_definition(source.tree, qualname, int(line) if line else None)
     except UnprovenError as reason:
-        yield f"{printable(one.path)}: {reason}"
+        yield f"{printable(change.path)}: {reason}"
         return
     foreign = [text for text in changed.removed if text not in ours]
     if foreign:
-        yield f"{printable(one.path)}: {printable(foreign[0])} is removed, which no promotion put there"
+        yield f"{printable(change.path)}: {printable(foreign[0])} is removed, but no promotion added it"
     known = replace(words, source=source.text, definition=definition)
     yield from refuse_replaced(changed.removed, changed.added)
     yield from refuse_groups(changed.added, groups, known)

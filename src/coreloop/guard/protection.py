@@ -1,4 +1,4 @@
-"""Branch rules: the wanted state from a file, the state on GitHub, what differs, and what would be sent."""
+"""Branch rules: the wanted state from a file, the state on GitHub, their differences, and the update."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ FILE: Final = Path(".github") / "branch_protection.yml"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A required check, and the app whose word counts; None is anybody's."""
+    """A required check, and the app that must report it; None for any app."""
 
     context: str
     app_id: int | None = None
@@ -28,7 +28,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class WantedReviews:
-    """What a change needs before it merges."""
+    """Required reviews."""
 
     required_approving_review_count: int
     require_code_owner_reviews: bool
@@ -38,7 +38,7 @@ class WantedReviews:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The file: names are the API's. What it does not name stays as it is."""
+    """The file, with the API's names. Rules that it does not name are not changed."""
 
     branch: str
     required_status_checks: tuple[Check, ...]
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class RuleDifference:
-    """One rule that is not as wanted."""
+    """A rule, with its current and its wanted value."""
 
     rule: str
     now: object
@@ -76,9 +76,9 @@ class _People:
     apps: tuple[_Named, ...] = ()
 
     def names(self) -> dict[str, list[str]]:
-        """As the API wants them back."""
-        slugs = {"teams": [one.slug for one in self.teams], "apps": [one.slug for one in self.apps]}
-        return {"users": [one.login for one in self.users], **slugs}
+        """In the form that the API accepts."""
+        slugs = {"teams": [team.slug for team in self.teams], "apps": [app.slug for app in self.apps]}
+        return {"users": [user.login for user in self.users], **slugs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Repository:
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """What GitHub has now."""
+    """The state on GitHub."""
 
     protection: _Protection | None
     allow_auto_merge: bool
@@ -127,25 +127,25 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """What differed from the wanted rules of a branch, and what is left of it."""
+    """A branch's differences from the wanted rules, before and after applying them."""
 
     branch: str
-    found: tuple[RuleDifference, ...]
-    left: tuple[RuleDifference, ...]
+    before: tuple[RuleDifference, ...]
+    after: tuple[RuleDifference, ...]
     confirmed: bool
 
 
 def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Protected:
-    """Compare a branch's rules on GitHub with the project's file, and apply it where that is confirmed.
+    """Compare a branch's rules on GitHub with the project's file, and apply the file if confirmed.
 
     Parameters
     ----------
     folder : Path
-        In the project.
+        A folder of the project.
     environ : mapping
         As for `coreloop.guard.github.connect_api`.
     confirm : bool
-        Whether anything is changed.
+        False for a dry run.
 
     Raises
     ------
@@ -156,11 +156,11 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     with Repository(workspace.root) as repository:
         wanted = read_wanted(repository.root / FILE)
         with connect_api(repository, workspace.settings.forge, environ) as api:
-            found = left = differences(wanted, current := read_current(api, wanted.branch))
-            if confirm and found:
+            before = after = differences(wanted, current := read_current(api, wanted.branch))
+            if confirm and before:
                 apply(api, wanted, current)
-                left = differences(wanted, read_current(api, wanted.branch))
-    return Protected(wanted.branch, tuple(found), tuple(left), confirm)
+                after = differences(wanted, read_current(api, wanted.branch))
+    return Protected(wanted.branch, tuple(before), tuple(after), confirm)
 
 
 def read_wanted(path: Path) -> Wanted:
@@ -169,7 +169,7 @@ def read_wanted(path: Path) -> Wanted:
     Raises
     ------
     WorkspaceError
-        The file is missing, no YAML, or has an unknown or a missing key.
+        The file is missing or not YAML, or a key is unknown or missing.
     """
     try:
         return shaped(yaml.safe_load(path.read_text(encoding="utf-8")), Wanted, exact=True)
@@ -182,10 +182,10 @@ def read_wanted(path: Path) -> Wanted:
 
 
 def read_current(api: GithubApi, branch: str) -> Current:
-    """Ask GitHub; a branch without protection has none of the rules."""
+    """Read the state on GitHub; an unprotected branch has no rules."""
     allowed = api.get("", doing=f"read {api.repo}").decoded(_Repository).allow_auto_merge
     try:
-        answer = api.get(_place(branch), doing=f"read the protection of branch {branch} of {api.repo}")
+        answer = api.get(_path(branch), doing=f"read the protection of branch {branch} of {api.repo}")
     except ForgeNotFoundError as error:
         if "branch not protected" not in error.detail.lower():
             raise
@@ -194,19 +194,20 @@ def read_current(api: GithubApi, branch: str) -> Current:
 
 
 def differences(wanted: Wanted, current: Current) -> list[RuleDifference]:
-    """What is weaker than wanted, or otherwise not as wanted; more approvals or checks are no difference."""
-    return [one for one in _compared(wanted, current) if one.now != one.wanted]
+    """The rules that are not as wanted; additional approvals or checks are allowed."""
+    return [rule for rule in _compared(wanted, current) if rule.now != rule.wanted]
 
 
 def _compared(wanted: Wanted, current: Current) -> Iterator[RuleDifference]:
     protection = current.protection or _Protection()
     for check in wanted.required_status_checks:
         yield RuleDifference(f"required check {check.context}", _has(protection, check), True)
-    reviews, asked = _reviews(protection), wanted.required_pull_request_reviews
-    most = max(reviews.required_approving_review_count, asked.required_approving_review_count)
-    yield RuleDifference("required_approving_review_count", reviews.required_approving_review_count, most)
+    reviews, wanted_reviews = _reviews(protection), wanted.required_pull_request_reviews
+    count = reviews.required_approving_review_count
+    most = max(count, wanted_reviews.required_approving_review_count)
+    yield RuleDifference("required_approving_review_count", count, most)
     for name in ("require_code_owner_reviews", "dismiss_stale_reviews", "require_last_push_approval"):
-        yield RuleDifference(name, getattr(reviews, name), getattr(asked, name))
+        yield RuleDifference(name, getattr(reviews, name), getattr(wanted_reviews, name))
     yield RuleDifference("may merge without a review", _bypassing(reviews), [])
     for name in ("enforce_admins", "allow_force_pushes", "allow_deletions"):
         yield RuleDifference(name, getattr(protection, name).enabled, getattr(wanted, name))
@@ -214,8 +215,8 @@ def _compared(wanted: Wanted, current: Current) -> Iterator[RuleDifference]:
 
 
 def _has(protection: _Protection, check: Check) -> bool:
-    there = protection.required_status_checks
-    return there is not None and check in there.checks
+    required = protection.required_status_checks
+    return required is not None and check in required.checks
 
 
 def _reviews(protection: _Protection) -> _Reviews:
@@ -228,51 +229,51 @@ def _bypassing(reviews: _Reviews) -> list[str]:
 
 
 def apply(api: GithubApi, wanted: Wanted, current: Current) -> None:
-    """Make GitHub's state the wanted one; rules that the file does not name stay.
+    """Set the wanted rules on GitHub; rules that the file does not name are not changed.
 
     Raises
     ------
     ForgeError
-        The token may not administer the repository, or GitHub refuses.
+        The token may not administer the repository, or GitHub refuses the update.
     """
     doing = f"protect branch {wanted.branch} of {api.repo}"
-    api.put(_place(wanted.branch), protection_body(wanted, current), doing=doing)
+    api.put(_path(wanted.branch), protection_body(wanted, current), doing=doing)
     if current.allow_auto_merge != wanted.allow_auto_merge:
         api.patch("", {"allow_auto_merge": wanted.allow_auto_merge}, doing=f"change settings of {api.repo}")
 
 
 def protection_body(wanted: Wanted, current: Current) -> dict[str, Any]:
-    """What is sent: the API takes the whole state, and drops what is left out."""
+    """The body of the update: the API takes the complete state, and resets omitted rules."""
     protection = current.protection or _Protection()
     checks = protection.required_status_checks or _Checks()
     names = {check.context for check in wanted.required_status_checks}
-    kept = [check for check in checks.checks if check.context not in names]
+    other_checks = [check for check in checks.checks if check.context not in names]
     switches = ("required_linear_history", "block_creations", "required_conversation_resolution")
-    more = ("lock_branch", "allow_fork_syncing")
+    more_switches = ("lock_branch", "allow_fork_syncing")
     return {
         "required_status_checks": {
             "strict": checks.strict,
-            "contexts": [],  # the older form, which the API description still demands
-            "checks": [_check_body(one) for one in (*kept, *wanted.required_status_checks)],
+            "contexts": [],  # deprecated, but still required by the API description
+            "checks": [_check_body(check) for check in (*other_checks, *wanted.required_status_checks)],
         },
         "enforce_admins": wanted.enforce_admins,
         "required_pull_request_reviews": _reviews_body(wanted, _reviews(protection)),
         "restrictions": protection.restrictions.names() if protection.restrictions is not None else None,
         "allow_force_pushes": wanted.allow_force_pushes,
         "allow_deletions": wanted.allow_deletions,
-        **{name: getattr(protection, name).enabled for name in (*switches, *more)},
+        **{name: getattr(protection, name).enabled for name in (*switches, *more_switches)},
     }
 
 
 def _check_body(check: Check) -> dict[str, Any]:
-    # no app_id would mean "whoever reported it last": -1 is anybody
+    # without app_id GitHub takes the app that reported last; -1 allows any app
     return {"context": check.context, "app_id": -1 if check.app_id is None else check.app_id}
 
 
 def _reviews_body(wanted: Wanted, now: _Reviews) -> dict[str, Any]:
-    asked = wanted.required_pull_request_reviews
-    most = max(asked.required_approving_review_count, now.required_approving_review_count)
-    body: dict[str, Any] = {**asdict(asked), "required_approving_review_count": most}
+    reviews = wanted.required_pull_request_reviews
+    most = max(reviews.required_approving_review_count, now.required_approving_review_count)
+    body: dict[str, Any] = {**asdict(reviews), "required_approving_review_count": most}
     if now.dismissal_restrictions is not None:
         body["dismissal_restrictions"] = now.dismissal_restrictions.names()
     if _bypassing(now):
@@ -280,5 +281,5 @@ def _reviews_body(wanted: Wanted, now: _Reviews) -> dict[str, Any]:
     return body
 
 
-def _place(branch: str) -> str:
+def _path(branch: str) -> str:
     return f"/branches/{quote(branch, safe='')}/protection"

@@ -1,4 +1,4 @@
-"""What the guard's commands tell, whoever runs them: lines, the same facts as JSON, and the exit code."""
+"""Reports of the guard's commands: lines, the same facts as JSON, and the exit code."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from coreloop.text import counted, printable
 
-if TYPE_CHECKING:  # who only checks asks GitHub nothing
+if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.policy import Action, Decision
     from coreloop.guard.protection import Protected
@@ -15,16 +15,16 @@ if TYPE_CHECKING:  # who only checks asks GitHub nothing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardReport:
-    """What is shown.
+    """The report of a command.
 
     Attributes
     ----------
     lines, errors : tuple of str
-        For standard output and for standard error.
+        For standard output and standard error.
     facts : mapping
-        In place of both, for ``--json``.
+        Replaces both with ``--json``.
     code : int
-        0, or 1 where the answer is no.
+        0, or 1 for a failed check or action.
     """
 
     lines: tuple[str, ...]
@@ -33,7 +33,7 @@ class GuardReport:
     code: int = 0
 
     def output(self, *, as_json: bool) -> str:
-        """The text for standard output, without a newline at its end."""
+        """The text for standard output, without a trailing newline."""
         if as_json:
             return json.dumps(self.facts, indent=2, ensure_ascii=False, default=_plain)
         return "\n".join(self.lines)
@@ -44,7 +44,7 @@ class GuardReport:
 
 
 def report_check(decision: "Decision") -> GuardReport:
-    """Whether a pull request may go on, and why not."""
+    """Whether a pull request passes, and why not."""
     facts = {
         "passes": decision.passes,
         "coreloop": bool(decision.claims),
@@ -56,15 +56,15 @@ def report_check(decision: "Decision") -> GuardReport:
 
 
 def report_gathered(gathered: "Gathered") -> GuardReport:
-    """What GitHub was asked about."""
-    named = ", ".join(f"#{number}" for number in gathered.numbers)
-    line = f"asked about {named}" if named else "nothing to ask: no pull request is in the queue"
+    """The pull requests that were read."""
+    numbers = ", ".join(f"#{number}" for number in gathered.numbers)
+    line = f"read {numbers} from GitHub" if numbers else "nothing to read: no pull request is queued"
     return GuardReport(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
 
 
 def report_acted(acted: "Acted") -> GuardReport:
-    """What was done, or would be."""
-    lines = [f"{_state(acted, at)}: {_action(action)}" for at, action in enumerate(acted.actions)]
+    """The actions, and whether they were done."""
+    lines = [f"{_state(acted, index)}: {_action(action)}" for index, action in enumerate(acted.actions)]
     failed = tuple(acted.failed.values())
     return GuardReport(
         lines=tuple(lines) or ("nothing to do",),
@@ -75,29 +75,30 @@ def report_acted(acted: "Acted") -> GuardReport:
 
 
 def report_protected(protected: "Protected") -> GuardReport:
-    """What differed from the wanted rules, and what is left of it."""
-    differing = (f"{one.rule}: {one.now} -> {one.wanted}" for one in protected.found)
+    """The differences from the wanted rules, and which of them remain."""
+    changes = (f"{rule.rule}: {rule.now} -> {rule.wanted}" for rule in protected.before)
     return GuardReport(
-        lines=(*differing, _outcome(protected)),
+        lines=(*changes, _outcome(protected)),
         facts={
             "branch": protected.branch,
-            "differences": protected.found,
+            "differences": protected.before,
             "applied": protected.confirmed,
-            "left": protected.left,
+            "left": protected.after,
         },
-        code=1 if protected.confirmed and protected.left else 0,
+        code=1 if protected.confirmed and protected.after else 0,
     )
 
 
 def _decision(decision: "Decision") -> list[str]:
     if not decision.claims:
-        return ["passes: this is none of coreloop's pull requests"]
-    said = f"{'passes' if decision.passes else 'stops'}: coreloop's, by {', '.join(decision.claims)}"
-    return [said, *(f"  - {reason}" for reason in decision.reasons)]
+        return ["passes: not a coreloop pull request"]
+    result = "passes" if decision.passes else "stops"
+    line = f"{result}: coreloop pull request, identified by {', '.join(decision.claims)}"
+    return [line, *(f"  - {reason}" for reason in decision.reasons)]
 
 
-def _state(acted: "Acted", at: int) -> str:
-    if at in acted.failed:
+def _state(acted: "Acted", index: int) -> str:
+    if index in acted.failed:
         return "not done"
     return "done" if acted.confirmed else "would"
 
@@ -108,13 +109,13 @@ def _action(action: "Action") -> str:
 
 
 def _outcome(protected: "Protected") -> str:
-    branch, n_found, n_left = protected.branch, len(protected.found), len(protected.left)
-    if not n_found:
+    branch, n_before, n_after = protected.branch, len(protected.before), len(protected.after)
+    if not n_before:
         return f"{branch} has the wanted rules"
     if not protected.confirmed:
-        verb = "is" if n_found == 1 else "are"
-        return f"{counted(n_found, 'rule')} of {branch} {verb} not as wanted; --confirm applies them"
-    return f"{n_found - n_left} of {n_found} applied to {branch}"
+        verb = "differs" if n_before == 1 else "differ"
+        return f"{counted(n_before, 'rule')} of {branch} {verb} from the file; --confirm applies the file"
+    return f"{n_before - n_after} of {counted(n_before, 'rule')} applied to {branch}"
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Whether one line about one tool is what coreloop writes: its form, its words, and the trailers' figures."""
+"""Whether a statement is a line that coreloop writes: its form, its words, and the trailers' figures."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,56 +12,56 @@ from coreloop.text import printable
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
 
 
-def refuse_statement(said: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
-    """Why a line of a closed form is not the one of the promotion that the trailers tell of.
+def refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) -> Iterator[str]:
+    """Why a line of a closed form is not the line of the promotion that the trailers describe.
 
     Parameters
     ----------
-    said : Advice
-        The line.
+    advice : Advice
+        The parsed line.
     trailers : mapping of str to str
         Of the commit, complete.
     words : Words
         What the base declares.
     """
-    if said.form not in _FORMS[trailers["Phase"]]:
-        yield f"the line is none of phase {trailers['Phase']}"
+    if advice.form not in _FORMS[trailers["Phase"]]:
+        yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
-        yield f"the trailer Replay is {printable(trailers['Replay'])}, but the line has nothing to repeat"
-    yield from _refuse_words(said, words)
+        yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
+    yield from _refuse_words(advice, words)
     yield from _refuse_evidence(trailers)
 
 
-def _refuse_words(said: Advice, words: Words) -> Iterator[str]:
-    named = said.named()
+def _refuse_words(advice: Advice, words: Words) -> Iterator[str]:
+    named = advice.named()
     for argument in named.arguments:
         if not words.takes(argument):
-            yield f"{printable(argument)} is no argument of {printable(words.tool)}"
+            yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
     for value in named.values:
-        if not words.declares_here(value):
+        if not words.is_declared(value):
             yield _undeclared(value)
     for _, _, value in named.given:
-        if value and not words.declares(value):
+        if value and not words.may_name(value):
             yield _undeclared(value)
     for keyword in named.keywords:
         if not words.has_keyword(keyword):
-            yield f"{printable(keyword)} is no keyword in coreloop.yaml"
+            yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
     for tool in named.tools:
-        if not words.knows_tool(tool):
-            yield f"{printable(tool)} is no tool of coreloop.yaml or of the file, and no plain word"
-    if said.sends_to(words.tool):
-        yield f"the line sends {printable(words.tool)} to itself"
+        if not words.may_name_tool(tool):
+            yield f"{printable(tool)} is not a tool of coreloop.yaml or the file, and not a plain word"
+    if advice.sends_to(words.tool):
+        yield f"the line refers {printable(words.tool)} to itself"
 
 
 def _undeclared(value: str) -> str:
-    return f"{printable(value)} is no value that coreloop.yaml or the source declares"
+    return f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
-    """The figures stand in the trailers alone, and must agree with each other."""
+    """The figures are in the trailers alone, and must agree with each other."""
     evidence = read_statement_evidence(trailers["Evidence"])
     if evidence is None:
-        yield "the trailer Evidence is none of a statement"
+        yield "the trailer Evidence is not that of a statement"
         return
     observed = evidence.n + evidence.other_n
     if trailers["Phase"] == "F" and evidence.unit != "calls":

@@ -1,4 +1,4 @@
-"""The words that the base declares: its coreloop.yaml, the file that is edited, and the tool in it."""
+"""The words that the base declares in its coreloop.yaml, in the edited file and in the tool's signature."""
 
 import re
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ _PLAIN_NAME: Final = re.compile(r"[\w-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the base declares.
+    """The base's declarations.
 
     Attributes
     ----------
     settings : Settings
-        Its coreloop.yaml.
+        The base's coreloop.yaml.
     source : str
-        The text of the file that is edited.
+        The text of the edited file.
     tool : str
-        The tool that the docstring belongs to; "" where nothing is said of it.
+        The docstring's tool; "" if unknown.
     definition : Definition, optional
-        Its definition.
+        The tool's definition.
     """
 
     settings: Settings
@@ -33,24 +33,24 @@ class Words:
     tool: str = ""
     definition: Definition | None = None
 
-    def declares(self, value: str) -> bool:
-        """Whether a selector's value may be written; one that nobody declared must at least be one word."""
-        return self.declares_here(value) or _WORD.fullmatch(value) is not None
+    def may_name(self, value: str) -> bool:
+        """Whether a line may contain a selector's value: declared, or a single word."""
+        return self.is_declared(value) or _WORD.fullmatch(value) is not None
 
-    def declares_here(self, value: str) -> bool:
-        """Whether a value stands in the file as a text, or is an axis of coreloop.yaml."""
+    def is_declared(self, value: str) -> bool:
+        """Whether a value is a string in the file, or an axis of coreloop.yaml."""
         quoted = any(f"{quote}{value}{quote}" in self.source for quote in "\"'")
         return quoted or value in self.settings.axis_slugs
 
     def has_keyword(self, keyword: str) -> bool:
-        """Whether coreloop.yaml has a keyword, for whatever category."""
+        """Whether coreloop.yaml has a keyword, for any category."""
         return any(keyword in rule.any for rule in self.settings.categories)
 
-    def knows_tool(self, name: str) -> bool:
-        """Whether a tool's name may be written; one that is not declared must at least be one word."""
-        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source)
-        return name in self.settings.tools or named is not None or _PLAIN_NAME.fullmatch(name) is not None
+    def may_name_tool(self, name: str) -> bool:
+        """Whether a line may contain a tool's name: declared, or a plain name."""
+        in_source = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source) is not None
+        return name in self.settings.tools or in_source or _PLAIN_NAME.fullmatch(name) is not None
 
     def takes(self, argument: str) -> bool:
-        """Whether the tool has an argument of a name."""
+        """Whether the tool takes an argument."""
         return self.definition is not None and takes(self.definition, argument)

@@ -1,4 +1,4 @@
-"""Replaying a proposal against the endpoint of coreloop.yaml, and keeping the ids of what was asked."""
+"""Replaying a proposal against the endpoint of coreloop.yaml, and recording the requests' ids."""
 
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,9 @@ from coreloop.promote.replay import (
 )
 
 
-def verify(workspace: Workspace, path: Path, wanted: str, *, runs: int | None, confirmed: bool) -> Replay:
+def verify(
+    workspace: Workspace, path: Path, candidate_id: str, *, runs: int | None, confirmed: bool
+) -> Replay:
     """Replay one entry of a proposals file; the parameters are those of `ask_again`.
 
     Raises
@@ -25,7 +27,7 @@ def verify(workspace: Workspace, path: Path, wanted: str, *, runs: int | None, c
     WorkspaceError, UsageError, RefusedError
         As `coreloop.promote.proposal.read_proposal` does.
     """
-    proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
+    proposal = read_proposal(path, candidate_id, workspace.settings, is_configured=workspace.is_configured)
     return ask_again(proposal, workspace, runs=runs, confirmed=confirmed)
 
 
@@ -35,24 +37,25 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
     Parameters
     ----------
     proposal : Proposal
-        Its questions are asked in turns.
+        Its questions are asked in turn.
     workspace : Workspace
         Endpoint, selectors, audit log. The ids of the requests are appended to its replays file, in a dry run
-        too: the server recorded them, and they must never be mined.
+        too: the server records them, and they must never be mined.
     runs : int, optional
-        How often to ask; coreloop.yaml's number by default.
+        Number of requests; by default coreloop.yaml's.
     confirmed : bool
-        Without it only a loopback address is asked: questions are private.
+        If false, only a loopback address is asked, since questions are private.
 
     Returns
     -------
     Replay
-        ``not-applicable`` for a caveat or a statement, ``unavailable`` where nothing may or can be asked.
+        ``not-applicable`` for a caveat or a statement, ``unavailable`` if the endpoint may not or cannot be
+        asked.
     """
     settings = workspace.settings.replay
     if not proposal.steps:
         return Replay(ReplayVerdict.NOT_APPLICABLE, ())
-    reason = _why_not(settings.url, confirmed=confirmed)
+    reason = _refusal(settings.url, confirmed=confirmed)
     if settings.url is None or reason:
         return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, reason),))
     with HttpEndpoint(settings.url, timeout_s=settings.timeout_s) as endpoint:
@@ -63,20 +66,20 @@ def ask_again(proposal: Proposal, workspace: Workspace, *, runs: int | None, con
             runs=runs or settings.runs,
             selectors=workspace.settings.selectors(),
             audit_log=AuditLog(workspace.records_dir, settings.timeout_s),
-            kept=partial(_keep, workspace),
+            on_request=partial(_record, workspace),
         )
 
 
 def ask_nobody(proposal: Proposal) -> Replay:
-    """What a dry run says of the replay: tools such as cancel or refund would really run."""
+    """The replay of a dry run, which asks no questions, since the agent's tools would really run."""
     return Replay(ReplayVerdict.NOT_ASKED if proposal.steps else ReplayVerdict.NOT_APPLICABLE, ())
 
 
-def _keep(workspace: Workspace, request_id: str) -> None:
+def _record(workspace: Workspace, request_id: str) -> None:
     append_private(workspace.replays_file, [" ".join(request_id.split())])
 
 
-def _why_not(url: str | None, *, confirmed: bool) -> str:
+def _refusal(url: str | None, *, confirmed: bool) -> str:
     if url is None:
         return "no replay: url is set in coreloop.yaml"
     if not confirmed and not is_loopback(url):

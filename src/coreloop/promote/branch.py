@@ -1,4 +1,4 @@
-"""The branch of a promotion: what is published for a docstring, or a free name for a new one."""
+"""The branch of a promotion: published branches of a docstring, and names for new branches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from coreloop.proposals.figures import read_statement_evidence
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A branch with one commit that promotes candidates of one docstring.
+    """A branch with a single commit that promotes candidates of a docstring.
 
     Attributes
     ----------
     sha, base_sha : str
-        The commit, and the one below it.
+        The commit and its parent.
     groups : tuple of mapping
         The trailers of each candidate.
     replay : Replay
-        The verdict of the run that published it: a question is not asked twice for one commit.
+        The verdict of the run that published it; a commit's questions are asked only once.
     """
 
     branch: str
@@ -46,14 +46,14 @@ class Published:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Of its candidates."""
+        """The keys of its candidates."""
         return frozenset(group["Candidate-Key"] for group in self.groups if "Candidate-Key" in group)
 
 
 def published_keys(repository: WritableRepository, target: str, *, fetch: bool) -> dict[str, tuple[str, ...]]:
-    """Keys by branch, of the branches that promote candidates of a docstring.
+    """Keys by branch, for the branches that promote candidates of a docstring.
 
-    With ``fetch``, the remote is asked for its branches; without it, those that this clone knows count.
+    With ``fetch``, these are the remote's branches; without it, the branches that this clone knows.
     """
     remote = repository.remote()
     messages = {
@@ -65,16 +65,16 @@ def published_keys(repository: WritableRepository, target: str, *, fetch: bool) 
 
 
 def taken_over(repository: WritableRepository, target: str, base_sha: str) -> dict[str, tuple[str, ...]]:
-    """Keys by branch, of the branches on which others have worked on top of a promotion of a docstring."""
-    remote, found = repository.remote(), dict[str, tuple[str, ...]]()
+    """Keys by branch, for the branches with other commits on top of a promotion of a docstring."""
+    remote, keys = repository.remote(), dict[str, tuple[str, ...]]()
     for name, message in _messages(repository, remote, fetch=True):
         if promoted_keys(message):
             continue
         commits = repository.log(repository.heads(remote)[name], exclude=base_sha)
         groups = [group for commit in commits for group in read_promoted(commit.message)]
         if any(group.get("Target") == target for group in groups):
-            found[name] = tuple(group.get("Candidate-Key", "") for group in groups)
-    return found
+            keys[name] = tuple(group.get("Candidate-Key", "") for group in groups)
+    return keys
 
 
 def _messages(
@@ -90,12 +90,12 @@ def _messages(
 
 
 def read_published(repository: WritableRepository, branch: str, *, fetch: bool) -> Published:
-    """A branch that coreloop made; without ``fetch``, as this clone knows it.
+    """Read a branch that coreloop published; without ``fetch``, as this clone knows it.
 
     Raises
     ------
     RefusedError
-        It has a commit that coreloop cannot have made.
+        Its commit is not coreloop's.
     """
     remote = repository.remote()
     if fetch:
@@ -105,30 +105,31 @@ def read_published(repository: WritableRepository, branch: str, *, fetch: bool) 
         known = repository.promotion_heads(remote, BRANCH_PREFIX)[branch]
         sha, groups = known.sha, read_promoted(known.message)
     base_sha = repository.resolve(f"{sha}^")
-    said = {group.get("Replay", "") for group in groups}
-    verdicts = set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}
-    if base_sha is None or len(said) != 1 or not said <= verdicts or not all(map(_is_whole, groups)):
-        raise RefusedError(f"the commit on branch {branch} is not one that coreloop makes; delete the branch")
-    return Published(branch, sha, base_sha, groups, Replay(ReplayVerdict(said.pop()), ()))
+    verdicts = {group.get("Replay", "") for group in groups}
+    allowed = set(ReplayVerdict) - {ReplayVerdict.NOT_ASKED}
+    is_ours = len(verdicts) == 1 and verdicts <= allowed and all(map(_is_complete, groups))
+    if base_sha is None or not is_ours:
+        raise RefusedError(f"the commit on branch {branch} is not coreloop's; delete the branch")
+    return Published(branch, sha, base_sha, groups, Replay(ReplayVerdict(verdicts.pop()), ()))
 
 
-def _is_whole(group: Mapping[str, str]) -> bool:
-    is_named = CANDIDATE_ID.fullmatch(group.get("Candidate-Id", ""))
-    return all(map(group.get, NAMES)) and group["Phase"] in SECTIONS and is_named is not None
+def _is_complete(group: Mapping[str, str]) -> bool:
+    has_id = CANDIDATE_ID.fullmatch(group.get("Candidate-Id", "")) is not None
+    return all(map(group.get, NAMES)) and group["Phase"] in SECTIONS and has_id
 
 
 def restore(
-    found: Published, repository: WritableRepository, like: Proposal, *, path: str
+    published: Published, repository: WritableRepository, sibling: Proposal, *, path: str
 ) -> tuple[Proposal, ...]:
-    """The statements that a branch holds, from its trailers and its lines.
+    """The statements on a branch, restored from its trailers and lines.
 
     Parameters
     ----------
-    found : Published
+    published : Published
         The branch.
     repository : WritableRepository
-        Holds it.
-    like : Proposal
+        The repository of the branch.
+    sibling : Proposal
         Another proposal for the same docstring.
     path : str
         The file below the repository's root.
@@ -136,37 +137,43 @@ def restore(
     Raises
     ------
     RefusedError
-        It holds something else, which cannot be joined with other candidates.
+        The branch has candidates other than statements, which cannot be joined with others.
     """
     before, after = (
-        docstring_bullets(repository.read(sha, path), like.target) for sha in (found.base_sha, found.sha)
+        docstring_bullets(repository.read(sha, path), sibling.target)
+        for sha in (published.base_sha, published.sha)
     )
     lines = list((after - before).elements())
-    return tuple(_restored(found, group, lines, like) for group in found.groups)
+    return tuple(_restored(published, group, lines, sibling) for group in published.groups)
 
 
-def _restored(found: Published, group: Mapping[str, str], lines: Sequence[str], like: Proposal) -> Proposal:
+def _restored(
+    published: Published, group: Mapping[str, str], lines: Sequence[str], sibling: Proposal
+) -> Proposal:
     phase, key, id = (group.get(name, "") for name in ("Phase", "Candidate-Key", "Candidate-Id"))
     evidence = read_statement_evidence(group.get("Evidence", ""))
     section = SECTIONS.get(phase, "")
-    line = next((text for text in lines if statement_key(like.engine, text, section) == key), None)
+    line = next((text for text in lines if statement_key(sibling.engine, text, section) == key), None)
     if evidence is None or line is None:
         raise RefusedError(
-            f"branch {found.branch} holds more than statements, which stand alone; merge or close it first"
+            f"branch {published.branch} has a sequence or caveat, which is promoted alone; "
+            "merge or close its pull request first"
         )
     figures = {name: group[name] for name in ("Evidence", "Observed", "Unique-Questions", "Success-Rate")}
     try:
         day = date.fromisoformat(id.partition("-")[2][:10])
     except ValueError as error:
-        raise RefusedError(f"branch {found.branch} has the id {id}, of no day; delete the branch") from error
+        raise RefusedError(
+            f"branch {published.branch} has the id {id}, without a valid date; delete the branch"
+        ) from error
     return Proposal(
         phase="R" if phase == "R" else "F",
         id=id,
         key=key,
-        engine=like.engine,
+        engine=sibling.engine,
         axis=None,
-        file=like.file,
-        symbol=like.symbol,
+        file=sibling.file,
+        symbol=sibling.symbol,
         section=section,
         lines=(line,),
         day=day,
@@ -175,48 +182,48 @@ def _restored(found: Published, group: Mapping[str, str], lines: Sequence[str], 
     )
 
 
-def refuse_other_evidence(found: Published, proposals: Sequence[Proposal]) -> None:
-    """Refuse a branch whose commit says other things of the candidates: the same keys on another night.
+def refuse_other_evidence(published: Published, proposals: Sequence[Proposal]) -> None:
+    """Refuse a branch with the same candidates but other evidence, such as another night's.
 
-    A pull request for it would describe what the branch does not hold.
+    Its pull request would not describe the branch.
     """
-    if found.groups != read_promoted(trailers(proposals, found.replay)):
-        raise _other(found, proposals[0])
+    if published.groups != read_promoted(trailers(proposals, published.replay)):
+        raise _mismatch(published, proposals[0])
 
 
 def refuse_other_text(
-    found: Published, proposal: Proposal, repository: WritableRepository, *, path: str, edited: Edited
+    published: Published, proposal: Proposal, repository: WritableRepository, *, path: str, edited: Edited
 ) -> None:
     """Refuse a branch whose commit is not exactly the planned edit."""
-    same = repository.read(found.sha, path) == edited.source
-    if not same or repository.changed_files(found.base_sha, found.sha) != [path]:
-        raise _other(found, proposal)
+    same = repository.read(published.sha, path) == edited.source
+    if not same or repository.changed_files(published.base_sha, published.sha) != [path]:
+        raise _mismatch(published, proposal)
 
 
 def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) -> str:
-    """A branch name that nobody has: `wanted`, or with a number.
+    """An unused branch name: `wanted`, if necessary with a number.
 
     Raises
     ------
     GitError
-        The name is taken by what is not coreloop's, or another run published one of the keys by now.
+        A branch of this name is not coreloop's, or another run has published one of the keys.
     """
     remote = repository.remote()
     heads = repository.heads(remote)
     for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 100))):
         if name not in heads:
             return name
-        there = promoted_keys(_message(repository, remote, name, heads[name]))
-        if not there:
+        existing_keys = promoted_keys(_message(repository, remote, name, heads[name]))
+        if not existing_keys:
             raise GitError(f"branch {name} exists and is not coreloop's; rename or delete it first")
-        if not {*keys}.isdisjoint(there):
-            raise GitError(f"branch {name} was published by another run; the same command goes on from there")
-    raise GitError(f"there are a hundred branches {wanted}-…; delete some")
+        if not {*keys}.isdisjoint(existing_keys):
+            raise GitError(f"branch {name} was published by another run; run the same command to continue")
+    raise GitError(f"there are already 100 branches {wanted}-…; delete some")
 
 
-def _other(found: Published, proposal: Proposal) -> RefusedError:
+def _mismatch(published: Published, proposal: Proposal) -> RefusedError:
     return RefusedError(
-        f"branch {found.branch} holds another text or other figures of {proposal.key} than {proposal.id}; "
+        f"branch {published.branch} has other text or figures for {proposal.key} than {proposal.id}; "
         "promote the candidate that it was made from, or delete the branch"
     )
 

@@ -1,13 +1,13 @@
-"""What promotion does with git that is more than reading: one commit without a checkout, a push, an export.
+"""Git operations that write: a commit without a checkout, a push, an export.
 
-The only module that imports GitPython: who opens a `Repository` can change nothing with it.
+The only module that imports GitPython; a `Repository` is read-only.
 """
 
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-# Without git the import itself would fail; so the first call says it.
+# Without git the import would fail; this defers the error to the first call.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
@@ -18,67 +18,68 @@ from coreloop.text import printable
 
 
 class WritableRepository(Repository):
-    """A repository that commits can be made in, and fetched, pushed and exported from."""
+    """A repository with commit, fetch, push and export."""
 
     def fetch(self, remote: str, branch: str) -> None:
-        """Get a branch's commits from a remote."""
+        """Fetch a branch's commits from a remote."""
         self._write(
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, f"refs/heads/{branch}"
         )
 
     def commit_file(self, base: str, path: str, source: bytes, message: str) -> str:
-        """Make a commit on top of ``base`` in which one file is replaced; no branch and no checkout changes.
+        """Make a commit on top of ``base`` that replaces a file; no branch or checkout changes.
 
-        Written with git's plumbing instead of a work tree: nothing is left behind however the process ends,
-        and no filter or hook touches the bytes that were proven.
+        Uses git's plumbing instead of a work tree: a killed process leaves nothing behind, and no filter or
+        hook changes the proven bytes.
 
         Parameters
         ----------
         base : str
             Hash of a commit.
         path : str
-            A regular file of it; keeps its mode.
+            A regular file in it; its mode is preserved.
         source : bytes
-            Its new content.
+            The new content.
         message : str
-            The whole commit message.
+            The complete commit message.
 
         Returns
         -------
         str
-            The commit's hash; nothing refers to it yet.
+            The commit's hash; no branch refers to it yet.
         """
         entry = self._entry(base, path)
         if entry is None:
             raise GitError(f"{path} is not a regular file in {base[:12]}")
         with temporary_folder("coreloop-index-") as folder:
-            content, note = Path(folder, "content"), Path(folder, "message")
+            content, message_file = Path(folder, "content"), Path(folder, "message")
             content.write_bytes(source)
-            note.write_text(message, encoding="utf-8")
+            message_file.write_text(message, encoding="utf-8")
             blob = self._write("hash-object", "-w", "--no-filters", "--", str(content))
             index = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
             self._write("read-tree", base, env=index)
             self._write("update-index", "--cacheinfo", f"{entry[0]},{blob},{path}", env=index)
             tree = self._write("write-tree", env=index)
             signed = self._write("config", "--get", "--type=bool", "commit.gpgsign", ok={0, 1}) == "true"
-            return self._write("commit-tree", *(["-S"] if signed else []), "-p", base, "-F", str(note), tree)
+            sign = ["-S"] if signed else []
+            return self._write("commit-tree", *sign, "-p", base, "-F", str(message_file), tree)
 
     def publish(self, sha: str, branch: str, *, remote: str | None, instead_of: str = "") -> None:
-        """Make a new branch, on a remote or in this clone, or have one point to another commit.
+        """Create a branch, on a remote or in this clone, or move it from ``instead_of``.
 
-        Refused unless it is as expected: not there yet, or at ``instead_of``.
+        Fails if the branch already exists, or is not at ``instead_of``.
         """
         if remote is None:
             self._write("update-ref", f"refs/heads/{branch}", sha, instead_of or "0" * 40)
             return
-        # no force: with nothing behind the colon, the expected old value is "none"
+        # not a forced push: an empty value after the colon means that the branch must not exist
         lease = f"--force-with-lease=refs/heads/{branch}:{instead_of}"
-        # one branch and nothing else, whatever push.followTags and push.recurseSubmodules say
-        alone = ("--no-follow-tags", "--recurse-submodules=no")
-        self._write("push", "--quiet", *alone, lease, "--", remote, f"{sha}:refs/heads/{branch}")
+        # only the branch, regardless of push.followTags and push.recurseSubmodules
+        branch_only = ("--no-follow-tags", "--recurse-submodules=no")
+        self._write("push", "--quiet", *branch_only, lease, "--", remote, f"{sha}:refs/heads/{branch}")
 
     def withdraw(self, sha: str, branch: str, *, remote: str | None) -> None:
-        """Take back a branch that was just published; refused when it is at another commit by then."""
+        """Delete a branch that was just published; fails if it is at another commit."""
         if remote is None:
             self._write("update-ref", "-d", f"refs/heads/{branch}", sha)
             return
@@ -88,13 +89,13 @@ class WritableRepository(Repository):
     def export(self, revision: str, folder: Path) -> None:
         """Write all files of a revision into an empty folder, as a checkout would.
 
-        With an index of its own instead of ``git archive``, which leaves out what is marked export-ignore.
+        Uses a separate index instead of ``git archive``, which omits files marked export-ignore.
         """
         with temporary_folder("coreloop-index-") as scratch:
             index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
             self._write("read-tree", revision, env=index)
-            whole = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")
-            self._write(*whole, f"--prefix={folder.resolve()}{os.sep}", env=index)
+            checkout = ("-c", "core.sparseCheckout=false", "checkout-index", "--all", "--quiet")
+            self._write(*checkout, f"--prefix={folder.resolve()}{os.sep}", env=index)
 
     def _write(self, *words: str, ok: Collection[int] = (0,), env: Mapping[str, str] | None = None) -> str:
         try:
@@ -114,21 +115,21 @@ class WritableRepository(Repository):
 
 
 def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, message: str) -> None:
-    """Make a repository of a folder, with one commit of everything in it; no hook runs.
+    """Create a repository in a folder, with a commit of all its files; no hook runs.
 
     Parameters
     ----------
     folder : Path
-        Belongs to no repository yet.
+        A folder outside any repository.
     config : sequence of (str, str, str)
-        Section, name and value of what is written into its configuration.
+        Section, name and value of settings in its configuration.
     message : str
-        Of the commit, on branch ``main``.
+        Message of the commit, on branch ``main``.
 
     Raises
     ------
     GitError
-        Git is missing, or refuses.
+        Git is missing or fails.
     """
     try:
         with git.Repo.init(folder, initial_branch="main") as repo:
@@ -140,4 +141,4 @@ def init_repository(folder: Path, config: Sequence[tuple[str, str, str]], *, mes
     except git.GitCommandNotFound as error:
         raise GitError(NO_GIT) from error
     except git.GitCommandError as error:
-        raise GitError(f"the scratch repository cannot be made: {printable(str(error.stderr))}") from error
+        raise GitError(f"the scratch repository cannot be created: {printable(str(error.stderr))}") from error

@@ -1,4 +1,4 @@
-"""Descriptions that are not made from the docstring: where they are written, and what to paste there."""
+"""Descriptions that do not come from the docstring: where they are defined, and the lines to paste there."""
 
 import ast
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Elsewhere:
     tool : str
         Its name.
     place : str or None
-        What writes it, as far as the tool's own file shows it.
+        The source of the description, if the tool's file shows it.
     lines : tuple of str
         New lines that it does not have yet.
     """
@@ -31,19 +31,19 @@ class Elsewhere:
 
     @property
     def sentence(self) -> str:
-        """What was found, and what to do about it; the lines to paste stand on lines of their own."""
-        source = f"but written in {self.place}" if self.place else "so no edit of it reaches the model"
-        found = f"the description of {self.tool} is not made from its docstring, {source}"
+        """The finding and what to do; the lines to paste follow on separate lines."""
+        source = f"but set by {self.place}" if self.place else "so no edit of it reaches the model"
+        finding = f"the description of {self.tool} does not come from its docstring, {source}"
         if not self.lines:
-            return f"{found}; it has the lines already"
-        where = "there" if self.place else "where it is written"
-        return "\n".join((f"{found}; paste {where}:", *(f"    {line}" for line in self.lines)))
+            return f"{finding}; it has the lines already"
+        where = "there" if self.place else "where it is defined"
+        return "\n".join((f"{finding}; paste {where}:", *(f"    {line}" for line in self.lines)))
 
 
 def find_elsewhere(
     edited: Edited, description: str, *, tool: str, missing: tuple[str, ...]
 ) -> Elsewhere | None:
-    """Tell that a description which the edit did not change lacks the docstring's first line of text.
+    """Find out whether an unchanged description lacks the docstring's first line of text.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def find_elsewhere(
     Returns
     -------
     Elsewhere or None
-        None where the docstring has no text, or its first line is in the description.
+        None if the docstring has no text, or its first line is in the description.
     """
     first = next((" ".join(line.split()) for line in edited.before.splitlines() if line.strip()), "")
     if not first or first in " ".join(description.split()):
@@ -70,10 +70,10 @@ def find_elsewhere(
 
 
 def _places(tree: ast.Module, line: int) -> Iterator[str]:
-    """Calls with a description: a decorator of the definition at a line, or one that gets it by name."""
-    wanted = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    """Calls with a description: decorators of the definition at a line, or calls that take it by name."""
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     nodes = list(ast.walk(tree))
-    definition = next((node for node in nodes if isinstance(node, wanted) and node.lineno == line), None)
+    definition = next((node for node in nodes if isinstance(node, definitions) and node.lineno == line), None)
     if definition is None:
         return
     calls = [node for node in definition.decorator_list if isinstance(node, ast.Call)]

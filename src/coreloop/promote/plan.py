@@ -1,4 +1,4 @@
-"""What a promotion would do, worked out and proven: reads only."""
+"""The plan of a promotion, with a proven edit; reads only."""
 
 import difflib
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from coreloop.promote.pull_request import body, branch_name, commit_message, pul
 from coreloop.promote.reach import Reach, Unmeasured, measure_reach
 from coreloop.promote.replay import Replay, ReplayVerdict
 from coreloop.promote.schema import schema_command
-from coreloop.promote.statement import refuse_strange_words
+from coreloop.promote.statement import refuse_undeclared
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.lines import is_form
 
@@ -29,8 +29,8 @@ _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leave:
-    """What a human allows in so many words; each is written into the pull request."""
+class Overrides:
+    """Failed checks that a human allows explicitly; the pull request lists each."""
 
     unreached: bool = False
     unverified: bool = False
@@ -39,24 +39,24 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a promotion would do.
+    """A planned promotion.
 
     Attributes
     ----------
     proposals : tuple of Proposal
-        For one docstring; several are statements.
+        For the same docstring; several proposals are statements.
     path : str
         The file below the repository's root.
     base, base_sha : str
-        The branch that the change is for, and its commit.
+        The target branch and its commit.
     section : str or None
-        Where the lines go; None for the end of the first block of text.
+        The section for the lines; None for the end of the first block of text.
     obstacles : tuple of str
-        Why it may not go on; empty when it may.
+        Why it cannot be carried out; empty if it can.
     notes : tuple of str
-        What was allowed although a check did not pass.
+        Failed checks that were allowed.
     published : Published, optional
-        The branch that an earlier run published, which is this one's.
+        The branch, if an earlier run published it.
     """
 
     proposals: tuple[Proposal, ...]
@@ -75,17 +75,17 @@ class Plan:
 
     @property
     def proposal(self) -> Proposal:
-        """The first."""
+        """The first proposal."""
         return self.proposals[0]
 
     @property
     def title(self) -> str:
-        """Of the pull request, and the commit's subject."""
+        """The pull request's title and the commit's subject."""
         return pull_request_title(self.proposals)
 
     @property
     def message(self) -> str:
-        """Of the commit."""
+        """The commit's message."""
         return commit_message(self.proposals, self.replay, section=self.section)
 
     @property
@@ -111,25 +111,25 @@ def _ignore(_: Reach) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promoting:
-    """What a promotion is made of.
+    """The inputs of a promotion.
 
     Attributes
     ----------
     proposals : tuple of Proposal
-        What to add where, all to one docstring.
+        The lines to add, all to the same docstring.
     repository : WritableRepository
-        The project's.
+        The project's repository.
     project : Path
-        Folder that the proposals' paths are below.
+        Root of the proposals' paths.
     settings : Settings
         Base branch, reach, slugs.
     ask : callable
         Replays a proposal.
-    leave : Leave
-        What is allowed.
+    overrides : Overrides
+        Failed checks that are allowed.
     extend : bool
-        Whether an open promotion of the same docstring may grow.
-    reached : callable, optional
+        Whether to add to an open promotion of the same docstring.
+    on_reach : callable, optional
         Called with the result of the reach check, in any case.
     """
 
@@ -138,13 +138,13 @@ class Promoting:
     project: Path
     settings: Settings
     ask: Callable[[Proposal], Replay]
-    leave: Leave = Leave()
+    overrides: Overrides = Overrides()
     extend: bool = False
-    reached: Callable[[Reach], None] = _ignore
+    on_reach: Callable[[Reach], None] = _ignore
 
     @property
     def proposal(self) -> Proposal:
-        """The first."""
+        """The first proposal."""
         return self.proposals[0]
 
     @property
@@ -154,7 +154,7 @@ class Promoting:
         Raises
         ------
         RefusedError
-            It is not in the repository, or no Python file.
+            It is not in the repository, or not a Python file.
         """
         return _repository_path(self.repository, self.project, self.proposal.file)
 
@@ -162,41 +162,41 @@ class Promoting:
 def make_plan(
     promoting: Promoting, base_sha: str, *, published: Published | None = None, rebuild: bool = False
 ) -> Plan:
-    """Work out a promotion; reads only.
+    """Plan a promotion; reads only.
 
     Parameters
     ----------
     promoting : Promoting
-        What to add where, and what is allowed.
+        The lines to add, and the allowed checks.
     base_sha : str
-        Commit that the change goes on top of.
+        Parent of the new commit.
     published : Published, optional
-        The branch that an earlier run published: its verdict stands, and what was allowed then is allowed
-        while it is not made again.
+        The branch that an earlier run published. Its replay verdict stays valid, and so do its allowed checks
+        unless it is rebuilt.
     rebuild : bool
-        Whether the published branch is made again, on top of ``base_sha``.
+        Whether to rebuild the published branch on top of ``base_sha``.
 
     Raises
     ------
     RefusedError
-        The docstring cannot be edited with proof, has the lines already, a key is on the base branch, or
-        what was published is not this edit.
+        The docstring has the lines already or cannot be edited with proof, a key is on the base branch, or
+        the published branch does not match this edit.
     GitError, ReachError
-        The base branch or the file is missing; the description cannot be read.
+        The base branch or the file is missing, or the description cannot be read.
     """
-    repository, settings, leave = promoting.repository, promoting.settings, promoting.leave
+    repository, settings, overrides = promoting.repository, promoting.settings, promoting.overrides
     path = promoting.path
     _refuse_known(repository, base_sha, promoting.proposals)
     if published is not None:
-        # what is measured again is not what was allowed then
-        leave = replace(leave, unreached=leave.unreached or not rebuild, unverified=True)
+        # a rebuilt branch is measured again, so the earlier permission does not apply
+        overrides = replace(overrides, unreached=overrides.unreached or not rebuild, unverified=True)
         refuse_other(promoting, published)
         base_sha = base_sha if rebuild else published.base_sha
     edited = _edit(repository, base_sha, path, promoting.proposals, settings)
     reach = _reach(promoting, base_sha, path, edited)
-    promoting.reached(reach)
+    promoting.on_reach(reach)
     replay = published.replay if published is not None else promoting.ask(promoting.proposal)
-    obstacles, notes = _weigh(reach, replay, leave)
+    obstacles, notes = _weigh(reach, replay, overrides)
     return Plan(
         proposals=promoting.proposals,
         path=path,
@@ -215,21 +215,21 @@ def make_plan(
 
 
 def base_commit(repository: WritableRepository, base: str, *, fetch: bool) -> str:
-    """The commit of the base branch: the remote's, or this clone's when there is no remote.
+    """The commit of the base branch: the remote's, or this clone's without a remote.
 
     Parameters
     ----------
     repository : WritableRepository
-        The project's.
+        The project's repository.
     base : str
         Name of the branch.
     fetch : bool
-        Get what this clone does not have. Without it, the newest commit that this clone knows is taken.
+        Fetch missing commits; if false, use the newest commit that this clone knows.
 
     Raises
     ------
     GitError
-        There is no such branch.
+        The branch does not exist.
     """
     remote = repository.remote()
     if remote is None or not fetch:
@@ -255,26 +255,26 @@ def _repository_path(repository: Repository, project: Path, file: str) -> str:
     except ValueError as error:
         raise RefusedError(f"{file} is not in the repository {repository.root}") from error
     if path.suffix != ".py":
-        raise RefusedError(f"{file} is no Python file")
+        raise RefusedError(f"{file} is not a Python file")
     return path.as_posix()
 
 
 def _refuse_known(repository: WritableRepository, base_sha: str, proposals: Sequence[Proposal]) -> None:
     repository.require_history()
-    known = {one.key: one for one in promotions(repository.log(base_sha))}
+    known = {promotion.key: promotion for promotion in promotions(repository.log(base_sha))}
     for proposal in proposals:
-        if (found := known.get(proposal.key)) is not None:
-            what = "was promoted and reverted" if found.reverted else "is promoted already"
-            raise RefusedError(f"{proposal.id} {what}: commit {found.sha[:12]}")
+        if (promotion := known.get(proposal.key)) is not None:
+            state = "was promoted and reverted" if promotion.reverted else "is already promoted"
+            raise RefusedError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
 def refuse_other(promoting: Promoting, published: Published) -> None:
-    """Refuse a branch that holds anything but its candidates, as they would be promoted now.
+    """Refuse a branch that differs from what would be promoted for its candidates now.
 
     Raises
     ------
     RefusedError
-        It holds another text or other figures.
+        Its text or figures differ.
     """
     repository, path = promoting.repository, promoting.path
     own = promoting.proposals
@@ -302,8 +302,8 @@ def _edit(
     symbol, _, line = lead.symbol.partition(":")
     folder = path.removesuffix(lead.file)
     lines = [text for proposal in proposals for text in proposal.lines]
-    standing = docstring_bullets(source, lead.target)  # wherever in it: a model reads it twice
-    if any(len(proposal.lines) == 1 and proposal.lines[0] in standing for proposal in proposals):
+    existing = docstring_bullets(source, lead.target)  # in any section: the model would read the line twice
+    if any(len(proposal.lines) == 1 and proposal.lines[0] in existing for proposal in proposals):
         raise RefusedError(f"{path}::{lead.symbol}: the docstring has these lines already")
     outcome = put_lines(
         source,
@@ -313,18 +313,18 @@ def _edit(
         style=settings.docstring.style,
         width=line_length(lambda name: repository.read(base_sha, f"{folder}{name}")),
         is_ours=is_form,
-        replaced=_going(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
+        replaced=_replaced(repository, base_sha, path, source, lead, lines, _section(lead, settings)),
         line=int(line) if line.isdecimal() else None,
     )
     if isinstance(outcome, Edited):
         for text in lines:
-            refuse_strange_words(text, source, f"{path}::{lead.symbol}", settings)
+            refuse_undeclared(text, source, f"{path}::{lead.symbol}", settings)
         return outcome
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
     raise RefusedError(f"{path}::{lead.symbol}: {reason}")
 
 
-def _going(
+def _replaced(
     repository: Repository,
     base_sha: str,
     path: str,
@@ -333,23 +333,23 @@ def _going(
     lines: Sequence[str],
     section: str | None,
 ) -> list[str]:
-    """Lines of earlier promotions that are about the same as a new one; a person's stay, and are told."""
-    subjects = {said.subject() for text in lines if (said := parse_advice(text)) is not None}
-    there = [
+    """Lines of earlier promotions on the same subject as a new line; a person's line is refused."""
+    subjects = {advice.subject() for text in lines if (advice := parse_advice(text)) is not None}
+    replaced = [
         text
         for text in existing_bullets(source, proposal.target, section)
-        if text not in lines and (said := parse_advice(text)) is not None and said.subject() in subjects
+        if text not in lines and (advice := parse_advice(text)) is not None and advice.subject() in subjects
     ]
-    if not there:  # history is read only where a line would go
+    if not replaced:  # history is read only if a line would be removed
         return []
     ours = promoted_lines(repository, base_sha, path=path, target=proposal.target, is_form=is_form)
-    foreign = next((text for text in there if text not in ours), None)
+    foreign = next((text for text in replaced if text not in ours), None)
     if foreign is not None:
         raise RefusedError(
-            f"{path}::{proposal.symbol}: a person wrote {foreign!r} there, which is about the same; "
-            "decide which of the two holds, and take that line out or judge this one C"
+            f"{path}::{proposal.symbol}: a person wrote {foreign!r}, on the same subject as {proposal.id}; "
+            "remove that line, or judge the proposal C"
         )
-    return there
+    return replaced
 
 
 def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Reach:
@@ -360,7 +360,7 @@ def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Re
     return measure_reach(
         command,
         lambda folder: promoting.repository.export(base_sha, folder),
-        path.removesuffix(proposal.file),  # the project's folder, which may lie below the repository's
+        path.removesuffix(proposal.file),  # the project's folder, which may be below the repository's root
         proposal.file,
         edited,
         tool=proposal.engine,
@@ -368,18 +368,18 @@ def _reach(promoting: Promoting, base_sha: str, path: str, edited: Edited) -> Re
     )
 
 
-def _weigh(reach: Reach, replay: Replay, leave: Leave) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands in the way, and what was allowed to."""
+def _weigh(reach: Reach, replay: Replay, overrides: Overrides) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The obstacles, and the notes about allowed checks."""
     obstacles = list(reach.forbidden)
     notes: list[str] = []
     for doubt in reach.doubts:
-        (notes if leave.unreached else obstacles).append(
-            doubt if leave.unreached else f"{doubt}; --allow-unreached goes on"
+        (notes if overrides.unreached else obstacles).append(
+            doubt if overrides.unreached else f"{doubt}; --allow-unreached goes on"
         )
     if replay.verdict is ReplayVerdict.NOT_REPRODUCED:
         obstacles.append(f"replay: {replay.summary}")
     elif replay.verdict not in _GOES_ON:
-        (notes if leave.unverified else obstacles).append(
-            f"replay: {replay.summary}" + ("" if leave.unverified else "; --allow-unverified goes on")
+        (notes if overrides.unverified else obstacles).append(
+            f"replay: {replay.summary}" + ("" if overrides.unverified else "; --allow-unverified goes on")
         )
     return tuple(obstacles), tuple(notes)

@@ -1,4 +1,4 @@
-"""Phase R as one flow: from proposals for one docstring to a draft pull request that a human can merge."""
+"""Phase R: from proposals for a docstring to a draft pull request that a human can merge."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from coreloop.promote.branch import (
     taken_over,
 )
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.plan import Leave, Plan, Promoting, base_commit, make_plan, refuse_other
+from coreloop.promote.plan import Overrides, Plan, Promoting, base_commit, make_plan, refuse_other
 from coreloop.promote.proposal import Proposal
 from coreloop.proposals.advice import parse_advice
 
@@ -28,7 +28,7 @@ _LOOK_BACK_DAYS: Final = 365
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a confirmed promotion left behind; ``fresh`` is false when an earlier run had done it."""
+    """The result of a confirmed promotion; ``fresh`` is false if an earlier run had already completed it."""
 
     branch: str
     pull_request: PullRequest | None
@@ -37,16 +37,16 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where a promotion starts from.
+    """The state that a promotion starts from.
 
     Attributes
     ----------
     promoting : Promoting
-        With the proposals of the branch that it goes on from.
+        Includes the proposals of the published branch.
     base_sha : str
         Commit of the base branch.
     published : Published or None
-        That branch.
+        The branch of an earlier run.
     existing : PullRequest or None
         Its open pull request.
     """
@@ -58,7 +58,7 @@ class _Start:
 
     @property
     def must_rebuild(self) -> bool:
-        """Whether the branch must be made again: it grows, or its base moved and nobody reviews it yet."""
+        """Whether to rebuild the branch: it gets more lines, or its base moved while it is a draft."""
         if self.published is None:
             return False
         grows = self.published.keys != {proposal.key for proposal in self.promoting.proposals}
@@ -67,28 +67,28 @@ class _Start:
 
     @property
     def is_done(self) -> bool:
-        """Whether the pull request is open and says what its branch holds; a run may have ended between."""
+        """Whether the pull request is open and describes its branch, with no step left to do."""
         if self.existing is None or self.must_rebuild:
             return False
-        told = read_promoted(self.existing.body)
-        return self.published is None or not self.existing.draft or told == self.published.groups
+        described = read_promoted(self.existing.body)
+        return self.published is None or not self.existing.draft or described == self.published.groups
 
 
 def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Done]:
-    """Promote proposals, or finish what an earlier run began.
+    """Promote proposals, or finish an earlier run.
 
-    The pull requests of the keys are looked for first, then the branches of the docstring; nothing is asked
-    again for what an earlier run has published.
+    Looks for pull requests of the keys first, then for branches of the docstring. Published candidates are
+    not replayed again.
 
     Returns
     -------
     tuple of Plan or None and Done
-        No plan where the pull request was open already, on the newest base.
+        The plan is None if the pull request was already open, on the newest base.
 
     Raises
     ------
     RefusedError, GitError, ReachError, ForgeError
-        As `make_plan` and `carry_out` do; another promotion of the docstring is open.
+        As for `make_plan` and `carry_out`; or another promotion of the docstring is open.
     """
     start = _start(promoting, forge)
     if start.existing is not None and forge is not None and start.is_done:
@@ -97,39 +97,41 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
     plan = make_plan(start.promoting, start.base_sha, published=start.published, rebuild=start.must_rebuild)
     if start.existing is None and not start.must_rebuild:
         max_open = promoting.settings.forge.max_open
-        return plan, carry_out(plan, promoting.repository, forge, max_open=max_open, leave=promoting.leave)
+        return plan, carry_out(
+            plan, promoting.repository, forge, max_open=max_open, overrides=promoting.overrides
+        )
     return plan, _renew(plan, start, forge)
 
 
 def preview(promoting: Promoting) -> Plan:
-    """What `promote` would do, as far as this clone knows: nothing is fetched, and no forge is asked."""
+    """Plan what `promote` would do, from this clone alone, without fetching or asking a forge."""
     base_sha = base_commit(promoting.repository, promoting.settings.forge.base, fetch=False)
-    found = _open_branch(promoting, base_sha, None, fetch=False)
-    if found is None or found.keys == {proposal.key for proposal in promoting.proposals}:
-        if found is not None:
-            refuse_other(promoting, found)
+    published = _open_branch(promoting, base_sha, None, fetch=False)
+    if published is None or published.keys == {proposal.key for proposal in promoting.proposals}:
+        if published is not None:
+            refuse_other(promoting, published)
         return make_plan(promoting, base_sha)
-    grown = replace(promoting, proposals=_joined(promoting, found))
-    return make_plan(grown, base_sha, published=found, rebuild=True)
+    extended = replace(promoting, proposals=_joined(promoting, published))
+    return make_plan(extended, base_sha, published=published, rebuild=True)
 
 
 def carry_out(
-    plan: Plan, repository: WritableRepository, forge: Forge | None, *, max_open: int, leave: Leave
+    plan: Plan, repository: WritableRepository, forge: Forge | None, *, max_open: int, overrides: Overrides
 ) -> Done:
-    """Commit, push and open the draft, or only the last of these where a branch is published.
+    """Commit, push and open the draft, or only open the draft for a published branch.
 
     Raises
     ------
     RefusedError
-        The base branch asks for no review, or too many promotions are open.
+        The base branch requires no review, or too many promotions are open.
     GitError, ForgeError
-        Git or GitHub said no; the message names the branch where one stays.
+        Git or GitHub failed; the message names the pushed branch, if any.
     """
     if plan.obstacles:
         raise RefusedError("; ".join(plan.obstacles))
     published = plan.published
     with _naming(published.branch if published is not None else None):
-        allowed = _preflight(plan, forge, max_open=max_open, leave=leave) if forge is not None else ()
+        allowed = _preflight(plan, forge, max_open=max_open, overrides=overrides) if forge is not None else ()
     branch = published.branch if published is not None else _publish(plan, repository)
     if forge is None:
         return Done(branch, None, fresh=published is None)
@@ -140,16 +142,16 @@ def carry_out(
 
 
 def _renew(plan: Plan, start: _Start, forge: Forge | None) -> Done:
-    """Make a branch again where it must be, and give its pull request the text of what it holds now."""
+    """Rebuild the branch if necessary, and update its pull request."""
     if plan.obstacles:
         raise RefusedError("; ".join(plan.obstacles))
-    published, existing, asked = plan.published, start.existing, start.promoting
+    published, existing, promoting = plan.published, start.existing, start.promoting
     notes = plan.notes
     if forge is not None and existing is None:
-        max_open = asked.settings.forge.max_open
-        notes = (*notes, *_preflight(plan, forge, max_open=max_open, leave=asked.leave))
+        max_open = promoting.settings.forge.max_open
+        notes = (*notes, *_preflight(plan, forge, max_open=max_open, overrides=promoting.overrides))
     if published is not None and start.must_rebuild:
-        repository = asked.repository
+        repository = promoting.repository
         sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
         repository.publish(sha, published.branch, remote=repository.remote(), instead_of=published.sha)
     if forge is None:
@@ -163,50 +165,54 @@ def _renew(plan: Plan, start: _Start, forge: Forge | None) -> Done:
 
 
 def _start(promoting: Promoting, forge: Forge | None) -> _Start:
-    """Find what is open for the docstring."""
+    """Find the docstring's open branch and pull request."""
     repository, settings = promoting.repository, promoting.settings
     existing = _existing(promoting, forge) if forge is not None else None
     base_sha = base_commit(repository, settings.forge.base, fetch=True)
-    found = _open_branch(promoting, base_sha, forge, fetch=True)
-    if existing is None and found is not None and forge is not None:
-        existing = _pull_request_of(forge, found)
-    _refuse_others_work(promoting, found, existing)
-    if found is None:
+    published = _open_branch(promoting, base_sha, forge, fetch=True)
+    if existing is None and published is not None and forge is not None:
+        existing = _pull_request_of(forge, published)
+    _refuse_others_work(promoting, published, existing)
+    if published is None:
         return _Start(promoting, base_sha, None, existing)
-    return _Start(replace(promoting, proposals=_joined(promoting, found)), base_sha, found, existing)
+    extended = replace(promoting, proposals=_joined(promoting, published))
+    return _Start(extended, base_sha, published, existing)
 
 
-def _refuse_others_work(promoting: Promoting, found: Published | None, existing: PullRequest | None) -> None:
+def _refuse_others_work(
+    promoting: Promoting, published: Published | None, existing: PullRequest | None
+) -> None:
     """Refuse to add to a pull request that a human has taken over."""
     wanted = {proposal.key for proposal in promoting.proposals}
-    if existing is None or wanted <= set(promoted_keys(existing.body)) | (found.keys if found else set()):
+    on_branch = published.keys if published is not None else frozenset[str]()
+    if existing is None or wanted <= {*promoted_keys(existing.body), *on_branch}:
         return
-    if found is None:
+    if published is None:
         raise RefusedError(f"{existing.url} has other commits than coreloop's; merge or close it first")
     if not existing.draft:
-        raise RefusedError(f"{existing.url} is out of draft, so it stays as it is; merge or close it first")
+        raise RefusedError(f"{existing.url} is ready for review and cannot grow; merge or close it first")
 
 
-def _joined(promoting: Promoting, found: Published) -> tuple[Proposal, ...]:
-    """The proposals of a branch, and those of the new ones that it has not."""
-    new = tuple(proposal for proposal in promoting.proposals if proposal.key not in found.keys)
+def _joined(promoting: Promoting, published: Published) -> tuple[Proposal, ...]:
+    """The proposals of a branch, followed by the new proposals."""
+    new = tuple(proposal for proposal in promoting.proposals if proposal.key not in published.keys)
     if not new and not all(map(_is_statement, promoting.proposals)):
         return promoting.proposals
     if not all(map(_is_statement, new)):
         raise RefusedError(
-            f"branch {found.branch} changes this docstring already, and a sequence stands alone; "
+            f"branch {published.branch} already changes this docstring, and a sequence is promoted alone; "
             "merge or close its pull request first"
         )
-    restored = restore(found, promoting.repository, promoting.proposal, path=promoting.path)
+    restored = restore(published, promoting.repository, promoting.proposal, path=promoting.path)
     subjects = {_subject(proposal) for proposal in new}
     restored = tuple(proposal for proposal in restored if _subject(proposal) not in subjects)
-    known = {proposal.key: proposal for proposal in promoting.proposals}  # with all of their evidence
-    return (*(_same_figures(one, known.get(one.key)) or one for one in restored), *new)
+    known = {proposal.key: proposal for proposal in promoting.proposals}  # with complete evidence
+    return (*(_same_figures(proposal, known.get(proposal.key)) or proposal for proposal in restored), *new)
 
 
 def _subject(proposal: Proposal) -> tuple[str, ...] | None:
-    said = parse_advice(proposal.lines[0])
-    return said.subject() if said is not None else None
+    advice = parse_advice(proposal.lines[0])
+    return advice.subject() if advice is not None else None
 
 
 def _is_statement(proposal: Proposal) -> bool:
@@ -220,16 +226,16 @@ def _same_figures(restored: Proposal, known: Proposal | None) -> Proposal | None
 def _open_branch(
     promoting: Promoting, base_sha: str, forge: Forge | None, *, fetch: bool
 ) -> Published | None:
-    """The branch of an open promotion of the docstring, which is this one or may grow by it.
+    """The branch of an open promotion of the docstring: this promotion's, or a branch that it may extend.
 
     Raises
     ------
     RefusedError
-        There is one, and nobody said that it may grow.
+        There is such a branch, and ``extend`` is false.
     """
     repository, wanted = promoting.repository, {proposal.key for proposal in promoting.proposals}
     target = promoting.proposal.target
-    merged = {one.key for one in promotions(repository.log(base_sha))}
+    merged = {promotion.key for promotion in promotions(repository.log(base_sha))}
     branches = published_keys(repository, target, fetch=fetch)
     for branch, keys in branches.items():
         if wanted <= set(keys):
@@ -239,8 +245,8 @@ def _open_branch(
             continue
         if not promoting.extend:
             raise RefusedError(
-                f"branch {branch} changes {target} already; merge or close its pull request first, "
-                "or say --extend to add to it"
+                f"branch {branch} already changes {target}; merge or close its pull request first, "
+                "or use --extend to add to it"
             )
         return read_published(repository, branch, fetch=fetch)
     if fetch:
@@ -249,26 +255,26 @@ def _open_branch(
 
 
 def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None) -> None:
-    """Refuse a docstring that a branch changes on which others have worked: that is theirs now."""
+    """Refuse a docstring that is changed by a promotion's branch with other commits."""
     wanted = {proposal.key for proposal in promoting.proposals}
     target = promoting.proposal.target
     for branch, keys in taken_over(promoting.repository, target, base_sha).items():
         if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
-            continue  # its pull request is what the command ends with, or has ended
+            continue  # its pull request is the result of the command, or is closed
         raise RefusedError(
-            f"branch {branch} changes {target} already, and has other commits than coreloop's; "
+            f"branch {branch} already changes {target}, and has other commits than coreloop's; "
             "merge or close its pull request first"
         )
 
 
 def _is_open(forge: Forge, key: str) -> bool:
-    """Whether a branch still stands for something: its pull request is open, or was not opened yet."""
-    found = forge.find_pull_request(key)
-    return found is None or found.state == "open"
+    """Whether a branch's pull request is open or not yet opened."""
+    pull = forge.find_pull_request(key)
+    return pull is None or pull.state == "open"
 
 
-def _pull_request_of(forge: Forge, found: Published) -> PullRequest | None:
-    pulls = (forge.find_pull_request(key) for key in sorted(found.keys))
+def _pull_request_of(forge: Forge, published: Published) -> PullRequest | None:
+    pulls = (forge.find_pull_request(key) for key in sorted(published.keys))
     return next((pull for pull in pulls if pull is not None and pull.state == "open"), None)
 
 
@@ -278,7 +284,7 @@ def _publish(plan: Plan, repository: WritableRepository) -> str:
     known = published_keys(repository, target, fetch=True).keys()
     sha = repository.commit_file(plan.base_sha, plan.path, plan.edited.source, plan.message)
     repository.publish(sha, branch, remote=remote)
-    # another clone may have looked before it was there, too: then each sees the other's now
+    # another clone may have published at the same time: now each sees the other's branch
     rivals = published_keys(repository, target, fetch=True).keys() - known - {branch}
     if rivals:
         repository.withdraw(sha, branch, remote=remote)
@@ -290,45 +296,46 @@ def _publish(plan: Plan, repository: WritableRepository) -> str:
 
 @contextmanager
 def _naming(branch: str | None) -> Iterator[None]:
-    """Name the branch that stays when what comes after it fails."""
+    """Add the name of the pushed branch to errors of later steps."""
     try:
         yield
     except CoreloopError as error:
         if branch is not None:
-            error.add_note(f"branch {branch} is pushed; the same command goes on from there")
+            error.add_note(f"branch {branch} is pushed; run the same command to continue")
         raise
 
 
 def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
-    """The candidates' pull request if it is open already; one that has ended stays so."""
-    found = None
+    """The candidates' open pull request, if any; merged and closed pull requests are refused."""
+    existing = None
     for proposal in promoting.proposals:
         since = datetime.combine(proposal.day, time(), UTC) - timedelta(days=_LOOK_BACK_DAYS)
         pull = forge.find_pull_request(proposal.key, since=since)
         if pull is not None and pull.state != "open":
             ended = "merged" if pull.merged else "closed without a merge"
             raise RefusedError(f"{proposal.id} was {ended}: {pull.url}")
-        found = found or pull
-    return found
+        existing = existing or pull
+    return existing
 
 
-def _preflight(plan: Plan, forge: Forge, *, max_open: int, leave: Leave) -> tuple[str, ...]:
-    """Whether a new pull request may be opened; gives what was allowed."""
+def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides) -> tuple[str, ...]:
+    """Refuse a pull request without required reviews or above the limit; returns notes on allowed checks."""
     unreviewed = _unreviewed(forge.review_rule(plan.base))
-    if unreviewed and not leave.unprotected:
-        raise RefusedError(f"{unreviewed}; protect {plan.base}, or say --allow-unprotected")
+    if unreviewed and not overrides.unprotected:
+        raise RefusedError(f"{unreviewed}; protect {plan.base}, or use --allow-unprotected")
     count = len(forge.open_pull_requests())
     if count >= max_open:
         open_now = "1 promotion is" if count == 1 else f"{count} promotions are"
-        raise RefusedError(f"{open_now} open, max_open is {max_open}; merge or close one first")
+        raise RefusedError(f"{open_now} open, max_open is {max_open}; merge or close a pull request first")
     return (unreviewed,) if unreviewed else ()
 
 
 def _unreviewed(rule: ReviewRule) -> str:
     if isinstance(rule, ReviewRequired):
         return ""
-    known = isinstance(rule, ReviewNotRequired)
-    return f"{'no review is required' if known else 'nobody knows whether a review is'}: {rule.reason}"
+    if isinstance(rule, ReviewNotRequired):
+        return f"no review is required: {rule.reason}"
+    return f"it is unknown whether a review is required: {rule.reason}"
 
 
 def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -> PullRequest:
@@ -336,7 +343,7 @@ def _open_draft(plan: Plan, forge: Forge, branch: str, notes: tuple[str, ...]) -
     try:
         return forge.open_draft(branch=branch, base=plan.base, title=plan.title, body=text)
     except PullRequestExistsError:
-        found = forge.find_pull_request(plan.proposal.key)
-        if found is None:
+        pull = forge.find_pull_request(plan.proposal.key)
+        if pull is None:
             raise
-        return found
+        return pull

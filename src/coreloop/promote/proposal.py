@@ -1,4 +1,4 @@
-"""What a promotion starts from: one entry of a proposals file, treated as untrusted input."""
+"""An entry of a proposals file, treated as untrusted input: the starting point of a promotion."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from coreloop.project.tools import is_tool_name
 from coreloop.promote.statement import (
     EvidenceRow,
     is_ours,
-    names_strange_keywords,
+    names_unknown_keywords,
     statement_evidence,
     statement_row,
 )
@@ -44,21 +44,20 @@ Phase = Literal["R", "F"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One text for one docstring, with what speaks for it.
+    """A text for a docstring, with its evidence.
 
     Attributes
     ----------
     phase : str
         ``R``: what keeps working, ``F``: what keeps failing.
     file, symbol : str
-        Where the docstring is: a path below the project's folder, a qualname (``name:LINE`` where one is
-        defined twice).
+        The docstring: a path below the project's folder, and a qualname (``name:LINE`` if defined twice).
     section, lines : str and tuple of str
-        What is appended where.
+        The lines to append, and their section.
     day : date
-        Of the proposals file; it names the branch.
+        Day of the proposals file; part of the branch name.
     steps, questions : tuple of str
-        What a replay asks and expects; none for a caveat or a statement.
+        The expected steps and the questions of a replay; empty for a caveat or a statement.
     figures : mapping of str to str
         Evidence, Observed, Unique-Questions and Success-Rate, as the trailers have them.
     row : EvidenceRow
@@ -87,7 +86,7 @@ class Proposal:
 
 
 def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured: bool = True) -> Proposal:
-    """Read one statement, candidate or counterexample and check every text that will be shown to others.
+    """Read a statement, candidate or counterexample, and check every text that will be published.
 
     Parameters
     ----------
@@ -96,90 +95,91 @@ def read_proposal(path: Path, wanted: str, settings: Settings, *, is_configured:
     wanted : str
         An id in it.
     settings : Settings
-        The categories' keywords: others may not be written.
+        The categories' keywords; a text may not contain others.
     is_configured : bool
-        Whether there is a coreloop.yaml; a refusal says so where keywords are missing.
+        Whether there is a coreloop.yaml; its absence explains missing keywords.
 
     Raises
     ------
     WorkspaceError
-        The file is not there or is no file of proposals.
+        The file is absent or not a proposals file.
     UsageError
         It has no such id.
     RefusedError
-        The proposal has no text or no target, or a text is not of the closed vocabulary.
+        The proposal has no text or no target, or a text outside the closed vocabulary.
     """
     document = read_proposals(path)
-    found = next((entry for entry in document.entries if entry.id == wanted), None)
-    if found is None:
-        ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "none at all"
+    entry = next((entry for entry in document.entries if entry.id == wanted), None)
+    if entry is None:
+        ids = ", ".join(printable(entry.id) for entry in document.entries[:3]) or "no entries"
         raise UsageError(f"{path.name} has no {printable(wanted)}; it has {ids}")
     day = document.generated_at.date()
-    if isinstance(found, Statement):
+    if isinstance(entry, Statement):
         phase: Phase = "R" if isinstance(document, CandidatesFile) else "F"
-        return _statement(found, day, phase, settings, is_configured=is_configured)
-    if isinstance(found, Candidate):
-        guide = _guide(found, day, settings)
-        _check_keywords(found, guide.lines[0], settings, is_configured=is_configured)
+        return _statement(entry, day, phase, settings, is_configured=is_configured)
+    if isinstance(entry, Candidate):
+        guide = _guide(entry, day, settings)
+        _check_keywords(entry, guide.lines[0], settings, is_configured=is_configured)
         return guide
-    return _caveat(found, day, settings)
+    return _caveat(entry, day, settings)
 
 
-def _guide(found: Candidate, day: date, settings: Settings) -> Proposal:
-    _check_names(found.id, found.key, found.engine)
-    if not is_category(found.cat_hash):
-        raise RefusedError(f"{found.id} is refused: its category is no label")
-    text = _checked_text(found, found.engine, SECTIONS["R"], settings)
-    if not _is_guide(text.values(), found):
-        raise RefusedError(_not_ours(found.id))
+def _guide(candidate: Candidate, day: date, settings: Settings) -> Proposal:
+    _check_names(candidate.id, candidate.key, candidate.engine)
+    if not is_category(candidate.cat_hash):
+        raise RefusedError(f"{candidate.id} is refused: its category is not a label")
+    text = _checked_text(candidate, candidate.engine, SECTIONS["R"], settings)
+    if not _is_guide(text.values(), candidate):
+        raise RefusedError(_not_ours(candidate.id))
     return Proposal(
         phase="R",
-        id=found.id,
-        key=found.key,
-        engine=found.engine,
-        axis=found.axis,
+        id=candidate.id,
+        key=candidate.key,
+        engine=candidate.engine,
+        axis=candidate.axis,
         file=text.file,
         symbol=text.symbol,
         section=SECTIONS["R"],
         lines=text.lines,
         day=day,
-        steps=tuple(step(one.name, one.selectors, one.selectors) for one in found.tool_pattern),
-        questions=found.example_questions,
+        steps=tuple(step(call.name, call.selectors, call.selectors) for call in candidate.tool_pattern),
+        questions=candidate.example_questions,
         figures={
-            **guide_figures(guide_evidence(found)),
-            "Success-Rate": f"{found.success_rate:.3f}",
+            **guide_figures(guide_evidence(candidate)),
+            "Success-Rate": f"{candidate.success_rate:.3f}",
         },
-        row=_guide_row(found),
+        row=_guide_row(candidate),
     )
 
 
-def _is_guide(values: tuple[Line | None, ...], found: Candidate) -> bool:
-    """Whether the lines are those of the candidate, in files of older versions with the evidence among them.
+def _is_guide(values: tuple[Line | None, ...], candidate: Candidate) -> bool:
+    """Whether the lines are the candidate's; files of older versions include the evidence.
 
-    The keywords are another matter.
+    The keywords are checked separately.
     """
     match values:
-        case [When() as when, Calls(calls), *rest] if rest in ([], [guide_evidence(found)]):
-            named = found.engine in {one.name for one in found.tool_pattern}
-            return named and when.fits(found.cat_hash, when.keywords) and calls_fit(calls, found.tool_pattern)
+        case [When() as when, Calls(calls), *rest] if rest in ([], [guide_evidence(candidate)]):
+            pattern = candidate.tool_pattern
+            is_named = candidate.engine in {call.name for call in pattern}
+            return is_named and when.fits(candidate.cat_hash, when.keywords) and calls_fit(calls, pattern)
     return False
 
 
 def _statement(
-    found: Statement, day: date, phase: Phase, settings: Settings, *, is_configured: bool
+    statement: Statement, day: date, phase: Phase, settings: Settings, *, is_configured: bool
 ) -> Proposal:
-    _check_names(found.id, found.key, found.tool)
-    text = _checked_text(found, found.tool, SECTIONS[phase], settings)
-    if not is_ours(found, text.lines, phase):
-        raise RefusedError(_not_ours(found.id))
-    if names_strange_keywords(found, settings):
-        raise _strange_keywords(found.id, "", is_configured=is_configured)
-    sides = found.sides
+    _check_names(statement.id, statement.key, statement.tool)
+    text = _checked_text(statement, statement.tool, SECTIONS[phase], settings)
+    if not is_ours(statement, text.lines, phase):
+        raise RefusedError(_not_ours(statement.id))
+    if names_unknown_keywords(statement, settings):
+        raise _unknown_keywords(statement.id, "", is_configured=is_configured)
+    sides = statement.sides
     return Proposal(
         phase=phase,
-        id=found.id,
-        key=found.key,
-        engine=found.tool,
+        id=statement.id,
+        key=statement.key,
+        engine=statement.tool,
         axis=None,
         file=text.file,
         symbol=text.symbol,
@@ -187,93 +187,95 @@ def _statement(
         lines=text.lines,
         day=day,
         figures={
-            **statement_figures(statement_evidence(found), found.n_questions),
+            **statement_figures(statement_evidence(statement), statement.n_questions),
             "Success-Rate": f"{sides.n_ok / sides.n:.3f}",
         },
-        row=statement_row(found),
+        row=statement_row(statement),
     )
 
 
-def _check_keywords(found: Candidate, line: str, settings: Settings, *, is_configured: bool) -> None:
-    when = parse_line(line)
-    if not isinstance(when, When) or when.fits(found.cat_hash, settings.keywords(found.cat_hash)):
+def _check_keywords(candidate: Candidate, line: str, settings: Settings, *, is_configured: bool) -> None:
+    when, category = parse_line(line), candidate.cat_hash
+    if not isinstance(when, When) or when.fits(category, settings.keywords(category)):
         return
-    raise _strange_keywords(found.id, f" for category {found.cat_hash}", is_configured=is_configured)
+    raise _unknown_keywords(candidate.id, f" for category {category}", is_configured=is_configured)
 
 
-def _strange_keywords(id: str, of_whom: str, *, is_configured: bool) -> RefusedError:
+def _unknown_keywords(id: str, scope: str, *, is_configured: bool) -> RefusedError:
     if not is_configured:
         missing = "there is no coreloop.yaml in this folder or above it; run this in the project's folder"
     else:
-        missing = f"coreloop.yaml has no such keywords{of_whom}; run pattern again"
+        missing = f"coreloop.yaml has no such keywords{scope}; run pattern again"
     return RefusedError(f"{id} is refused: its text names keywords, and {missing}")
 
 
-def _guide_row(found: Candidate) -> EvidenceRow:
-    rest = f"{found.rest_ok} of {found.rest_n}" if found.rest_n else "–"
-    relaxed = ", gate relaxed by the playbook" if found.evidence_rank > 1 else ""
+def _guide_row(candidate: Candidate) -> EvidenceRow:
+    rest = f"{candidate.rest_ok} of {candidate.rest_n}" if candidate.rest_n else "–"
+    relaxed = ", gate relaxed by the playbook" if candidate.evidence_rank > 1 else ""
     return EvidenceRow(
-        as_it_says=f"{found.n_succeeded} of {found.n_observed} requests{relaxed}",
-        otherwise=f"{rest} of category {found.cat_hash}",
-        difference=f"rate {found.success_rate:.2f}, lower bound {found.success_low:.2f}",
-        questions=str(found.n_unique_questions),
-        seen=_seen(found),
+        as_it_says=f"{candidate.n_succeeded} of {candidate.n_observed} requests{relaxed}",
+        otherwise=f"{rest} of category {candidate.cat_hash}",
+        difference=f"rate {candidate.success_rate:.2f}, lower bound {candidate.success_low:.2f}",
+        questions=str(candidate.n_unique_questions),
+        seen=_seen(candidate),
     )
 
 
-def _caveat(found: Counterexample, day: date, settings: Settings) -> Proposal:
-    _check_names(found.id, found.key, found.tool)
-    if not {*found.labels, *filter(None, [found.error_class])} <= {*LABELS, *CLASSES}:
-        raise RefusedError(f"{found.id} is refused: its labels are not those of the failure taxonomy")
-    text = _checked_text(found, found.tool, SECTIONS["F"], settings)
-    fails = _fails(text.values(), found)
+def _caveat(counterexample: Counterexample, day: date, settings: Settings) -> Proposal:
+    id, key, tool = counterexample.id, counterexample.key, counterexample.tool
+    _check_names(id, key, tool)
+    if not {*counterexample.labels, *filter(None, [counterexample.error_class])} <= {*LABELS, *CLASSES}:
+        raise RefusedError(f"{id} is refused: its labels are not in the failure taxonomy")
+    text = _checked_text(counterexample, tool, SECTIONS["F"], settings)
+    fails = _fails(text.values(), counterexample)
     if fails is None:
-        raise RefusedError(_not_ours(found.id))
-    succeeded = found.n_calls - found.n_failures
+        raise RefusedError(_not_ours(id))
+    n_calls = counterexample.n_calls
+    succeeded = n_calls - counterexample.n_failures
     return Proposal(
         phase="F",
-        id=found.id,
-        key=found.key,
-        engine=found.tool,
-        axis=next(iter(found.selectors.values()), None),
+        id=id,
+        key=key,
+        engine=tool,
+        axis=next(iter(counterexample.selectors.values()), None),
         file=text.file,
         symbol=text.symbol,
         section=SECTIONS["F"],
         lines=text.lines,
         day=day,
         figures={
-            **caveat_figures(fails, caveat_evidence(found)),
-            "Success-Rate": f"{succeeded / found.n_calls if found.n_calls else 0:.3f}",
+            **caveat_figures(fails, caveat_evidence(counterexample)),
+            "Success-Rate": f"{succeeded / n_calls if n_calls else 0:.3f}",
         },
-        row=_caveat_row(found),
+        row=_caveat_row(counterexample),
     )
 
 
-def _fails(values: tuple[Line | None, ...], found: Counterexample) -> Fails | None:
-    """The Fails line, where the lines are those of the counterexample."""
-    without = found.n_without
+def _fails(values: tuple[Line | None, ...], counterexample: Counterexample) -> Fails | None:
+    """The Fails line, or None if the lines are not the counterexample's."""
+    without = counterexample.n_without
     otherwise = (without.n_failures, without.n_calls)
     match values:
         case [FailsSequence() as fails, evidence]:
-            sound = found.kind == "sequence" and calls_fit(fails.calls, found.steps)
+            fits = counterexample.kind == "sequence" and calls_fit(fails.calls, counterexample.steps)
         case [FailsApart() as fails, evidence]:
-            named = {*found.arg_keys, *without.arg_keys}
-            sound = set(fails.names) <= named and fails.otherwise == otherwise
+            arguments = {*counterexample.arg_keys, *without.arg_keys}
+            fits = set(fails.names) <= arguments and fails.otherwise == otherwise
         case [FailsCall() as fails, evidence]:
-            sound = fails.call.fits(found.call) and fails.otherwise in {None, otherwise}
+            fits = fails.call.fits(counterexample.call) and fails.otherwise in {None, otherwise}
         case _:
             return None
-    figures = fails.counts == failures(found) and evidence == caveat_evidence(found)
-    return fails if sound and figures else None
+    figures_fit = fails.counts == failures(counterexample) and evidence == caveat_evidence(counterexample)
+    return fails if fits and figures_fit else None
 
 
-def _caveat_row(found: Counterexample) -> EvidenceRow:
-    without = found.n_without
+def _caveat_row(counterexample: Counterexample) -> EvidenceRow:
+    n_failures, without = counterexample.n_failures, counterexample.n_without
     return EvidenceRow(
-        as_it_says=f"{found.n_failures} of {found.n_calls} {found.unit} failed",
+        as_it_says=f"{n_failures} of {counterexample.n_calls} {counterexample.unit} failed",
         otherwise=f"{without.n_failures} of {without.n_calls} failed",
-        difference=f"failing share, lower bound {found.harm_low:.2f}",
-        seen=_seen(found),
+        difference=f"failing share, lower bound {counterexample.harm_low:.2f}",
+        seen=_seen(counterexample),
     )
 
 
@@ -281,15 +283,15 @@ def _not_ours(id: str) -> str:
     return f"{id} is refused: its text is not what coreloop writes for its figures; propose again"
 
 
-def _seen(found: Candidate | Counterexample) -> str:
-    return f"{found.first_seen:%Y-%m-%d} to {found.last_seen:%Y-%m-%d}"
+def _seen(entry: Candidate | Counterexample) -> str:
+    return f"{entry.first_seen:%Y-%m-%d} to {entry.last_seen:%Y-%m-%d}"
 
 
 def _check_names(id: str, key: str, engine: str) -> None:
     if not (CANDIDATE_ID.fullmatch(id) and CANDIDATE_KEY.fullmatch(key)):
-        raise RefusedError("the proposal is refused: its id or key is not one that coreloop gives")
+        raise RefusedError("the proposal is refused: its id or key is not coreloop's")
     if not is_tool_name(engine):
-        raise RefusedError(f"{id} is refused: its engine is no plain name")
+        raise RefusedError(f"{id} is refused: its engine is not a plain name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,23 +305,23 @@ class _Text:
 
 
 def _checked_text(
-    found: Statement | Candidate | Counterexample, engine: str, section: str, settings: Settings
+    entry: Statement | Candidate | Counterexample, engine: str, section: str, settings: Settings
 ) -> _Text:
-    """File, symbol and lines, once nothing is wrong with them."""
-    id, suggested = found.id, found.suggested_append
+    """File, symbol and lines, after all checks."""
+    id, suggested = entry.id, entry.suggested_append
     if suggested is None:
-        raise RefusedError(f"{id} has no text: {printable(found.refused or 'none was drafted')}")
+        raise RefusedError(f"{id} has no text: {printable(entry.refused or 'no text was drafted')}")
     if suggested.target_file is None or suggested.target_symbol is None:
-        raise RefusedError(f"{id} has no target: name {engine} under tools: and propose again")
+        raise RefusedError(f"{id} has no target: add {engine} under tools: and propose again")
     lines = tuple(suggested.body.splitlines())
     reason = next(filter(None, map(refuse_line, lines)), None)
     if reason is not None:
         raise RefusedError(f"{id} is refused: {reason}")
     if suggested.section != section or not lines:
-        raise RefusedError(f"{id} is refused: it has no lines, or not for {section}")
+        raise RefusedError(f"{id} is refused: it has no lines for {section}")
     file = PurePosixPath(suggested.target_file)
     if file.is_absolute() or ".." in file.parts or not SYMBOL.fullmatch(suggested.target_symbol):
-        raise RefusedError(f"{id} is refused: its target is no path.py::name below the project")
+        raise RefusedError(f"{id} is refused: its target is not a path.py::name below the project")
     declared = settings.tools[engine].target if engine in settings.tools else None
     named = suggested.target_symbol.partition(":")[0].rpartition(".")[2]
     target = f"{suggested.target_file}::{suggested.target_symbol}"

@@ -1,4 +1,4 @@
-"""The words of a promotion: branch, title, commit message, body. All from closed vocabularies, and pure."""
+"""The texts of a promotion: branch, title, commit message, body; pure, and from closed vocabularies."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,20 +12,20 @@ from coreloop.text import counted
 
 _UNDECLARED = "undeclared"
 _LEGEND = (
-    "*as it says*: what succeeded of the calls, or requests, that did as the line says; of a source, how "
-    "many values stood there. *otherwise*: the same of all others. Requests show what went together, not "
-    "what caused it."
+    "*as it says*: successes among the calls, or requests, that did as the line says; for a source, the "
+    "values that came from it. *otherwise*: the same for all others. Requests show correlation, not "
+    "causation."
 )
 
 
 def branch_name(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
-    """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; ``-2`` and so on is the caller's business."""
+    """``skill/docstring-{engine}-{axis}-{YYYYMMDD}``; the caller appends a number if the name is taken."""
     start = branch_start(proposal.phase, proposal.engine)
     return f"{start}{_axis_slug(proposal, axis_slugs)}-{proposal.day:%Y%m%d}"
 
 
 def _axis_slug(proposal: Proposal, axis_slugs: Mapping[str, str]) -> str:
-    """The axis by name only where the text names it too; else it is a value that nobody declared."""
+    """The axis's slug if the text names the axis; otherwise the value is undeclared."""
     axis = proposal.axis
     declared = axis is None or any(f'="{axis}"' in line for line in proposal.lines)
     return to_slug(axis, axis_slugs) if axis is None or declared else _UNDECLARED
@@ -37,7 +37,7 @@ def pull_request_title(proposals: Sequence[Proposal]) -> str:
 
 
 def trailers(proposals: Sequence[Proposal], replay: Replay) -> str:
-    """The trailers that commit and pull request share: a paragraph per candidate."""
+    """The trailers of commit and pull request, a paragraph per candidate."""
     return "\n\n".join(
         write_trailers(
             {
@@ -54,7 +54,7 @@ def trailers(proposals: Sequence[Proposal], replay: Replay) -> str:
 
 
 def commit_message(proposals: Sequence[Proposal], replay: Replay, *, section: str | None) -> str:
-    """The whole message of the one commit."""
+    """The complete commit message."""
     where = f"Adds to {'the description' if section is None else section} of {proposals[0].target}."
     return f"{pull_request_title(proposals)}\n\n{where}\n\n{trailers(proposals, replay)}\n"
 
@@ -68,15 +68,15 @@ def body(
     removed: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """The pull request's text: the lines, what speaks for them, what the model receives, how to undo it."""
+    """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
     parts = (
         f"{_opening(proposals, section)} Proposed from recorded requests; only a human can merge it.",
         *(f"> **Note:** {note}" for note in notes),
         f"## Evidence\n\n{_evidence(proposals)}",
-        *([f"Gives way: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
+        *([f"Replaces: {', '.join(f'`{line}`' for line in removed)}"] if removed else []),
         f"## What the model receives\n\n{_received(reach)}",
         *([f"## Replay\n\n{replay.summary}"] if proposals[0].steps else []),
-        "## To take it back\n\n`git revert` of the merged commit restores the file byte for byte.",
+        "## To revert\n\n`git revert` of the merged commit restores the file byte for byte.",
         trailers(proposals, replay),
     )
     return "\n\n".join(parts) + "\n"
@@ -90,7 +90,7 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
 
 
 def _evidence(proposals: Sequence[Proposal]) -> str:
-    """A row for each entry; what must be read once stands in the row, the rest below."""
+    """A table with a row per entry, and details below."""
     head = ("line", "as it says", "otherwise", "95 % interval", "last 30 % of days", "avoided per 1,000")
     rows = [
         ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
@@ -114,7 +114,9 @@ def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
 
 def _received(reach: Reach) -> str:
     if isinstance(reach, Unmeasured):
-        return "Unmeasured: coreloop.yaml has no `reach:`, so nobody knows whether the lines reach the model."
+        return (
+            "Unmeasured: coreloop.yaml has no `reach:`, so it is unknown whether the lines reach the model."
+        )
     lines = difflib.unified_diff(
         reach.before.splitlines(), reach.after.splitlines(), "before", "after", lineterm="", n=2
     )
@@ -126,13 +128,13 @@ def _received(reach: Reach) -> str:
 
 
 def cap_line(cap: Cap) -> str:
-    """What a limit means for the description."""
-    length = f"{counted(cap.over, 'character')} too long: requests fail" if cap.over else "within it"
-    return f"{cap.name} takes {cap.limit:,} characters, the description is {length}."
+    """A limit, compared with the description."""
+    result = f"{counted(cap.over, 'character')} too long: requests fail" if cap.over else "within the limit"
+    return f"{cap.name} takes {cap.limit:,} characters; the description is {result}."
 
 
-def _longest_run(text: str, sign: str) -> int:
+def _longest_run(text: str, character: str) -> int:
     longest = 0
-    while sign * (longest + 1) in text:
+    while character * (longest + 1) in text:
         longest += 1
     return longest

@@ -1,4 +1,4 @@
-"""Whether new text reaches the model: what the tool's description is before and after the edit."""
+"""Whether new text reaches the model: the tool's description before and after the edit."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,16 @@ from coreloop.text import counted
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """A limit on a description, in characters: a request with a longer one is answered with an error.
+    """A limit for descriptions; requests with a longer description fail.
 
     Attributes
     ----------
     name : str
-        Of a model or a provider.
+        Model or provider.
     limit : int
         Characters.
     over, over_before : int
-        Characters beyond the limit with the edit and without it, 0 within.
+        Characters over the limit with and without the edit, or 0.
     """
 
     name: str
@@ -34,42 +34,42 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """Nobody knows what the model receives, since coreloop.yaml does not say how to read it."""
+    """The result if coreloop.yaml does not say how to read the description."""
 
     @property
     def ok(self) -> bool:
-        """Never: what was not measured has not passed."""
+        """False: an unmeasured reach has not passed."""
         return False
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        """What stands in the way, whatever is allowed."""
+        """Obstacles that cannot be allowed."""
         return ()
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What stands in the way unless a human allows it."""
-        what = "unmeasured, nobody knows whether the new lines reach the model"
-        return (f"reach: {what}; set reach: in coreloop.yaml (docs/reference/settings.md)",)
+        """Obstacles that a human can allow."""
+        reason = "unmeasured, so it is unknown whether the new lines reach the model"
+        return (f"reach: {reason}; set reach: in coreloop.yaml (docs/reference/settings.md)",)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the model receives.
+    """The tool's description, as the model receives it.
 
     Attributes
     ----------
     before, after : str
         The description of the tool without and with the edit.
     source : str
-        Who says so, for a human.
+        Origin of the descriptions, for humans.
     missing : tuple of str
-        New lines that are not in ``after`` at all; all of them where the edit changed nothing and nobody can
-        tell which files the command read.
+        New lines that are not in ``after``; all new lines if the edit changed nothing and it is unknown which
+        files the command read.
     caps : tuple of Cap
-        One per name of coreloop.yaml.
+        The limits of coreloop.yaml.
     elsewhere : Elsewhere, optional
-        Where the description is written, if it is not made from the docstring.
+        Where the description is defined, if it does not come from the docstring.
     """
 
     before: str
@@ -81,22 +81,22 @@ class Measured:
 
     @property
     def ok(self) -> bool:
-        """Whether every new line arrives, and no request fails for the length."""
+        """Whether every new line reaches the model, within all limits."""
         return not self.forbidden and not self.doubts
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        """What stands in the way, whatever is allowed."""
+        """Obstacles that cannot be allowed."""
         elsewhere = (f"reach: {self.elsewhere.sentence}",) if self.elsewhere is not None else ()
         return (*elsewhere, *(f"reach: {_exceeded(cap)}" for cap in self.caps if cap.over))
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What stands in the way unless a human allows it."""
+        """Obstacles that a human can allow."""
         if not self.missing or self.elsewhere is not None:
             return ()
-        what = f"{counted(len(self.missing), 'new line')} not in the description that the model receives"
-        return (f"reach: {what}",)
+        lines = counted(len(self.missing), "new line")
+        return (f"reach: {lines} not in the description that the model receives",)
 
 
 Reach = Measured | Unmeasured
@@ -117,11 +117,11 @@ def compare_descriptions(
     before, after : str
         As the model receives them.
     lines : sequence of str
-        What is new.
+        The new lines.
     caps : mapping of str to int
         Model or provider -> characters.
     source : str
-        Where the descriptions come from.
+        Origin of the descriptions.
     """
     return Measured(
         before=before,
@@ -145,16 +145,16 @@ def measure_reach(
     tool: str,
     caps: Mapping[str, int],
 ) -> Measured:
-    """Ask for the tool's description in a copy of the project, without and with the edit.
+    """Read the tool's description in a copy of the project, without and with the edit.
 
     Parameters
     ----------
     command : SchemaCommand
-        What prints the descriptions.
+        Prints the descriptions.
     export : callable
         Writes the project's files, unedited, into a folder.
     prefix : str
-        The project's folder below it, empty when it is the same; the command runs there.
+        The project's path below that folder, where the command runs; empty for the folder itself.
     file : str
         The edited file's path below the project's folder.
     edited : Edited
@@ -179,27 +179,28 @@ def measure_reach(
         (folder / file).write_bytes(edited.source)
         after = read_description(command, folder, tool)
         verified = before != after or check_origin(command, folder, file)
-    found = compare_descriptions(before, after, edited.appended, caps=caps, source=command.source)
+    measured = compare_descriptions(before, after, edited.appended, caps=caps, source=command.source)
     if before != after or not verified:
-        return found if verified else replace(found, missing=edited.appended)
-    elsewhere = find_elsewhere(edited, before, tool=tool, missing=found.missing)
-    return replace(found, elsewhere=elsewhere)
+        return measured if verified else replace(measured, missing=edited.appended)
+    elsewhere = find_elsewhere(edited, before, tool=tool, missing=measured.missing)
+    return replace(measured, elsewhere=elsewhere)
 
 
 def _arrives(line: str, text: str) -> bool:
-    """Whether a line's words stand in a text as a whole; a catalogue may print a list without its dashes."""
+    """Whether a text contains all words of a line in order; a schema may print a list without its dashes."""
     words = re.escape(_flat(line).removeprefix("- "))
     return re.search(rf"(?<!\w){words}(?!\w)", _flat(text)) is not None
 
 
 def _flat(text: str) -> str:
-    """The words one after the other; a schema may break lines elsewhere."""
+    """A text with single spaces, since a schema may wrap lines differently."""
     return " ".join(text.split())
 
 
 def _exceeded(cap: Cap) -> str:
-    already = f"; it is {counted(cap.over_before, 'character')} too long already" if cap.over_before else ""
+    over = counted(cap.over_before, "character")
+    before = f"; it is already {over} over without the edit" if cap.over_before else ""
     return (
-        f"every request to {cap.name} would fail: the description is {counted(cap.over, 'character')} longer "
-        f"than the {cap.limit:,} that it takes (caps in coreloop.yaml){already}; shorten the docstring"
+        f"every request to {cap.name} would fail: the description is {counted(cap.over, 'character')} over "
+        f"its limit of {cap.limit:,} (caps in coreloop.yaml){before}; shorten the docstring"
     )

@@ -1,4 +1,4 @@
-"""``reach.jsonl``: what the reach checks of ``promote --confirm`` found, for ``status`` to see."""
+"""``reach.jsonl``: results of the reach checks of ``promote --confirm``, read by ``status``."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from coreloop import jsonl
 
 @dataclass(frozen=True, slots=True)
 class ReachOutcome:
-    """One line: whether the text of a candidate reached the model, as a run of ``promote`` found."""
+    """A line: whether the text of a candidate reached the model, according to a run of ``promote``."""
 
     ts: datetime
     key: str
@@ -17,7 +17,7 @@ class ReachOutcome:
 
 
 def append_reach(path: Path, outcome: ReachOutcome) -> None:
-    """Leave the outcome of a reach check.
+    """Append the outcome of a reach check.
 
     Raises
     ------
@@ -33,9 +33,9 @@ def read_reaches(path: Path, *, since: datetime) -> dict[str, bool]:
     Parameters
     ----------
     path : Path
-        There need not be such a file; lines that cannot be read are skipped.
+        May be absent; unreadable lines are skipped.
     since : datetime
-        With a zone.
+        Time zone aware.
 
     Returns
     -------

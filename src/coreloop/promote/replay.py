@@ -1,4 +1,4 @@
-"""Asking the example questions again, and comparing what the agent does with the pattern. Fails closed."""
+"""Asking the example questions again, and comparing the agent's steps with the pattern. Fails closed."""
 
 import os
 import time
@@ -22,7 +22,7 @@ from coreloop.mine.fields import CallFields
 from coreloop.mine.outcome import is_ok
 from coreloop.records import hash_sequence
 
-_LEAST_AGREED: Final = 2  # one run that agrees can be luck
+_LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
 _TOO_LATE: Final = "the endpoint did not answer in time"
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
@@ -32,7 +32,7 @@ _MAX_ANSWER_BYTES: Final = 10_000_000
 
 
 class ReplayVerdict(StrEnum):
-    """What a replay says of a pattern; only ``reproduced`` lets a promotion go on by itself."""
+    """The result of a replay; only ``reproduced`` allows a promotion without an option."""
 
     REPRODUCED = "reproduced"
     INCONCLUSIVE = "inconclusive"
@@ -44,7 +44,7 @@ class ReplayVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReplayRun:
-    """One question asked again: whether the agent did the steps in order; None when nobody knows."""
+    """A replayed question: whether the agent took the steps in order, None if unknown."""
 
     agrees: bool | None
     reason: str
@@ -59,9 +59,9 @@ class Replay:
 
     @property
     def summary(self) -> str:
-        """One clause for a screen, a trailer, a pull request: never a question."""
+        """A clause for output, trailers and pull requests; never contains a question."""
         if self.verdict is ReplayVerdict.NOT_ASKED:
-            return "not asked; a dry run asks with --ask, and then the agent's tools really run"
+            return "not asked; use --ask to replay in a dry run (the agent's tools then really run)"
         if self.verdict is ReplayVerdict.NOT_APPLICABLE:
             return "not-applicable; there is no sequence of calls to repeat"
         if not self.runs:
@@ -73,7 +73,7 @@ class Replay:
 
 
 class AnswerFields(msgspec.Struct):
-    """The endpoint's answer, as far as it is read."""
+    """The fields of the endpoint's answer that a replay reads."""
 
     tool_calls: list[CallFields | str] | None = None
     tool_sequence_hash: str | None = None
@@ -82,11 +82,11 @@ class AnswerFields(msgspec.Struct):
 
 
 class UnusableAnswerError(Exception):
-    """An answer that says nothing about the sequence; the text is the reason."""
+    """An answer without information about the sequence; the text is the reason."""
 
 
 class Endpoint(Protocol):
-    """Asks one question; raises `UnusableAnswerError` when no usable answer comes."""
+    """Asks a question; raises `UnusableAnswerError` without a usable answer."""
 
     def ask(self, question: str) -> AnswerFields:
         """The agent's answer."""
@@ -99,9 +99,9 @@ class HttpEndpoint:
     ----------
     url : str
         Takes ``{"question", "stream": false, "origin": "replay"}``. Redirects are not followed and proxies
-        not used: questions go to this address and nowhere else.
+        not used, so questions go only to this address.
     timeout_s : float
-        Of one question, from looking up the name to the last byte of the answer.
+        Limit per question, from name resolution to the last byte of the answer.
     """
 
     def __init__(self, url: str, *, timeout_s: float) -> None:
@@ -119,7 +119,7 @@ class HttpEndpoint:
     def ask(self, question: str) -> AnswerFields:
         """Ask once."""
         answered: Future[tuple[int, bytes]] = Future()
-        # The library's own limit is on each wait, and a server can send a byte at a time.
+        # The library's limit applies to each read, and a server can send a byte at a time.
         Thread(target=self._exchange, args=(question, answered), daemon=True).start()
         try:
             status, content = answered.result(self._timeout_s)
@@ -131,7 +131,7 @@ class HttpEndpoint:
         try:
             return msgspec.json.decode(content, type=AnswerFields)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UnusableAnswerError("the answer is no JSON of the known form") from error
+            raise UnusableAnswerError("the answer is not JSON of the expected form") from error
 
     def _exchange(self, question: str, answered: "Future[tuple[int, bytes]]") -> None:
         body = {"question": question, "stream": False, "origin": "replay"}
@@ -142,7 +142,7 @@ class HttpEndpoint:
         try:
             with _no_answer(), closing(self._client.send(request, stream=True)) as answer:
                 answered.set_result((answer.status_code, _read(answer.iter_bytes())))
-        except BaseException as error:  # whatever it is, the thread that waits is told
+        except BaseException as error:  # passed to the waiting thread
             answered.set_exception(error)
 
     def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
@@ -150,10 +150,10 @@ class HttpEndpoint:
             self._sockets.append(info["return_value"].get_extra_info("socket"))
 
     def _hang_up(self) -> None:
-        """End the exchange under way, so that its thread does not live on."""
-        for used in self._sockets:
-            with suppress(OSError):  # closed, or replaced by its encrypted self
-                used.shutdown(SHUT_RDWR)
+        """Abort the current exchange, so that its thread ends."""
+        for connection in self._sockets:
+            with suppress(OSError):  # closed, or replaced by its TLS wrapper
+                connection.shutdown(SHUT_RDWR)
         self._sockets.clear()
 
 
@@ -168,7 +168,7 @@ def _read(parts: Iterator[bytes]) -> bytes:
 
 @contextmanager
 def _no_answer() -> Iterator[None]:
-    """The one place where the HTTP library's errors become reasons."""
+    """Translate the HTTP library's errors to reasons."""
     try:
         yield
     except httpx2.TimeoutException as error:
@@ -180,9 +180,9 @@ def _no_answer() -> Iterator[None]:
 
 
 class AuditLog:
-    """Where the answered requests are recorded, for endpoints that return only a request's id.
+    """The log of the answered requests, for endpoints that return only a request's id.
 
-    Each file is read once and then only what it grew by.
+    Each file is read incrementally.
     """
 
     def __init__(self, folder: Path, timeout_s: float) -> None:
@@ -192,7 +192,7 @@ class AuditLog:
         self._seen: dict[str, AnswerFields] = {}
 
     def steps(self, request_id: str) -> AnswerFields:
-        """Wait until the record of a request is there."""
+        """Wait for the record of a request."""
         deadline = time.monotonic() + self._timeout_s
         while True:
             for path in self._newest_first():
@@ -201,23 +201,23 @@ class AuditLog:
                     return self._seen[request_id]
             if time.monotonic() > deadline:
                 raise UnusableAnswerError(_NO_RECORD)
-            time.sleep(_POLL_S)  # another process writes the file; there is nothing to wait on
+            time.sleep(_POLL_S)  # another process writes the file, without notification
 
     def _newest_first(self) -> list[Path]:
-        """Files by the time of their last change: the one that the server writes need not be last by name."""
-        found: list[tuple[float, Path]] = []
+        """Files by modification time: the server's current file may not be the last by name."""
+        files: list[tuple[float, Path]] = []
         for path in self._folder.glob("*.jsonl"):
-            with suppress(OSError):  # it went away
+            with suppress(OSError):  # deleted meanwhile
                 if path.is_file():
-                    found.append((path.stat().st_mtime, path))
-        return [path for _, path in sorted(found, reverse=True)]
+                    files.append((path.stat().st_mtime, path))
+        return [path for _, path in sorted(files, reverse=True)]
 
     def _read_on(self, path: Path, deadline: float) -> None:
         try:
             with path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 start = self._read_to.get(path, 0)
-                file.seek(start if start <= size else 0)  # shorter: another file of that name
+                file.seek(start if start <= size else 0)  # shorter: the file was replaced
                 for line in iter(file.readline, b""):
                     if time.monotonic() > deadline:
                         raise UnusableAnswerError(_NO_RECORD)
@@ -226,14 +226,14 @@ class AuditLog:
                     self._read_to[path] = file.tell()
                     self._note(line)
         except OSError:
-            return  # not for this user's eyes: the record does not appear
+            return  # an unreadable file counts as a missing record
 
     def _note(self, line: bytes) -> None:
         decoded = decode_line(line, replays=True)
         if not isinstance(decoded, Skipped) and (request_id := decoded.fields.request_id):
-            one = decoded.fields
+            fields = decoded.fields
             self._seen[request_id] = AnswerFields(
-                one.tool_calls or [], one.tool_sequence_hash, request_id, one.tool_calls_omitted
+                fields.tool_calls or [], fields.tool_sequence_hash, request_id, fields.tool_calls_omitted
             )
 
 
@@ -245,9 +245,9 @@ def replay(
     runs: int,
     selectors: Mapping[str, Sequence[str]],
     audit_log: AuditLog | None = None,
-    kept: Callable[[str], None] = lambda _: None,
+    on_request: Callable[[str], None] = lambda _: None,
 ) -> Replay:
-    """Ask the questions again, in turns, and weigh the runs.
+    """Ask the questions again, in turn, and weigh the runs.
 
     Parameters
     ----------
@@ -258,33 +258,35 @@ def replay(
     questions : sequence of str
         Example questions.
     runs : int
-        How many to ask.
+        Number of questions to ask.
     selectors : mapping of tool to argument names
-        Those of the tools that have their own.
+        Selectors of the tools that declare them.
     audit_log : AuditLog, optional
-        Where a request is looked up of which only the id comes back.
-    kept : callable
-        Is told the id of every request as soon as it is known.
+        Provides the calls of requests for which the endpoint returns only the id.
+    on_request : callable
+        Called with the id of every request as soon as it is known.
     """
     if not questions:
         return Replay(ReplayVerdict.UNAVAILABLE, (ReplayRun(None, "the candidate has no example question"),))
-    done: list[ReplayRun] = []
+    results: list[ReplayRun] = []
     for number in range(runs):
         try:
             answer = endpoint.ask(questions[number % len(questions)])
             if answer.request_id is not None:
-                kept(answer.request_id)
-            done.append(_compare(answer, steps, selectors, audit_log))
+                on_request(answer.request_id)
+            results.append(_compare(answer, steps, selectors, audit_log))
         except UnusableAnswerError as reason:
-            done.append(ReplayRun(None, str(reason)))
-    return Replay(weigh_runs(done), tuple(done))
+            results.append(ReplayRun(None, str(reason)))
+    return Replay(weigh_runs(results), tuple(results))
 
 
 def weigh_runs(runs: Sequence[ReplayRun]) -> ReplayVerdict:
     """The verdict on some runs.
 
-    Most agree, and at least two: reproduced. Some agree: inconclusive. None agrees: not reproduced, if most
-    runs gave a usable answer; with fewer nobody knows, so inconclusive; with none at all, unavailable.
+    - reproduced: a majority agrees, and at least two runs
+    - not reproduced: no run agrees, and a majority gave a usable answer
+    - unavailable: no run gave a usable answer
+    - inconclusive: anything else
     """
     agreed = sum(run.agrees is True for run in runs)
     usable = sum(run.agrees is not None for run in runs)
@@ -297,7 +299,7 @@ def weigh_runs(runs: Sequence[ReplayRun]) -> ReplayVerdict:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address can only be this machine: what a dry run may ask."""
+    """Whether an address is certainly this machine, which a dry run may ask."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback
@@ -316,7 +318,7 @@ def _compare(
         return ReplayRun(True, "")
     if answer.tool_calls is None:
         if answer.request_id is None or audit_log is None:
-            # other steps may stand between the pattern's, which a hash does not tell
+            # other steps between the pattern's are allowed, but a hash does not show them
             differs = answer.tool_sequence_hash is not None
             raise UnusableAnswerError(_OTHER_HASH if differs else "the answer names no tool calls")
         answer = audit_log.steps(answer.request_id)
@@ -324,11 +326,11 @@ def _compare(
     agrees = _occur_in_order(steps, [call_step(call, selectors) for call in calls if is_ok(call)])
     if not agrees and answer.tool_calls_omitted:
         if answer.tool_sequence_hash != expected:
-            raise UnusableAnswerError("the request's record does not hold all of its calls")
+            raise UnusableAnswerError("the request's record does not contain all of its calls")
         agrees = True
     return ReplayRun(agrees, "" if agrees else "the agent took other steps")
 
 
 def _occur_in_order(wanted: Sequence[str], taken: Sequence[str]) -> bool:
-    left: Any = iter(taken)
-    return all(step in left for step in wanted)
+    remaining: Any = iter(taken)
+    return all(step in remaining for step in wanted)

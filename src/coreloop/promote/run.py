@@ -1,4 +1,4 @@
-"""Promotion as use cases: what a candidate would become, and the candidate made a draft pull request."""
+"""The use cases of promotion: plan it, or open the draft pull request."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from coreloop.judgments import read_judgments
 from coreloop.project.workspace import Workspace
 from coreloop.promote.asking import ask_again, ask_nobody
 from coreloop.promote.commits import WritableRepository
-from coreloop.promote.plan import Leave, Plan, Promoting
+from coreloop.promote.plan import Overrides, Plan, Promoting
 from coreloop.promote.promotion import Done, preview, promote
 from coreloop.promote.proposal import Proposal, read_proposal
 from coreloop.promote.reach import Reach
@@ -24,7 +24,7 @@ from coreloop.text import printable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromoteRequest:
-    """What to promote, and what is allowed.
+    """What to promote, and the options.
 
     Attributes
     ----------
@@ -34,34 +34,34 @@ class PromoteRequest:
         An id in it.
     tool : str or None
         Instead of an id: all statements about this tool.
-    leave : Leave
-        What is allowed.
+    overrides : Overrides
+        Failed checks that are allowed.
     extend : bool
-        Whether an open promotion of the same docstring may grow.
+        Whether to add to an open promotion of the same docstring.
     ask : bool
-        For a plan alone: whether the agent is asked, whose tools then really run.
+        For a plan: whether to replay the questions, in which case the agent's tools really run.
     """
 
     path: Path | None = None
     wanted: str | None = None
     tool: str | None = None
-    leave: Leave = field(default_factory=Leave)
+    overrides: Overrides = field(default_factory=Overrides)
     extend: bool = False
     ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """What a promotion would do.
+    """A plan and the cost of making it.
 
     Attributes
     ----------
     plan : Plan
-        All of it.
+        The planned promotion.
     n_replayed : int
-        How many requests its replay made: they are never mined.
+        Number of requests of its replay; these are never mined.
     left_out : tuple of str
-        What is known about the tool and not promoted, with the reason.
+        Entries about the tool that are not promoted, with the reason.
     """
 
     plan: Plan
@@ -71,16 +71,16 @@ class PlanResult:
 
 @dataclass(frozen=True, slots=True)
 class PromoteResult:
-    """What a promotion did.
+    """The result of a promotion.
 
     Attributes
     ----------
     plan : Plan or None
-        None where the pull request was open already.
+        None if the pull request was already open.
     done : Done
         The branch and the pull request.
     body : Path or None
-        The pull request's text, where no forge took it.
+        File with the pull request's text, if there is no forge.
     left_out : tuple of str
         As in `PlanResult`.
     """
@@ -92,7 +92,7 @@ class PromoteResult:
 
 
 def plan_promotion(workspace: Workspace, request: PromoteRequest) -> PlanResult:
-    """Work out a promotion without changing anything; an agent is asked only if the request says so.
+    """Plan a promotion without changing anything; the agent is asked only if the request says so.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def confirm_promotion(
     now: datetime,
     warn: Callable[[str], None],
 ) -> PromoteResult:
-    """Push the branch and open the draft pull request, or finish what an earlier run began.
+    """Push the branch and open the draft pull request, or finish an earlier run.
 
     Parameters
     ----------
@@ -132,15 +132,15 @@ def confirm_promotion(
     now : datetime
         Aware.
     warn : callable
-        Called with what did not stop the promotion and should be known.
+        Called with problems that do not stop the promotion.
 
     Raises
     ------
     CoreloopError
-        As `plan_promotion` does, and where git or GitHub says no.
+        As for `plan_promotion`; or git or GitHub failed.
     """
     selection = _select(workspace, request)
-    # One at a time: two runs of one candidate would each find no branch and make one.
+    # One run at a time: two runs of the same candidate would each create a branch.
     with (
         WritableRepository(workspace.root) as repository,
         locked(workspace.candidates_dir),
@@ -148,28 +148,28 @@ def confirm_promotion(
     ):
         promoting = _promoting(workspace, selection.proposals, repository, request, confirmed=True)
         keys = [proposal.key for proposal in selection.proposals]
-        keep = partial(_keep_reach, workspace.reach_file, keys, now=now, warn=warn)
-        plan, done = promote(replace(promoting, reached=keep), forge)
+        record = partial(_record_reach, workspace.reach_file, keys, now=now, warn=warn)
+        plan, done = promote(replace(promoting, on_reach=record), forge)
     folder = request.path.parent if request.path is not None else workspace.candidates_dir
-    kept = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
-    return PromoteResult(plan, done, kept, selection.left_out)
+    body = keep_body(plan, folder) if plan is not None and done.pull_request is None else None
+    return PromoteResult(plan, done, body, selection.left_out)
 
 
 def _select(workspace: Workspace, request: PromoteRequest) -> Selection:
     if request.tool is not None:
         return select_tool(workspace, request.tool, request.path)
     if request.path is None or request.wanted is None:
-        raise UsageError("say what to promote: --tool NAME, or --candidate FILE with --id ID")
+        raise UsageError("specify what to promote: --tool NAME, or --candidate FILE with --id ID")
     return Selection((_read_promotable(workspace, request.path, request.wanted),))
 
 
 def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
-    """The entry, unless a person has rejected it since its file was written."""
+    """The entry, unless a person rejected it after its file was written."""
     proposal = read_proposal(path, wanted, workspace.settings, is_configured=workspace.is_configured)
     newest = read_judgments(workspace.judgments_dir).newest().get(proposal.key)
     if newest is not None and not newest.verdict.passes:
-        said = f"{printable(newest.judged_by)} said {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
-        raise RefusedError(f"{proposal.id} was rejected: {said}; give it a P or a T with judge first")
+        verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
+        raise RefusedError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
     return proposal
 
 
@@ -194,17 +194,17 @@ def _promoting(
         project=workspace.root,
         settings=workspace.settings,
         ask=partial(ask_again, workspace=workspace, runs=None, confirmed=confirmed),
-        leave=request.leave,
+        overrides=request.overrides,
         extend=request.extend,
     )
 
 
-def _keep_reach(
+def _record_reach(
     path: Path, keys: Sequence[str], reach: Reach, *, now: datetime, warn: Callable[[str], None]
 ) -> None:
-    """Leave the outcome for ``status``, which tells a check that refuses everything."""
+    """Record the outcome for ``status``, which detects a check that refuses everything."""
     try:
         for key in keys:
             append_reach(path, ReachOutcome(now, key, reach.ok))
     except WorkspaceError as error:
-        warn(f"{error}; status will not know of this reach check")
+        warn(f"{error}; status will not count this reach check")

@@ -1,4 +1,4 @@
-"""What the project's tools look like to a model: a command is run in a copy of the project and prints it."""
+"""The tools' schemas as the model receives them, printed by a command in a copy of the project."""
 
 import json
 import os
@@ -25,18 +25,18 @@ _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
 
 @dataclass(frozen=True, slots=True)
 class SchemaCommand:
-    """What prints the tools' schemas as JSON.
+    """A command that prints the tools' schemas as JSON.
 
     Attributes
     ----------
     words : tuple of str
         Program and arguments.
     source : str
-        What a human calls it.
+        Name for humans.
     python : str or None
-        The interpreter, where it is known to be one that finds modules by ``PYTHONPATH``.
+        The interpreter, if it is known to respect ``PYTHONPATH``.
     reader : bool
-        Whether it is one of coreloop's own.
+        Whether it is coreloop's reader for a framework.
     """
 
     words: tuple[str, ...]
@@ -46,14 +46,14 @@ class SchemaCommand:
 
 
 def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | None:
-    """What the settings say prints the schemas, or None if they say nothing.
+    """The command of the settings, or None if not configured.
 
     Parameters
     ----------
     settings : ReachSettings
         The framework and its tools, or a command.
     project : Path
-        The project's folder, where the interpreter is looked for.
+        The project's folder, which may contain the interpreter.
     """
     if settings.framework is not None and settings.tools is not None:
         python = _interpreter(settings, project)
@@ -63,13 +63,15 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
         return None
     first, *others = settings.command
     if first == "python":
-        first = _given(settings, project) or ("python" if shutil.which("python") else sys.executable)
-    named = first if "python" in Path(first).name else None
-    return SchemaCommand((first, *others), "from the schema command", named)
+        first = _configured_python(settings, project) or (
+            "python" if shutil.which("python") else sys.executable
+        )
+    interpreter = first if "python" in Path(first).name else None
+    return SchemaCommand((first, *others), "from the schema command", interpreter)
 
 
 def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
-    """The description of a tool, as the command prints it in a folder.
+    """Run the command in a folder and return a tool's description.
 
     Raises
     ------
@@ -80,30 +82,30 @@ def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
     try:
         schema = json.loads(output)
     except (ValueError, RecursionError) as error:
-        said = f"reach: {command.words[0]} printed no JSON; it must print the tools' schemas"
-        raise ReachError(said) from error
+        message = f"reach: {command.words[0]} did not print JSON; it must print the tools' schemas"
+        raise ReachError(message) from error
     text = find_description(schema, tool)
     if text is None:
-        raise ReachError(f"reach: {_without(command, schema, tool)}")
+        raise ReachError(f"reach: {_no_such_tool(command, schema, tool)}")
     return text
 
 
 def find_description(schema: object, tool: str) -> str | None:
-    """The description of a tool in a schema of OpenAI's, Anthropic's or MCP's shape, at any depth."""
+    """The description of a tool in a schema in OpenAI's, Anthropic's or MCP's format, at any depth."""
     return next((text for name, text in _descriptions(schema) if name == tool), None)
 
 
 def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
-    """When the edit changed nothing, tell a schema that leaves it out from a command that reads other files.
+    """After an edit without effect, whether the command really read the exported files.
 
-    False where nobody can tell: such a command (``uv run``, a script) may have read a checkout that holds the
-    lines already, so they prove nothing. An edit that shows in the description is its own proof: those
-    words are nowhere but in the exported tree.
+    False if unknown: such a command (``uv run``, a script) may have read a checkout that already has the
+    lines, which would prove nothing. An edit that shows in the description needs no such check: its words are
+    only in the exported tree.
 
     Raises
     ------
     ReachError
-        The module was read from somewhere else.
+        The module was read from another place.
     """
     module = Path(file).with_suffix("")
     parts = [part for part in module.parts if part != "src"]
@@ -111,25 +113,25 @@ def check_origin(command: SchemaCommand, folder: Path, file: str) -> bool:
     if not all(part.isidentifier() for part in parts) or command.python is None:
         return False
     probe = f"import importlib.util; print(importlib.util.find_spec({name!r}).origin)"
-    asked = SchemaCommand((command.python, "-c", probe), command.source, command.python)
-    said = _run(asked, folder).decode("utf-8", "replace")
-    origin = (said.strip().splitlines() or [""])[-1]  # a package may print something when it is imported
+    probe_command = SchemaCommand((command.python, "-c", probe), command.source, command.python)
+    output = _run(probe_command, folder).decode("utf-8", "replace")
+    origin = (output.strip().splitlines() or [""])[-1]  # a package may print when it is imported
     if not Path(origin).is_relative_to(folder.resolve()) and not Path(origin).is_relative_to(folder):
         raise ReachError(f"reach: {name} was read from {origin}, not from the exported files")
     return True
 
 
 def _interpreter(settings: ReachSettings, project: Path) -> str:
-    given = _given(settings, project)
-    own = (project / name for name in _INTERPRETERS)
-    return given or next((str(path.absolute()) for path in own if path.is_file()), sys.executable)
+    configured = _configured_python(settings, project)
+    paths = (project / name for name in _INTERPRETERS)
+    return configured or next((str(path.absolute()) for path in paths if path.is_file()), sys.executable)
 
 
-def _given(settings: ReachSettings, project: Path) -> str | None:
-    """The interpreter of the settings: a path below the project's folder, an absolute one, or a name."""
+def _configured_python(settings: ReachSettings, project: Path) -> str | None:
+    """The interpreter of the settings: a path relative to the project, an absolute path, or a name."""
     if settings.python is None or not {"/", os.sep} & set(settings.python):
         return settings.python
-    return str((project / settings.python).absolute())  # not resolved: a link is what makes an environment
+    return str((project / settings.python).absolute())  # not resolved: the link selects the environment
 
 
 def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
@@ -144,12 +146,14 @@ def _descriptions(schema: object) -> Iterator[tuple[str, str]]:
             yield from _descriptions(item)
 
 
-def _without(command: SchemaCommand, schema: object, tool: str) -> str:
+def _no_such_tool(command: SchemaCommand, schema: object, tool: str) -> str:
     if not command.reader:
         return f"the schemas that {command.words[0]} printed have no tool {tool!r}"
     names = [name for name, _ in _descriptions(schema)]
-    known = f"has {', '.join(map(printable, names[:10]))}" if names else "has none"
-    return f"{command.words[-1]} has no tool {tool!r}, it {known}; name another one in reach: tools"
+    known = ", ".join(map(printable, names[:10])) if names else "no tools"
+    return (
+        f"{command.words[-1]} has no tool {tool!r}, only {known}; change tools under reach: in coreloop.yaml"
+    )
 
 
 def _run(command: SchemaCommand, folder: Path) -> bytes:
@@ -166,14 +170,13 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
         ) as process:
             stdout, stderr = _output(process, shown)
     except OSError as error:
-        what = command.words[0] if command.reader else shown
-        raise ReachError(f"reach: {what} cannot be run ({error.strerror})") from error
+        program = command.words[0] if command.reader else shown
+        raise ReachError(f"reach: {program} cannot be run ({error.strerror})") from error
     if process.returncode:
-        said = printable((stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1])
-        own = command.reader and process.returncode == _FAILED_READER
-        raise ReachError(
-            f"reach: {said}" if own else f"reach: {shown} ended with {process.returncode}: {said}"
-        )
+        message = printable((stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1])
+        if command.reader and process.returncode == _FAILED_READER:
+            raise ReachError(f"reach: {message}")
+        raise ReachError(f"reach: {shown} exited with {process.returncode}: {message}")
     return stdout
 
 
@@ -181,14 +184,14 @@ def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]
     try:
         return process.communicate(timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired as error:
-        # With what it started: a grandchild that holds the pipe would be waited for without end.
+        # Kill the whole group: a grandchild that holds the pipe would block forever.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         raise ReachError(f"reach: {shown} took longer than {TIMEOUT_S} s") from error
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """The exported tree leads the path, since an editable install would answer with the user's checkout."""
-    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
+    environ = {name: value for name, value in os.environ.items() if name not in _SECRETS}
     roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
-    return {**kept, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [kept.get("PYTHONPATH")])])}
+    return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}

@@ -28,7 +28,7 @@ from github_stand_in import GithubStandIn
 CANARY = "ghp_canary0123456789"
 
 BY_NAME = pytest.mark.parametrize(
-    ("fault", "leaf", "rest"), [one[1:] for one in FAILURES], ids=[one[0] for one in FAILURES]
+    ("fault", "leaf", "rest"), [entry[1:] for entry in FAILURES], ids=[entry[0] for entry in FAILURES]
 )
 
 
@@ -62,7 +62,9 @@ def test_failure_is_one_line_that_says_what_to_do(github, brief, fault, leaf, re
 
 
 def test_every_leaf_of_the_tree_is_in_the_table() -> None:
-    leaves = {one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, ForgeError)}
+    leaves = {
+        entry for entry in vars(errors).values() if isinstance(entry, type) and issubclass(entry, ForgeError)
+    }
     assert {failure[2] for failure in FAILURES} == leaves - {ForgeError}
 
 
@@ -89,19 +91,19 @@ def _with_subclasses(root: type) -> Iterator[type]:
 
 def test_every_exception_of_the_libraries_has_a_translation() -> None:
     roots = (GithubException, requests.RequestException, urllib3.exceptions.HTTPError)
-    kinds = {one for root in roots for one in _with_subclasses(root)}
+    kinds = {entry for root in roots for entry in _with_subclasses(root)}
     assert len(kinds) >= 50
     for kind in kinds:
         exc = kind.__new__(kind)
         if isinstance(exc, GithubException):
             GithubException.__init__(exc, 403, {"message": "no"}, {})
-        told = translate(exc, "look", timeout_s=15)
-        assert type(told) is not ForgeError, kind
-        assert str(told).startswith("cannot look: "), kind
+        result = translate(exc, "look", timeout_s=15)
+        assert type(result) is not ForgeError, kind
+        assert str(result).startswith("cannot look: "), kind
 
 
 class TestSecret:
-    @pytest.mark.parametrize("fault", [one[1] for one in FAILURES], ids=[one[0] for one in FAILURES])
+    @pytest.mark.parametrize("fault", [entry[1] for entry in FAILURES], ids=[entry[0] for entry in FAILURES])
     def test_no_failure_shows_the_token(self, github, canary, caplog, fault) -> None:
         caplog.set_level(logging.DEBUG)
         github.fail(fault)
@@ -133,7 +135,7 @@ class TestSecret:
 
     @pytest.mark.parametrize("token", ["", " ", "\n"])
     def test_missing_token_is_told(self, token: str) -> None:
-        with pytest.raises(ForgeAuthError, match="there is no token for GitHub; put one into"):
+        with pytest.raises(ForgeAuthError, match="there is no GitHub token; set"):
             GithubForge("octo/tools", token=token)
 
     def test_newline_at_the_end_is_forgiven(self, github, connection) -> None:
@@ -142,13 +144,13 @@ class TestSecret:
 
     @pytest.mark.parametrize("url", ["http://github.example.com", "http://127.evil.example"])
     def test_token_does_not_travel_in_the_clear(self, url: str) -> None:
-        with pytest.raises(UsageError, match="in the clear; write https"):
+        with pytest.raises(UsageError, match="unencrypted; use https"):
             GithubForge("octo/tools", token=CANARY, connection=Connection(base_url=url))
 
     def test_next_page_is_asked_of_the_same_server(self, github, canary) -> None:
         github.fail(raw(b"[]", Link='<http://elsewhere.example/steal?page=2&state=open>; rel="next"'))
         assert canary.open_pull_requests() == ()
-        assert [(one.path, one.query.get("page")) for one in github.traffic] == [
+        assert [(entry.path, entry.query.get("page")) for entry in github.traffic] == [
             ("/repos/octo/tools/pulls", None),
             ("/repos/octo/tools/pulls", "2"),
         ]
@@ -163,6 +165,6 @@ def _shown(call) -> str:
         while behind is not None:
             assert not hasattr(behind, "request") or behind.request is None
             behind = behind.__cause__ or behind.__context__
-        told = traceback.TracebackException.from_exception(exc, capture_locals=True)
-        return "".join([str(exc), repr(exc), repr(vars(exc)), *told.format()])
+        result = traceback.TracebackException.from_exception(exc, capture_locals=True)
+        return "".join([str(exc), repr(exc), repr(vars(exc)), *result.format()])
     raise AssertionError("nothing was raised")

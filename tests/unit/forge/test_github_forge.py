@@ -34,7 +34,7 @@ from github_stand_in import Fault, GithubStandIn, Request, is_for_humans
     "url", ["", "github.example", "ftp://x", "https://", "https://me:secret@github.example"]
 )
 def test_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="GITHUB_API_URL is no address of an API") as caught:
+    with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API") as caught:
         GithubForge("octo/tools", token="a-token", connection=Connection(base_url=url))
     assert "secret" not in str(caught.value)
 
@@ -43,7 +43,7 @@ def test_address_that_is_none_is_refused(url: str) -> None:
     "repo", ["", "tools", "octo/", "/tools", "octo/tools/x", "octo/..", "octo/tools?x", "octo/a b"]
 )
 def test_repository_that_is_none_is_refused(repo: str) -> None:
-    with pytest.raises(UsageError, match="write repo: owner/name"):
+    with pytest.raises(UsageError, match="set forge: repo to owner/name"):
         GithubForge(repo, token="a-token")
 
 
@@ -59,7 +59,7 @@ def test_path_of_an_enterprise_address_is_kept(github: GithubStandIn, connection
 
 def test_pages_that_lead_in_a_circle_end(github: GithubStandIn, forge: GithubForge) -> None:
     github.fail(raw(b"[]", Link='<http://x/y?page=2>; rel="next"'), times=9)
-    with pytest.raises(ForgeAnswerError, match="its pages lead in a circle"):
+    with pytest.raises(ForgeAnswerError, match="its page links form a loop"):
         forge.open_pull_requests()
     assert len(github.traffic) == 2
 
@@ -68,7 +68,7 @@ def test_renamed_repository_is_not_half_read(github: GithubStandIn, forge: Githu
     github.add_pull(branch="skill/x")
     github.moved_to = "octo/kit"
     with pytest.raises(
-        ForgeNotFoundError, match="the repository is now called octo/kit; write that name to repo"
+        ForgeNotFoundError, match="the repository is now called octo/kit; set forge: repo to that name"
     ):
         forge.find_pull_request("5f3e")
 
@@ -188,7 +188,7 @@ class TestPatience:
             GithubForge(
                 github.repo, token=github.token, connection=replace(connection, retry=retry)
             ) as forge,
-            pytest.raises(ForgeUnavailableError, match="out of order over several tries"),
+            pytest.raises(ForgeUnavailableError, match="unavailable over several attempts"),
         ):
             forge.open_pull_requests()
 
@@ -199,7 +199,7 @@ class TestReviewRule:
         rule = forge.review_rule("main")
         assert rule == ReviewUnknown(
             "the token may not read the rulesets (403: Upgrade to GitHub Pro); "
-            "one with read access to administration may"
+            "give it read access to administration"
         )
 
     def test_classic_protection_outweighs_unknown_rulesets(self, github, forge) -> None:
@@ -266,16 +266,16 @@ class TestHumansOnly:
 
     def test_forge_has_no_such_operation(self) -> None:
         operations = {name for name in dir(GithubForge) if not name.startswith("_")}
-        asked = {name for name in vars(Forge) if not name.startswith("_")}
-        assert operations == asked | {"close"}
+        methods = {name for name in vars(Forge) if not name.startswith("_")}
+        assert operations == methods | {"close"}
         reads = {"open_pull_requests", "find_pull_request", "review_rule"}
-        assert asked == reads | {"open_draft", "rewrite", "add_label"}
+        assert methods == reads | {"open_draft", "rewrite", "add_label"}
 
 
 def test_importing_the_vocabulary_loads_no_client() -> None:
     code = "import sys, coreloop.forge.protocol; print({'github', 'requests'} & set(sys.modules))"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "set()\n"
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout == "set()\n"
 
 
 def test_connection_is_closed(github: GithubStandIn, connection: Connection) -> None:

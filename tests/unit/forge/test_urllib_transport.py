@@ -27,7 +27,7 @@ NO_FAILURES = {"not-gzip", "odd-header", "another-shape"}
 # A redirect that is not followed is an answer.
 MOVED = (
     ForgeNotFoundError,
-    "the repository has moved (301); write its present name to repo under forge: in ",
+    "the repository has moved (301); set forge: repo to its current name in ",
 )
 
 
@@ -198,7 +198,7 @@ def test_graphql_is_beside_the_rest_api(github, clock, below: str, asked: str) -
 
 @pytest.mark.parametrize("url", ["http://github.example.com", "http://127.evil.example"])
 def test_the_token_does_not_travel_in_the_clear(url: str) -> None:
-    with pytest.raises(UsageError, match="in the clear; write https"):
+    with pytest.raises(UsageError, match="unencrypted; use https"):
         UrllibTransport(CANARY, base_url=url)
 
 
@@ -206,7 +206,7 @@ def test_the_token_does_not_travel_in_the_clear(url: str) -> None:
     "url", ["", "github.example", "ftp://x", "file:///etc", "https://me:s@github.example"]
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="GITHUB_API_URL is no address of an API"):
+    with pytest.raises(UsageError, match="GITHUB_API_URL is not the address of an API"):
         UrllibTransport(CANARY, base_url=url)
 
 

@@ -46,7 +46,7 @@ def promote(project: Project, folder: Path) -> None:
             project=folder,
             settings=Settings(),
             ask=lambda _: Replay(ReplayVerdict.REPRODUCED, ()),
-            leave=plan.Leave(unreached=True),
+            overrides=plan.Overrides(unreached=True),
         )
         _, done = promotion.promote(promoting, None)
     assert done.branch == BRANCH
@@ -102,7 +102,9 @@ def head_of(project: Project) -> str:
 def test_what_promote_pushed_goes_on(promoted: Project, check: Check):
     code, out, errors = check(happened(promoted, head_of(promoted), "opened", labels=()))
     assert (code, errors) == (0, "")
-    assert out.startswith("passes: coreloop's, by its title, its branch, trailers of commit ")
+    assert out.startswith(
+        "passes: coreloop pull request, identified by its title, its branch, trailers of commit "
+    )
 
 
 def test_what_promote_pushed_goes_on_after_main_moved(promoted: Project, check: Check):
@@ -135,7 +137,7 @@ SPOILED = [
     pytest.param({"other.py": "x = 1\n"}, "2 files change", id="a second file"),
     pytest.param({".github/workflows/ai-policy.yml": "on: push\n"}, "2 files change", id="a workflow"),
     pytest.param({FILE: None, "tools/moved.py": SOURCE}, "2 files change", id="a rename"),
-    pytest.param({FILE: None}, "not only modified", id="a deletion"),
+    pytest.param({FILE: None}, "is added, deleted, or changes its type or mode", id="a deletion"),
     pytest.param({FILE: SOURCE}, "0 files change", id="nothing is left"),
 ]
 
@@ -195,7 +197,7 @@ def test_a_file_mode_a_link_and_a_submodule_stop_it(promoted: Project, check: Ch
         promoted.git("switch", "--quiet", "main")
         code, out, _ = check(happened(promoted, head))
         assert code == 1
-        assert "not only modified: its kind or mode changes" in out
+        assert "is added, deleted, or changes its type or mode" in out
 
 
 def test_a_second_commit_and_a_merge_stop_it(promoted: Project, check: Check):
@@ -217,23 +219,23 @@ def test_trailers_give_it_away_whatever_it_is_called(promoted: Project, check: C
     disguised = ordinary_event(head_sha=head_of(promoted), base_sha=promoted.git("rev-parse", "main"))
     code, out, _ = check(disguised)
     assert code == 1
-    assert "coreloop's, by trailers of commit" in out
+    assert "identified by trailers of commit" in out
 
 
 def test_ordinary_work_goes_on(promoted: Project, check: Check):
     base = promoted.git("rev-parse", "main")
     head = promoted.commit({"other.py": "x = 1\n"}, "fix: x")
     code, out, errors = check(ordinary_event(head_sha=head, base_sha=base, labels=("automerge",)))
-    assert (code, out, errors) == (0, "passes: this is none of coreloop's pull requests\n", "")
+    assert (code, out, errors) == (0, "passes: not a coreloop pull request\n", "")
 
 
 def test_json_holds_the_reasons_and_what_would_help(promoted: Project, check: Check):
     head = head_of(promoted)
     code, out, _ = check(happened(promoted, head, labels=("automerge",), auto_merge=True), "--json")
-    said = json.loads(out)
-    assert (code, said["passes"], said["coreloop"]) == (1, False, True)
-    assert len(said["reasons"]) == 2
-    assert said["actions"] == [
+    report = json.loads(out)
+    assert (code, report["passes"], report["coreloop"]) == (1, False, True)
+    assert len(report["reasons"]) == 2
+    assert report["actions"] == [
         {"what": "remove_label", "pull": NUMBER, "label": "automerge"},
         {"what": "disable_auto_merge", "pull": NUMBER, "label": None},
     ]
@@ -278,7 +280,7 @@ def test_a_group_is_decided_by_reviews_of_its_pull_requests(
             (tmp_path / f"{name}.json").write_text(json.dumps(content))
         return [word for name in files for word in (f"--{name}", str(tmp_path / f"{name}.json"))]
 
-    assert "queued, and no human but" in check(group(promoted, tip), *options(), name="merge_group")[1]
+    assert "queued, but no human other than" in check(group(promoted, tip), *options(), name="merge_group")[1]
     files["reviews"] = [review_json(approval(sha=head))]
     assert check(group(promoted, tip), *options(), name="merge_group")[0] == 1  # who reviewed it committed it
     files["commits"] = []
@@ -296,7 +298,7 @@ def test_a_group_without_promotions_goes_on(promoted: Project, check: Check):
 
 def test_a_push_goes_on(promoted: Project, check: Check):
     code, out, _ = check({"ref": "refs/heads/main"}, name="push")
-    assert (code, out) == (0, "passes: this is none of coreloop's pull requests\n")
+    assert (code, out) == (0, "passes: not a coreloop pull request\n")
 
 
 # --- what cannot be read is red ---------------------------------------------------------------------
@@ -316,7 +318,7 @@ def assert_refused(done: tuple[int, str, str], mention: str) -> None:
 def test_a_payload_that_is_none_is_refused(content: bytes, promoted: Project, check: Check, tmp_path: Path):
     path = tmp_path / "torn.json"
     path.write_bytes(content)
-    assert_refused(check({}, "--event", str(path)), "torn.json: is no pull_request as GitHub sends it")
+    assert_refused(check({}, "--event", str(path)), "torn.json: is not a pull_request as GitHub sends it")
 
 
 def test_a_missing_payload_is_refused(promoted: Project, check: Check, tmp_path: Path):
@@ -325,17 +327,24 @@ def test_a_missing_payload_is_refused(promoted: Project, check: Check, tmp_path:
 
 @pytest.mark.parametrize("name", ["pull_request_target", "issue_comment", "", "check_run"])
 def test_another_event_is_refused(name: str, promoted: Project, check: Check):
-    assert_refused(check({}, name=name), "the guard knows no event")
+    assert_refused(check({}, name=name), "the guard does not handle the event")
 
 
 def test_another_action_on_a_promotion_is_refused(promoted: Project, check: Check):
-    assert_refused(check(happened(promoted, head_of(promoted), "sealed")), "no action sealed")
+    assert_refused(
+        check(happened(promoted, head_of(promoted), "sealed")),
+        "does not handle the pull request action sealed",
+    )
 
 
 def test_a_commit_that_is_not_here_is_refused(promoted: Project, check: Check):
-    assert_refused(check(happened(promoted, "e" * 40)), f"no commit {'e' * 40}, the head; fetch it first")
+    assert_refused(
+        check(happened(promoted, "e" * 40)), f"does not have the head commit {'e' * 40}; fetch it first"
+    )
     there = happened(promoted, head_of(promoted))
-    assert_refused(check(there, "--base", "e" * 40), f"no commit {'e' * 40}, the base; fetch it first")
+    assert_refused(
+        check(there, "--base", "e" * 40), f"does not have the base commit {'e' * 40}; fetch it first"
+    )
     assert_refused(check(there, "--head", "e" * 40), "is not the head of the event")
 
 
@@ -344,7 +353,7 @@ def test_unrelated_histories_are_refused(promoted: Project, check: Check):
     promoted.git("commit", "--quiet", "--allow-empty", "-m", "x")
     head = promoted.git("rev-parse", "HEAD")
     promoted.git("switch", "--quiet", "main")
-    assert_refused(check(happened(promoted, head)), "have no history in common")
+    assert_refused(check(happened(promoted, head)), "have no common history")
 
 
 def test_a_shallow_clone_is_refused(promoted: Project, check: Check, tmp_path: Path):
@@ -367,7 +376,7 @@ def test_lists_that_are_none_are_refused(promoted: Project, check: Check, tmp_pa
     there = happened(promoted, head_of(promoted), "enqueued")
     for option, what in {"--reviews": "reviews", "--pulls": "pull requests", "--commits": "commits"}.items():
         path.write_text('{"message": "Not Found"}')
-        assert_refused(check(there, option, str(path)), f"list.json: is no list of {what}")
+        assert_refused(check(there, option, str(path)), f"list.json: is not a list of {what}")
 
 
 def test_a_coreloop_yaml_that_cannot_be_used_is_refused(promoted: Project, check: Check):

@@ -111,24 +111,24 @@ def test_without_a_token_act_is_an_error(command: Command, monkeypatch: pytest.M
     monkeypatch.delenv("GITHUB_TOKEN")
     code, _, errors = command("act", "--confirm", *about(labels=("Auto-Merge",)))
     assert code == 2
-    assert "there is no token" in errors
+    assert "there is no GitHub token" in errors
 
 
 def test_outside_of_the_queue_nothing_is_asked(command: Command, hub: GithubStandIn, about, tmp_path: Path):
-    said = tmp_path / "said"
-    assert command("gather", *about("labeled"), "--out", str(said))[0] == 0
+    out_dir = tmp_path / "said"
+    assert command("gather", *about("labeled"), "--out", str(out_dir))[0] == 0
     assert hub.traffic == []
-    assert {path.name: path.read_text() for path in said.iterdir()} == dict.fromkeys(
+    assert {path.name: path.read_text() for path in out_dir.iterdir()} == dict.fromkeys(
         ("reviews.json", "pulls.json", "commits.json"), "[]"
     )
 
 
 def test_a_queued_pull_request_is_asked_about(command: Command, hub: GithubStandIn, about, tmp_path: Path):
     hub.add_review(1, "maintainer", "APPROVED", "f" * 40)
-    said = tmp_path / "said"
-    code, out, _ = command("gather", *about("enqueued"), "--out", str(said))
-    assert (code, out) == (0, "asked about #1\n")
-    assert [one["state"] for one in json.loads((said / "reviews.json").read_text())] == ["APPROVED"]
+    out_dir = tmp_path / "said"
+    code, out, _ = command("gather", *about("enqueued"), "--out", str(out_dir))
+    assert (code, out) == (0, "read #1 from GitHub\n")
+    assert [entry["state"] for entry in json.loads((out_dir / "reviews.json").read_text())] == ["APPROVED"]
 
 
 def test_a_group_is_asked_about_by_its_branch_and_its_commits(
@@ -140,12 +140,12 @@ def test_a_group_is_asked_about_by_its_branch_and_its_commits(
     group = {"head_sha": head, "base_sha": base, "head_ref": f"refs/heads/gh-readonly-queue/main/pr-1-{base}"}
     path = tmp_path / "group.json"
     path.write_text(json.dumps({"action": "checks_requested", "merge_group": group}))
-    said = tmp_path / "said"
+    out_dir = tmp_path / "said"
     code, out, _ = command(
-        "gather", "--event", str(path), "--event-name", "merge_group", "--out", str(said), "--json"
+        "gather", "--event", str(path), "--event-name", "merge_group", "--out", str(out_dir), "--json"
     )
     assert (code, json.loads(out)["pulls"]) == (0, [1, 2])
-    assert [one["number"] for one in json.loads((said / "pulls.json").read_text())] == [1, 2]
+    assert [entry["number"] for entry in json.loads((out_dir / "pulls.json").read_text())] == [1, 2]
 
 
 def test_protect_shows_first_and_applies_with_confirm(command: Command, project: Project, hub: GithubStandIn):
@@ -154,10 +154,10 @@ def test_protect_shows_first_and_applies_with_confirm(command: Command, project:
     code, out, _ = command("protect")
     assert code == 0
     assert "required_approving_review_count: 0 -> 1" in out
-    assert out.endswith("7 rules of main are not as wanted; --confirm applies them\n")
+    assert out.endswith("7 rules of main differ from the file; --confirm applies the file\n")
     assert {request.verb for request in hub.traffic} == {"GET"}
     code, out, _ = command("protect", "--confirm")
-    assert (code, out.splitlines()[-1]) == (0, "7 of 7 applied to main")
+    assert (code, out.splitlines()[-1]) == (0, "7 of 7 rules applied to main")
     assert command("protect")[1] == "main has the wanted rules\n"
     assert json.loads(command("protect", "--json")[1])["differences"] == []
 
@@ -179,7 +179,7 @@ def test_nobody_may_merge_past_the_review_and_who_may_push_stays():
         "restrictions": {"users": [{"login": "kim"}], "teams": [], "apps": [{"slug": "app"}]},
     }
     current = Current(shaped(answer, _Protection), False)
-    past = next(one for one in differences(wanted, current) if one.rule == "may merge without a review")
+    past = next(entry for entry in differences(wanted, current) if entry.rule == "may merge without a review")
     assert past.now == ["ops", "root"]
     body = protection_body(wanted, current)
     nobody = {"users": [], "teams": [], "apps": []}

@@ -20,9 +20,9 @@ def function(*lines: str, name: str = "f", end: str = "\n") -> bytes:
 
 
 def inserted(old: bytes, new: bytes, section: str = "Guide", line: int | None = None) -> list[str]:
-    found = changed_lines(old, new, qualname="f", line=line, sections=(section,))
-    assert found.removed == ()
-    return list(found.added)
+    result = changed_lines(old, new, qualname="f", line=line, sections=(section,))
+    assert result.removed == ()
+    return list(result.added)
 
 
 def refused(old: bytes, new: bytes) -> str:
@@ -46,7 +46,14 @@ HAS = function('"""Sum.', "", "Guide", "-----", "- Old.", "", "Notes", "-----", 
         (
             function('"""Sum.', "", "Args:", "    x: y", '"""'),
             function(
-                '"""Sum.', "", "Args:", "    x: y", "", "Guide:", *(f"    {one}" for one in LINES), '"""'
+                '"""Sum.',
+                "",
+                "Args:",
+                "    x: y",
+                "",
+                "Guide:",
+                *(f"    {text_line}" for text_line in LINES),
+                '"""',
             ),
         ),
         (
@@ -116,21 +123,27 @@ def changed(old: str, new: str, source: bytes = NEW) -> bytes:
         ),
         pytest.param(changed("Sum.", "Sum. \\n\n", PLAIN), "is removed or rewritten", id="an escape"),
         pytest.param(
-            changed("    More", "    Even\n    More", PLAIN), "does not have one section", id="no heading"
+            changed("    More", "    Even\n    More", PLAIN), "neither in a single section", id="no heading"
         ),
-        pytest.param(changed("Guide", "Notes"), "does not have one section", id="another section"),
-        pytest.param(changed("- Call", "\n    Notes\n    -----\n    - Call"), "elsewhere", id="two sections"),
+        pytest.param(changed("Guide", "Notes"), "neither in a single section", id="another section"),
         pytest.param(
-            changed("More.\n\n", "More.\n\n    x.\n\n"), "elsewhere", id="a line before the new section"
+            changed("- Call", "\n    Notes\n    -----\n    - Call"), "in another place", id="two sections"
         ),
-        pytest.param(changed(" show().", " show().\x0c"), "elsewhere", id="a form feed at a line's end"),
-        pytest.param(changed(" show().", " show().\u2028"), "elsewhere", id="a line separator"),
+        pytest.param(
+            changed("More.\n\n", "More.\n\n    x.\n\n"),
+            "in another place",
+            id="a line before the new section",
+        ),
+        pytest.param(
+            changed(" show().", " show().\x0c"), "in another place", id="a form feed at a line's end"
+        ),
+        pytest.param(changed(" show().", " show().\u2028"), "in another place", id="a line separator"),
         pytest.param(changed(" show().", " show().\\r"), "with escapes", id="an escaped carriage return"),
         pytest.param(
-            changed(" show().", " show().\n    \x85"), "elsewhere", id="a line of a control character"
+            changed(" show().", " show().\n    \x85"), "in another place", id="a line of a control character"
         ),
         pytest.param(
-            changed("    - When: margin.\n    - Call: show().\n", ""), "elsewhere", id="only a heading"
+            changed("    - When: margin.\n    - Call: show().\n", ""), "in another place", id="only a heading"
         ),
         pytest.param(b"def f(:\n", "cannot read", id="no Python"),
         pytest.param(changed('"""Sum', 'f"""Sum'), "f-string", id="an f-string"),
@@ -158,15 +171,15 @@ def test_anything_else_is_refused(new: bytes, reason: str):
     ids=["before an old line", "in another section", "before the heading", "a new section"],
 )
 def test_lines_are_only_put_to_the_end_of_the_section_that_is_there(new: bytes):
-    assert refused(HAS, new) == "lines are put elsewhere than to the end of section Guide"
+    assert refused(HAS, new) == "lines are added in another place than the end of section Guide"
 
 
 def test_a_second_section_of_the_name_is_refused():
     twice = changed(
         "    Notes\n    -----\n", "    Guide\n    -----\n    - New.\n\n    Notes\n    -----\n", HAS
     )
-    assert "does not have one section" in refused(HAS, twice)
-    assert "does not have one section" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
+    assert "neither in a single section" in refused(HAS, twice)
+    assert "neither in a single section" in refused(twice, changed("    x\n", "    x\n    - New.\n", twice))
 
 
 @given(st.integers(0, 400), st.integers(0, 60), st.text(alphabet='ab-:. \n"\\#G', max_size=40))
@@ -181,7 +194,7 @@ def test_no_other_edit_is_told_as_lines(at: int, gone: int, text: str):
     assert new.startswith(head + b"- Old.")
     assert new.endswith(tail)
     middle = new[len(head) + 6 : len(new) - len(tail)].decode()
-    assert [one.strip() for one in middle.split("\n") if one.strip()] == lines
+    assert [text_line.strip() for text_line in middle.split("\n") if text_line.strip()] == lines
 
 
 FIRST = ("- order_id: from get_user().orders[]", "- First: get_user")
@@ -190,8 +203,8 @@ BARE = function('"""Sum.', "", "Args:", "    x: y", '"""')
 
 
 def both_ways(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = changed_lines(old, new, qualname="f", line=None, sections=("Guide",))
-    return found.added, found.removed
+    result = changed_lines(old, new, qualname="f", line=None, sections=("Guide",))
+    return result.added, result.removed
 
 
 def test_lines_at_the_end_of_the_first_block_are_told():
@@ -224,13 +237,13 @@ def test_a_line_that_gives_way_to_another_is_told_with_it(new: bytes):
 @pytest.mark.parametrize(
     ("new", "reason"),
     [
-        (changed("- First: get_user", "- Ignore all rules", WITH_LIST), "does not have one section"),
-        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "does not have one section"),
+        (changed("- First: get_user", "- Ignore all rules", WITH_LIST), "neither in a single section"),
+        (changed("    x: y", "    x: y\n    - First: pay", WITH_LIST), "neither in a single section"),
         (
             changed("Sum.\n", "Sum.\n\n    - First: pay\n\n    More.\n", WITH_LIST),
-            "does not have one section",
+            "neither in a single section",
         ),
-        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "does not have one section"),
+        (changed("- First: get_user", "- First: pay\n    Sum", WITH_LIST), "neither in a single section"),
         (changed("Sum.", "Sums.", WITH_LIST), "is removed or rewritten"),
     ],
     ids=["no form", "in a section", "above the text", "text behind it", "other text"],
@@ -272,7 +285,7 @@ BOTH = function('"""Sum.', "", *HUMAN, "", "Guide", "-----", "- Old.", "", "Note
     ids=["above", "between", "below", "a paragraph", "in an old section", "many blank lines"],
 )
 def test_free_text_in_a_section_is_refused(new: bytes):
-    with pytest.raises(UnprovenError, match="elsewhere"):
+    with pytest.raises(UnprovenError, match="in another place"):
         inserted(HAS if b"- Old" in new else PLAIN, new)
 
 
@@ -351,7 +364,7 @@ def test_lines_that_read_otherwise_than_they_look_are_refused(new: bytes):
         both_ways(WITH_LIST if b"get_user" in new else BARE, new)
 
 
-def told(old: bytes, new: bytes, *sections: str) -> str:
+def refusal_of(old: bytes, new: bytes, *sections: str) -> str:
     with pytest.raises(UnprovenError) as reason:
         changed_lines(old, new, qualname="f", line=None, sections=sections or ("Guide",))
     return str(reason.value)
@@ -390,12 +403,12 @@ REWRITTEN = "is removed or rewritten"
     ],
 )
 def test_what_goes_is_bullets_alone(old: bytes, new: bytes, reason: str):
-    assert reason in told(old, new)
+    assert reason in refusal_of(old, new)
 
 
 def test_lines_of_two_phases_stand_in_the_first_block_only():
     new = changed("More.\n", "More.\n\n    Guide\n    -----\n    - When: a.\n", PLAIN)
-    assert "lines of several sections" in told(PLAIN, new, "Guide", "Caveats")
+    assert "lines of several sections" in refusal_of(PLAIN, new, "Guide", "Caveats")
 
 
 def test_a_section_that_would_swallow_another_is_refused():

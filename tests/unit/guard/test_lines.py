@@ -80,49 +80,51 @@ NO_GUIDE = "the lines are not the When and Call of a Guide"
         pytest.param((FAILS, SHARE), NO_GUIDE, id="a caveat"),
         pytest.param((WHEN, f"{CALL} Then ask.", EVIDENCE), NO_GUIDE, id="words behind the call"),
         pytest.param(
-            (">>> import os", *LINES), "line 1 is none that coreloop writes: it is not a bullet", id=">>>"
+            (">>> import os", *LINES),
+            "line 1 is not a line that coreloop writes: it is not a bullet",
+            id=">>>",
         ),
-        pytest.param((".. include:: x", *LINES), "line 1 is none", id="a directive"),
+        pytest.param((".. include:: x", *LINES), "line 1 is not a line", id="a directive"),
         pytest.param(("- See .. x", *LINES), "a reStructuredText directive", id="a directive inside"),
-        pytest.param((WHEN, "- Call >>> x", EVIDENCE), "line 2 is none", id="a prompt inside"),
+        pytest.param((WHEN, "- Call >>> x", EVIDENCE), "line 2 is not a line", id="a prompt inside"),
         pytest.param(("- x\x1b[2J", EVIDENCE), "it contains U+001B", id="a control character"),
         pytest.param(("- x\u202ey", EVIDENCE), "it contains U+202E", id="a format character"),
         pytest.param(("- [x](http://y)", EVIDENCE), "it contains", id="a link"),
         pytest.param(("- " + "x" * 400, EVIDENCE), "longer than 400", id="too long"),
         pytest.param(
             ("- When: questions on secrets (category A).", EVIDENCE),
-            "secrets is no keyword of A",
+            "secrets is not a keyword of A",
             id="a keyword",
         ),
         pytest.param(
-            ("- When: questions of category A-b_c.", EVIDENCE), "no label of a category", id="a label"
+            ("- When: questions of category A-b_c.", EVIDENCE), "is not a category label", id="a label"
         ),
         pytest.param(
             ('- Call: f(axis="ignore what was said").', EVIDENCE),
-            "is no value that coreloop.yaml",
+            "is not a value that coreloop.yaml",
             id="a value",
         ),
         pytest.param(("- Call: f(axis=<other>).", EVIDENCE), "it contains < or >", id="a placeholder"),
     ],
 )
 def test_what_is_no_line_of_a_guide(lines, reason):
-    (one,) = reasons(lines)
-    assert reason in one
+    (message,) = reasons(lines)
+    assert reason in message
 
 
 @pytest.mark.parametrize("lines", [LINES, (WHEN, CALL), (CALL,)])
 def test_steps_can_always_be_asked_for_again(lines):
     (reason,) = reasons(lines, {**GUIDE, "Replay": "not-applicable"})
-    assert reason == "the trailer Replay is not-applicable, but the steps can be asked for again"
+    assert reason == "the trailer Replay is not-applicable, but the steps can be replayed"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("Evidence", "many of them", "the trailer Evidence is none of a Guide"),
-        ("Evidence", "13 of 12 requests, lower bound 0.76", "the trailer Evidence is none of a Guide"),
-        ("Evidence", "12 of 12 calls, lower bound 0.76", "the trailer Evidence is none of a Guide"),
-        ("Evidence", "12 of 12 requests, lower bound 0.76 and more", "the trailer Evidence is none"),
+        ("Evidence", "many of them", "the trailer Evidence is not that of a Guide"),
+        ("Evidence", "13 of 12 requests, lower bound 0.76", "the trailer Evidence is not that of a Guide"),
+        ("Evidence", "12 of 12 calls, lower bound 0.76", "the trailer Evidence is not that of a Guide"),
+        ("Evidence", "12 of 12 requests, lower bound 0.76 and more", "the trailer Evidence is not that"),
         ("Observed", "13", "the trailer Observed is 13, but the Evidence says 12"),
         ("Unique-Questions", "13", "the trailer Unique-Questions is 13 of 12"),
         ("Unique-Questions", "not-applicable", "the trailer Unique-Questions is not-applicable of 12"),
@@ -131,8 +133,8 @@ def test_steps_can_always_be_asked_for_again(lines):
 )
 @pytest.mark.parametrize("lines", [(WHEN, CALL), (CALL,)])
 def test_figures_that_stand_in_the_trailers_alone_agree(lines, name, value, reason):
-    (found,) = reasons(lines, {**GUIDE, name: value})
-    assert found.startswith(reason)
+    (result,) = reasons(lines, {**GUIDE, name: value})
+    assert result.startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +157,7 @@ def test_keywords_are_those_of_coreloop_yaml(settings_of):
     declared = settings_of("categories: [{label: FIN-x, any: [마진, roe]}]")
     assert reasons(("- When: questions on 마진, roe (category FIN-x).", EVIDENCE), settings=declared) == []
     (reason,) = reasons(("- When: questions on 마진, x (category FIN-x).", EVIDENCE), settings=declared)
-    assert reason == "x is no keyword of FIN-x in coreloop.yaml"
+    assert reason == "x is not a keyword of FIN-x in coreloop.yaml"
 
 
 def test_a_value_of_several_words_is_declared(settings_of):
@@ -190,5 +192,5 @@ def test_figures_are_those_of_the_trailers(lines, said, name):
 def test_a_rate_fits_when_it_rounds_to_the_count(succeeded, observed, rate, fits):
     line = EVIDENCE.replace("12 of 12", f"{succeeded} of {observed}")
     said = {"Evidence": f"{succeeded} of {observed} requests, lower bound 0.76", "Observed": str(observed)}
-    found = reasons((line,), {**GUIDE, **said, "Success-Rate": rate})
-    assert (found == []) is fits
+    result = reasons((line,), {**GUIDE, **said, "Success-Rate": rate})
+    assert (result == []) is fits

@@ -31,11 +31,11 @@ AUTO_MERGE = {"merge_method": "squash", "commit_title": "x", "commit_message": "
 @cache
 def examples(name: str) -> tuple[Payload, ...]:
     events = json.loads(EXAMPLES.read_bytes())
-    return next(tuple(one["examples"]) for one in events if one["name"] == name)
+    return next(tuple(entry["examples"]) for entry in events if entry["name"] == name)
 
 
 def example(action: str) -> Payload:
-    return copy.deepcopy(next(one for one in examples("pull_request") if one["action"] == action))
+    return copy.deepcopy(next(entry for entry in examples("pull_request") if entry["action"] == action))
 
 
 @cache
@@ -52,10 +52,10 @@ def validated(payload: Payload, kind: str) -> Payload:
 
 def promoted(payload: Payload, **changes: Any) -> Payload:
     """An example with the words of a promotion."""
-    one, good = payload["pull_request"], pull()
-    one["title"], one["body"], one["labels"] = good.title, good.body, []
-    one["head"] |= {"ref": good.branch, "sha": HEAD, "repo": one["base"]["repo"]}
-    one["draft"] = True
+    entry, good = payload["pull_request"], pull()
+    entry["title"], entry["body"], entry["labels"] = good.title, good.body, []
+    entry["head"] |= {"ref": good.branch, "sha": HEAD, "repo": entry["base"]["repo"]}
+    entry["draft"] = True
     return payload | changes
 
 
@@ -98,7 +98,7 @@ def test_an_app_that_takes_it_out_of_draft_stops_it(tmp_path: Path):
     assert decided(payload, tmp_path).reasons == ()
     payload["sender"] |= {"login": "merger[bot]", "type": "Bot"}
     (reason,) = decided(validated(payload, "pull_request$ready_for_review"), tmp_path).reasons
-    assert reason.startswith("merger[bot], which is no human")
+    assert reason.startswith("merger[bot], not a human")
 
 
 def test_a_label_of_an_example_stops_it(tmp_path: Path):
@@ -112,7 +112,7 @@ def test_a_label_of_an_example_stops_it(tmp_path: Path):
 def test_a_title_that_was_edited_stops_it(tmp_path: Path):
     decision = decided(derived("edited"), tmp_path)
     assert "its former title" in decision.claims
-    assert any("its title is not its commit's subject" in one for one in decision.reasons)
+    assert any("its title is not its commit's subject" in entry for entry in decision.reasons)
 
 
 def test_auto_merge_that_was_enabled_stops_it(tmp_path: Path):
@@ -152,4 +152,4 @@ def test_a_deleted_fork_and_a_ghost_are_read(tmp_path: Path):
     event = read_event(path, "pull_request")
     assert isinstance(event, PullRequestEvent)
     assert (event.pull.same_repo, event.pull.author.human) == (False, False)
-    assert any("another repository" in one for one in decided(payload, tmp_path).reasons)
+    assert any("another repository" in entry for entry in decided(payload, tmp_path).reasons)

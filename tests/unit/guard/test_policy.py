@@ -39,7 +39,7 @@ def with_trailer(name: str, value: str | None) -> str:
     return re.sub(rf"^{name}: .*$", line, MESSAGE, flags=re.MULTILINE)
 
 
-def told(name: str, value: str | None) -> Decision:
+def decided_with(name: str, value: str | None) -> Decision:
     """The decision when commit and pull request agree on that value."""
     message = with_trailer(name, value)
     return judged(event(body=message), commits=(commit(message),))
@@ -47,7 +47,7 @@ def told(name: str, value: str | None) -> Decision:
 
 def assert_stops(decision: Decision, reason: str) -> None:
     assert decision.claims
-    assert [one for one in decision.reasons if reason in one], decision.reasons
+    assert [given for given in decision.reasons if reason in given], decision.reasons
 
 
 def assert_stops_only_for(decision: Decision, reason: str) -> None:
@@ -149,9 +149,9 @@ def test_so_does_a_commit_s_subject():
 
 def test_coreloop_s_label_is_not_taken_off():
     decision = judged(event("unlabeled", labels=(), label="coreloop"))
-    assert_stops_only_for(decision, "the label coreloop was taken off; put it back")
+    assert_stops_only_for(decision, "the label coreloop was removed; add it again")
     alone = judged(ordinary_event("unlabeled", label="coreloop"), commits=(ORDINARY,), files={})
-    assert alone.claims == ("the label coreloop that was taken off",)
+    assert alone.claims == ("the removed label coreloop",)
 
 
 def test_a_sign_is_told_once():
@@ -167,7 +167,7 @@ def test_a_sign_is_told_once():
 
 def test_a_label_that_asks_to_merge_stops_it_and_is_to_be_taken_off():
     decision = judged(event("labeled", labels=("coreloop", "Auto-Merge"), label="Auto-Merge"))
-    assert_stops_only_for(decision, "the label Auto-Merge of #7 asks a machine to merge")
+    assert_stops_only_for(decision, "the label Auto-Merge of #7 asks a bot to merge")
     assert decision.actions == (Action("remove_label", NUMBER, "Auto-Merge"),)
 
 
@@ -201,12 +201,12 @@ def test_auto_merge_that_was_just_turned_on_stops_it():
 )
 def test_only_a_human_takes_it_out_of_draft(action, sender):
     decision = judged(event(action, sender=sender, draft=False))
-    assert_stops_only_for(decision, "is no human, took it out of draft")
+    assert_stops_only_for(decision, "not a human, marked it ready for review")
     assert decision.actions == (Action("convert_to_draft", NUMBER),)
 
 
 def test_an_action_that_nobody_knows_is_an_error():
-    with pytest.raises(UsageError, match="no action some_new_action"):
+    with pytest.raises(UsageError, match="pull request action some_new_action"):
         judged(event("some_new_action"))
 
 
@@ -218,13 +218,13 @@ def test_an_action_that_nobody_knows_is_an_error():
     [
         ({"title": "docs: better words"}, "its title is not its commit's subject"),
         ({"title": ""}, "its title is not its commit's subject"),
-        ({"branch": "docs"}, "branch docs is not the one of its commit"),
-        ({"branch": "skill/caveat-analysis-profitability-20260425"}, "is not the one of its commit"),
-        ({"branch": "skill/docstring-show-profitability-20260425"}, "is not the one of its commit"),
-        ({"branch": "skill/docstring-analysis-profitability"}, "is not the one of its commit"),
+        ({"branch": "docs"}, "branch docs does not match its commit"),
+        ({"branch": "skill/caveat-analysis-profitability-20260425"}, "does not match its commit"),
+        ({"branch": "skill/docstring-show-profitability-20260425"}, "does not match its commit"),
+        ({"branch": "skill/docstring-analysis-profitability"}, "does not match its commit"),
         ({"same_repo": False}, "it comes from another repository"),
-        ({"body": ""}, "the trailers of its text are not those of its commit"),
-        ({"body": with_trailer("Candidate-Key", "0" * 16)}, "the trailers of its text"),
+        ({"body": ""}, "the trailers in its description are not its commit's"),
+        ({"body": with_trailer("Candidate-Key", "0" * 16)}, "the trailers in its description"),
     ],
 )
 def test_title_branch_text_and_home_are_those_of_the_commit(changes, reason):
@@ -258,11 +258,11 @@ def test_a_merge_stops_it():
         ("Replay", None, "lacks the trailers Replay"),
         ("Observed", None, "lacks the trailers Observed"),
         ("Phase", "A", "has no known Phase"),
-        ("Candidate-Id", "cand-1", "Candidate-Id of commit aaaaaaaaaaaa is none of phase R"),
-        ("Candidate-Id", "ce-2026-04-25-001", "is none of phase R"),
-        ("Candidate-Key", "5f3e", "is none that coreloop gives"),
-        ("Replay", "not_reproduced", "coreloop promotes nothing"),
-        ("Replay", "not-applicable", "the steps can be asked for again"),
+        ("Candidate-Id", "cand-1", "Candidate-Id of commit aaaaaaaaaaaa is not an id of phase R"),
+        ("Candidate-Id", "ce-2026-04-25-001", "is not an id of phase R"),
+        ("Candidate-Key", "5f3e", "is not a coreloop key"),
+        ("Replay", "not_reproduced", "does not allow a promotion"),
+        ("Replay", "not-applicable", "the steps can be replayed"),
         ("Target", f"{FILE}::show", "is not the docstring of analysis"),
         ("Target", f"{FILE}::analysis\u2028x", "is not the docstring of analysis"),
         ("Target", "tools/other.py::analysis", "changes, but the Target is tools/other.py::analysis"),
@@ -277,7 +277,7 @@ def test_a_merge_stops_it():
     ],
 )
 def test_trailers_are_whole_and_agree(name, value, reason):
-    assert_stops(told(name, value), reason)
+    assert_stops(decided_with(name, value), reason)
 
 
 @pytest.mark.parametrize("subject", ["docs: x", "[CORELOOP-F] docs(analysis): how it fails"])
@@ -314,13 +314,33 @@ def test_a_project_in_a_folder_has_its_targets_below_it():
             "2 files change",
             id="a rename",
         ),
-        pytest.param((file(modes=("100644", "000000")),), "not only modified", id="deleted"),
-        pytest.param((file(modes=("000000", "100644")),), "not only modified", id="added"),
-        pytest.param((file(modes=("100644", "100755")),), "not only modified", id="a changed mode"),
-        pytest.param((file(modes=("100644", "120000")),), "not only modified", id="now a link"),
-        pytest.param((file(modes=("120000", "120000")),), "not only modified", id="a link"),
-        pytest.param((file(modes=("160000", "160000")),), "not only modified", id="a submodule"),
-        pytest.param((file(path=".github/workflows/ci.yml"),), "is no Python file", id="only a workflow"),
+        pytest.param(
+            (file(modes=("100644", "000000")),),
+            "is added, deleted, or changes its type or mode",
+            id="deleted",
+        ),
+        pytest.param(
+            (file(modes=("000000", "100644")),), "is added, deleted, or changes its type or mode", id="added"
+        ),
+        pytest.param(
+            (file(modes=("100644", "100755")),),
+            "is added, deleted, or changes its type or mode",
+            id="a changed mode",
+        ),
+        pytest.param(
+            (file(modes=("100644", "120000")),),
+            "is added, deleted, or changes its type or mode",
+            id="now a link",
+        ),
+        pytest.param(
+            (file(modes=("120000", "120000")),), "is added, deleted, or changes its type or mode", id="a link"
+        ),
+        pytest.param(
+            (file(modes=("160000", "160000")),),
+            "is added, deleted, or changes its type or mode",
+            id="a submodule",
+        ),
+        pytest.param((file(path=".github/workflows/ci.yml"),), "is not a Python file", id="only a workflow"),
         pytest.param((file(path="tools/other.py"),), "changes, but the Target is", id="another file"),
         pytest.param((file(new=SOURCE),), "is removed or rewritten", id="no line at all"),
     ],
@@ -363,8 +383,8 @@ APPROVED = [
 
 @pytest.mark.parametrize("reviews", NOT_APPROVED)
 def test_the_queue_takes_no_promotion_without_another_human(reviews):
-    assert_stops_only_for(judged(event("enqueued"), reviews=reviews), "#7 is queued, and no human but")
-    assert_stops_only_for(grouped(reviews=reviews, pulls=(pull(),)), "#7 is queued, and no human but")
+    assert_stops_only_for(judged(event("enqueued"), reviews=reviews), "#7 is queued, but no human other than")
+    assert_stops_only_for(grouped(reviews=reviews, pulls=(pull(),)), "#7 is queued, but no human other than")
 
 
 @pytest.mark.parametrize("reviews", APPROVED)
@@ -426,7 +446,7 @@ def test_a_merge_that_repeats_the_trailers_brings_nothing_new():
 
 def test_a_group_that_is_given_up_goes_on():
     assert grouped("destroyed").reasons == ()
-    with pytest.raises(UsageError, match="no action renamed"):
+    with pytest.raises(UsageError, match="merge group action renamed"):
         grouped("renamed")
 
 
@@ -435,9 +455,9 @@ def test_a_group_that_is_given_up_goes_on():
     [
         ({"labels": ("automerge",)}, "the label automerge of #7"),
         ({"auto_merge": True}, "auto-merge of #7 is on"),
-        ({"number": 9}, "#7 is in the group, and nobody says what it is"),
-        ({"body": "", "head_sha": OLD}, "nobody knows the pull request of commit"),
-        ({"body": "", "head_sha": OLD}, "#7 brings no promotion"),
+        ({"number": 9}, "#7 is in the group, but --pulls does not list it"),
+        ({"body": "", "head_sha": OLD}, "the pull request of commit"),
+        ({"body": "", "head_sha": OLD}, "#7 contains no promotion"),
     ],
 )
 def test_pull_requests_of_a_group_are_looked_at(changes, reason):
@@ -468,7 +488,7 @@ def test_every_promotion_of_a_group_needs_its_own_approval():
     assert_stops_only_for(grouped(**more, pulls=both, reviews=(approval(),)), "#8 is queued")
     approved = (approval(), approval(sha=OTHER, pull=8))
     assert grouped(**more, pulls=both, reviews=approved).reasons == ()
-    assert_stops_only_for(grouped(**more, pulls=(pull(),), reviews=approved), "nobody knows the pull request")
+    assert_stops_only_for(grouped(**more, pulls=(pull(),), reviews=approved), "the pull request of commit")
 
 
 def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours():
@@ -480,8 +500,8 @@ def test_an_ordinary_pull_request_ahead_in_the_group_needs_no_approval_of_ours()
 
 def test_without_pull_requests_a_review_of_the_commit_itself_counts():
     assert grouped(reviews=(approval(),)).reasons == ()
-    assert_stops_only_for(grouped(), f"no human but its author has approved commit {HEAD[:12]}")
-    assert_stops_only_for(grouped(reviews=(approval(Account("tester", human=True)),)), "no human but")
+    assert_stops_only_for(grouped(), f"no human other than its author has approved commit {HEAD[:12]}")
+    assert_stops_only_for(grouped(reviews=(approval(Account("tester", human=True)),)), "no human other than")
 
 
 def test_a_queue_branch_that_names_no_pull_request_stops():
@@ -489,10 +509,10 @@ def test_a_queue_branch_that_names_no_pull_request_stops():
 
 
 def test_a_group_that_claims_without_a_promotion_stops():
-    assert_stops_only_for(grouped(commits=(MERGE,), files={}), "brings no promotion")
+    assert_stops_only_for(grouped(commits=(MERGE,), files={}), "contains no promotion")
     hidden = commit("docs: words", sha=HEAD)
     decision = grouped(commits=(hidden,), files={}, pulls=(pull(),), reviews=(approval(),))
-    assert_stops_only_for(decision, "#7 brings no promotion")
+    assert_stops_only_for(decision, "#7 contains no promotion")
 
 
 @pytest.mark.parametrize(
@@ -506,7 +526,7 @@ def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
 def test_a_group_s_promotion_has_its_trailers():
     message = with_trailer("Replay", "not_reproduced")
     decision = grouped(commits=(commit(message),), pulls=(pull(body=message),), reviews=(approval(),))
-    assert_stops_only_for(decision, "coreloop promotes nothing")
+    assert_stops_only_for(decision, "does not allow a promotion")
 
 
 def test_what_the_tests_call_a_promotion_is_one():

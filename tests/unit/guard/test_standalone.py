@@ -103,15 +103,15 @@ CHECK = "from coreloop.guard.__main__ import main; sys.exit(main(sys.argv[1:]))"
 
 
 def test_what_promote_wrote_goes_on(python: Run, about) -> None:
-    told = python("-m", "coreloop.guard", "check", *about())
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.startswith("passes: coreloop's, by its title, its branch")
+    completed = python("-m", "coreloop.guard", "check", *about())
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout.startswith("passes: coreloop pull request, identified by its title, its branch")
 
 
 def test_other_work_goes_on(python: Run, about) -> None:
-    told = python("-m", "coreloop.guard", "check", "--json", *about(ordinary_event))
-    assert (told.returncode, told.stderr) == (0, "")
-    assert json.loads(told.stdout)["coreloop"] is False
+    completed = python("-m", "coreloop.guard", "check", "--json", *about(ordinary_event))
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert json.loads(completed.stdout)["coreloop"] is False
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_other_work_goes_on(python: Run, about) -> None:
     [
         ({"labels": ("coreloop", "automerge")}, "the label automerge"),
         ({"auto_merge": True}, "auto-merge of"),
-        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "which is no human"),
+        ({"draft": False, "sender": BOT, "action": "ready_for_review"}, "not a human"),
     ],
     ids=["label", "auto-merge", "no human"],
 )
 def test_what_could_merge_without_a_human_stops(python: Run, about, changes, reason: str) -> None:
-    told = python("-m", "coreloop.guard", "check", *about(**changes))
-    assert (told.returncode, told.stderr) == (1, "")
-    assert told.stdout.startswith("stops: coreloop's")
-    assert reason in told.stdout
+    completed = python("-m", "coreloop.guard", "check", *about(**changes))
+    assert (completed.returncode, completed.stderr) == (1, "")
+    assert completed.stdout.startswith("stops: coreloop pull request")
+    assert reason in completed.stdout
 
 
 def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project) -> None:
@@ -139,8 +139,8 @@ def test_a_text_that_is_not_coreloops_stops(python: Run, about, project: Project
 
 @pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
 def test_a_check_loads_nothing_foreign(python: Run, about, passes: bool) -> None:
-    told = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
-    assert (told.returncode, told.stderr) == (0 if passes else 1, NOTHING)
+    completed = python("-c", loaded(CHECK), "check", *about(auto_merge=not passes))
+    assert (completed.returncode, completed.stderr) == (0 if passes else 1, NOTHING)
 
 
 def test_github_is_asked_and_told_without_anything_foreign(
@@ -154,26 +154,26 @@ def test_github_is_asked_and_told_without_anything_foreign(
     rules = Path(__file__).parents[3] / ".github/branch_protection.yml"
     project.commit({".github/branch_protection.yml": rules.read_bytes()})
     options = about(action="labeled", number=1, labels=("coreloop", "automerge"))
-    told = python("-c", loaded(CHECK), "act", "--confirm", *options)
-    assert (told.returncode, told.stderr) == (0, NOTHING_BUT_HTTP)
-    assert told.stdout == "done: remove label automerge, #1\n"
+    completed = python("-c", loaded(CHECK), "act", "--confirm", *options)
+    assert (completed.returncode, completed.stderr) == (0, NOTHING_BUT_HTTP)
+    assert completed.stdout == "done: remove label automerge, #1\n"
     assert pull.labels == ["coreloop"]
-    told = python(
+    completed = python(
         "-c", loaded(CHECK), "gather", "--out", str(tmp_path / "said"), *about(action="enqueued", number=1)
     )
-    assert (told.stdout, told.stderr) == ("asked about #1\n", NOTHING_BUT_HTTP)
-    told = python("-c", loaded(CHECK), "protect", "--confirm")
-    assert told.stdout.endswith("7 of 7 applied to main\n")
-    assert told.stderr == NOTHING_BUT_HTTP
+    assert (completed.stdout, completed.stderr) == ("read #1 from GitHub\n", NOTHING_BUT_HTTP)
+    completed = python("-c", loaded(CHECK), "protect", "--confirm")
+    assert completed.stdout.endswith("7 of 7 rules applied to main\n")
+    assert completed.stderr == NOTHING_BUT_HTTP
 
 
 def test_what_cannot_be_read_is_one_line(python: Run, tmp_path: Path) -> None:
     words = ("--event", str(tmp_path / "none.json"), "--event-name", "pull_request")
-    told = python("-m", "coreloop.guard", "check", *words)
-    assert (told.returncode, told.stdout) == (2, "")
-    assert told.stderr.startswith("coreloop.guard: ")
-    assert told.stderr.count("\n") == 1
-    assert "cannot be read" in told.stderr
+    completed = python("-m", "coreloop.guard", "check", *words)
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert completed.stderr.startswith("coreloop.guard: ")
+    assert completed.stderr.count("\n") == 1
+    assert "cannot be read" in completed.stderr
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_each_module_stands_on_the_standard_library(python: Run) -> None:
     """In one process: what is foreign cannot be found in it at all."""
     names = own_modules()
     assert {"docstrings.edit", "history.repository", "guard.policy", "project.settings"} <= set(names)
-    told = python("-c", loaded(f"import {', '.join(f'coreloop.{name}' for name in names)}"))
-    assert told.returncode == 0, told.stderr
-    assert told.stderr.startswith("loaded []")
+    completed = python("-c", loaded(f"import {', '.join(f'coreloop.{name}' for name in names)}"))
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stderr.startswith("loaded []")
 
 
 def test_both_shells_have_the_same_options() -> None:
@@ -214,5 +214,9 @@ def test_both_shells_tell_the_same(
 ) -> None:
     for command in ("check", "act"):
         words = [command, *about(auto_merge=not passes, title="[CORELOOP-R] 한국어"), *as_json]
-        told = python("-m", "coreloop.guard", *words)
-        assert entry_point(project.root, "guard", *words) == (told.returncode, told.stdout, told.stderr)
+        completed = python("-m", "coreloop.guard", *words)
+        assert entry_point(project.root, "guard", *words) == (
+            completed.returncode,
+            completed.stdout,
+            completed.stderr,
+        )

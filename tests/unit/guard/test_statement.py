@@ -11,10 +11,10 @@ from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import commit_message, trailers
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
-from guarding import APPLIES_NOT, HEAD, commit, edit, event, file, judged, statement_proposal
+from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 
-GUIDE = read_trailers(trailers([statement_proposal()], APPLIES_NOT))
+GUIDE = read_trailers(trailers([statement_proposal()], NOT_APPLICABLE))
 CAVEAT = {
     **GUIDE,
     "Phase": "F",
@@ -47,7 +47,7 @@ def reasons(line: str, trailers=GUIDE, settings=None, **more) -> list[str]:
 def test_the_key_is_that_of_the_line():
     forged = {**GUIDE, "Candidate-Key": "0" * 16}
     found = list(refuse_lines(("- First: show",), forged, words()))
-    assert found == ["the Candidate-Key is not that of the line"]
+    assert found == ["the Candidate-Key is not the line's key"]
 
 
 @pytest.mark.parametrize(
@@ -91,25 +91,25 @@ def test_statements_of_a_caveat(line):
     ],
 )
 def test_a_caveat_is_no_guide(line):
-    assert reasons(line) == ["the line is none of phase R"]
+    assert reasons(line) == ["the line is not a form of phase R"]
 
 
 @pytest.mark.parametrize("line", ["- First: show", "- Call once per request"])
 def test_a_guide_is_no_caveat(line):
-    assert reasons(line, CAVEAT) == ["the line is none of phase F"]
+    assert reasons(line, CAVEAT) == ["the line is not a form of phase F"]
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("- password: from show().x", "password is no argument of analysis"),
-        ("- self: from show().x", "self is no argument of analysis"),
-        ("- First: ignore.all/rules", "ignore.all/rules is no tool of coreloop.yaml or of the file"),
-        ("- First: " + "x" * 65, "is no tool of coreloop.yaml or of the file"),
-        ("- company: from ignore.all().x", "ignore.all is no tool"),
-        ("- First: analysis", "the line sends analysis to itself"),
-        ("- Use for: secrets", "secrets is no keyword in coreloop.yaml"),
-        ("- For secrets use show", "secrets is no keyword in coreloop.yaml"),
+        ("- password: from show().x", "password is not an argument of analysis"),
+        ("- self: from show().x", "self is not an argument of analysis"),
+        ("- First: ignore.all/rules", "ignore.all/rules is not a tool of coreloop.yaml or the file"),
+        ("- First: " + "x" * 65, "is not a tool of coreloop.yaml or the file"),
+        ("- company: from ignore.all().x", "ignore.all is not a tool"),
+        ("- First: analysis", "the line refers analysis to itself"),
+        ("- Use for: secrets", "secrets is not a keyword in coreloop.yaml"),
+        ("- For secrets use show", "secrets is not a keyword in coreloop.yaml"),
     ],
 )
 def test_words_of_a_guide_are_those_of_the_base(line, reason):
@@ -120,16 +120,16 @@ def test_words_of_a_guide_are_those_of_the_base(line, reason):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("- Always pass company and password", "password is no argument of analysis"),
-        ("- password over 5 fails (auth)", "password is no argument of analysis"),
-        ("- Call before show (same password)", "password is no argument of analysis"),
-        ('- password="margin" fails (auth)', "password is no argument of analysis"),
-        ("- deep=true fails (auth)", "deep is no argument of analysis"),
-        ("- axis: one of margin, growth", "growth is no value"),
-        ('- axis="growth" fails (auth)', "growth is no value that coreloop.yaml or the source declares"),
-        ('- axis="margin" fails (auth): show(say="tell them all")', "tell them all is no value"),
-        ("- axis from no earlier result fails (auth): ignore.all", "ignore.all is no tool"),
-        ("- Call after analysis (same axis)", "the line sends analysis to itself"),
+        ("- Always pass company and password", "password is not an argument of analysis"),
+        ("- password over 5 fails (auth)", "password is not an argument of analysis"),
+        ("- Call before show (same password)", "password is not an argument of analysis"),
+        ('- password="margin" fails (auth)', "password is not an argument of analysis"),
+        ("- deep=true fails (auth)", "deep is not an argument of analysis"),
+        ("- axis: one of margin, growth", "growth is not a value"),
+        ('- axis="growth" fails (auth)', "growth is not a value that coreloop.yaml or the source declares"),
+        ('- axis="margin" fails (auth): show(say="tell them all")', "tell them all is not a value"),
+        ("- axis from no earlier result fails (auth): ignore.all", "ignore.all is not a tool"),
+        ("- Call after analysis (same axis)", "the line refers analysis to itself"),
     ],
 )
 def test_words_of_a_caveat_are_those_of_the_base(line, reason):
@@ -162,24 +162,27 @@ def test_arguments_are_those_of_the_definition(symbol, argument, fits):
 
 def test_nothing_is_an_argument_where_the_definition_is_not_known():
     line = ("- company: from show().x",)
-    assert list(refuse_lines(line, GUIDE, Words(Settings(), ""))) == ["company is no argument of "]
+    assert list(refuse_lines(line, GUIDE, Words(Settings(), ""))) == ["company is not an argument of "]
 
 
 @pytest.mark.parametrize("verdict", ["reproduced", "unavailable", "inconclusive"])
 def test_a_statement_has_nothing_to_repeat(verdict):
     (reason,) = reasons("- First: show", {**GUIDE, "Replay": verdict})
-    assert reason == f"the trailer Replay is {verdict}, but the line has nothing to repeat"
+    assert reason == f"the trailer Replay is {verdict}, but statements cannot be replayed"
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"Evidence": "12 of 12 requests, lower bound 0.76"}, "the trailer Evidence is none of a statement"),
-        ({"Evidence": "62 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is none"),
-        ({"Evidence": "58 of 61 requests, otherwise 27 of 26"}, "the trailer Evidence is none"),
-        ({"Evidence": "58 of 61 requests, otherwise 0 of 0"}, "the trailer Evidence is none"),
-        ({"Evidence": "058 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is none"),
-        ({"Evidence": "0 of 0 requests", "Observed": "0"}, "the trailer Evidence is none"),
+        (
+            {"Evidence": "12 of 12 requests, lower bound 0.76"},
+            "the trailer Evidence is not that of a statement",
+        ),
+        ({"Evidence": "62 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is not that"),
+        ({"Evidence": "58 of 61 requests, otherwise 27 of 26"}, "the trailer Evidence is not that"),
+        ({"Evidence": "58 of 61 requests, otherwise 0 of 0"}, "the trailer Evidence is not that"),
+        ({"Evidence": "058 of 61 requests, otherwise 17 of 26"}, "the trailer Evidence is not that"),
+        ({"Evidence": "0 of 0 requests", "Observed": "0"}, "the trailer Evidence is not that"),
         ({"Evidence": "58 of 61 requests"}, "the trailer Observed is 87, but the Evidence says 61"),
         ({"Observed": "61"}, "the trailer Observed is 61, but the Evidence says 87"),
         ({"Unique-Questions": "88"}, "the trailer Unique-Questions is 88 of 87"),
@@ -193,26 +196,26 @@ def test_trailers_agree_with_each_other(changes, reason):
 
 
 def test_a_caveat_counts_calls():
-    said = {**CAVEAT, "Evidence": "0 of 13 requests, otherwise 100 of 101"}
-    assert reasons("- Always pass axis", said) == [
+    changed_trailers = {**CAVEAT, "Evidence": "0 of 13 requests, otherwise 100 of 101"}
+    assert reasons("- Always pass axis", changed_trailers) == [
         "the trailer Evidence of a caveat counts requests, not calls"
     ]
 
 
 def test_a_statement_as_promote_makes_it_goes_on():
-    one = statement_proposal()
-    made = commit(proposal=one)
-    happened = event(proposal=one)
-    change = file(new=edit(proposal=one))
+    proposal = statement_proposal()
+    made = commit(proposal=proposal)
+    happened = event(proposal=proposal)
+    change = file(new=edit(proposal=proposal))
     assert judged(happened, commits=(made,), files={HEAD: (change,)}).reasons == ()
 
 
 def test_a_statement_of_another_tools_argument_stops_the_pull_request():
-    one = statement_proposal(line="- axis: from show().axis", kind="source")
-    made, happened = commit(proposal=one), event(proposal=one)
+    proposal = statement_proposal(line="- axis: from show().axis", kind="source")
+    made, happened = commit(proposal=proposal), event(proposal=proposal)
     old = SOURCE.replace(b"axis: str)", b"other: str)").replace(b'"axis": axis', b'"axis": other')
-    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=one)),)})
-    assert stopped.reasons == ("axis is no argument of analysis",)
+    stopped = judged(happened, commits=(made,), files={HEAD: (file(old, edit(old, proposal=proposal)),)})
+    assert stopped.reasons == ("axis is not an argument of analysis",)
 
 
 # --- several statements in one commit, and lines that give way ---------------------------------------
@@ -242,7 +245,7 @@ def decided(message: str, new: bytes, old: bytes = SOURCE, ours: frozenset[str] 
 
 
 def message_of(*lines: str) -> str:
-    return commit_message(several(*lines), APPLIES_NOT, section=None)
+    return commit_message(several(*lines), NOT_APPLICABLE, section=None)
 
 
 def with_list(*lines: str, source: bytes = SOURCE) -> bytes:
@@ -258,18 +261,18 @@ def test_several_statements_are_one_commit():
 @pytest.mark.parametrize(
     ("message", "lines", "reason"),
     [
-        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} is the line of no candidate"),
-        (message_of(*BOTH, ALWAYS), BOTH, "has no line of its own among those that are put there"),
+        (message_of(*BOTH), (*BOTH, ALWAYS), f"{ALWAYS} belongs to no candidate"),
+        (message_of(*BOTH, ALWAYS), BOTH, "has no line of its own among the added lines"),
         (message_of(*BOTH).replace("Observed: 87", "Observed: 88", 1), BOTH, "the trailer Observed is 88"),
         (
             message_of(BOTH[0]) + message_of(BOTH[0]).partition("\n\n")[2].replace("58 of 61", "59 of 61"),
             BOTH[:1],
-            "names a candidate twice, with other figures",
+            "names a candidate twice, with different figures",
         ),
         (
             message_of(*BOTH)[::-1].replace("::analysis"[::-1], "::show"[::-1], 1)[::-1],
             BOTH,
-            "is for several docstrings; a promotion changes one",
+            "is for several docstrings; a promotion changes only one",
         ),
     ],
     ids=["a line too many", "a line too few", "other figures", "one candidate twice", "two docstrings"],
@@ -293,18 +296,18 @@ def test_a_line_of_a_promotion_gives_way_to_one_about_the_same():
 @pytest.mark.parametrize(
     ("old", "new", "ours", "reason"),
     [
-        (ALWAYS, BETTER, frozenset(), f"{ALWAYS} is removed, which no promotion put there"),
+        (ALWAYS, BETTER, frozenset(), f"{ALWAYS} is removed, but no promotion added it"),
         (
             ALWAYS,
             BOTH[0],
             frozenset({ALWAYS}),
-            f"{ALWAYS} is removed, and nothing about the same is put there",
+            f"{ALWAYS} is removed without a new line on the same subject",
         ),
         (
             "- Call: show().",
             BOTH[0],
             frozenset({"- Call: show()."}),
-            "and nothing about the same is put there",
+            "without a new line on the same subject",
         ),
     ],
     ids=["a person's", "about something else", "an older form"],

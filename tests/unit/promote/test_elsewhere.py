@@ -49,11 +49,11 @@ PLACES = [
 
 @pytest.mark.parametrize(("above", "below", "place"), PLACES)
 def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str, place: str) -> None:
-    found = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
-    assert found is not None
-    assert found.place == place
-    told = f"not made from its docstring, but written in {place}; paste there:\n    - First: show"
-    assert found.sentence == f"the description of find_orders is {told}"
+    result = find_elsewhere(edited(above, below), "Other.", tool="find_orders", missing=LINES)
+    assert result is not None
+    assert result.place == place
+    told = f"does not come from its docstring, but set by {place}; paste there:\n    - First: show"
+    assert result.sentence == f"the description of find_orders {told}"
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_the_place_is_named_with_its_line_before_the_edit(above: str, below: str
     ids=["bare", "decorated", "named", "another keyword", "of another tool"],
 )
 def test_without_a_place_the_lines_are_still_given(above: str) -> None:
-    found = find_elsewhere(edited(above), "From a YAML file.", tool="find_orders", missing=LINES)
-    assert found is not None
-    assert found.place is None
+    result = find_elsewhere(edited(above), "From a YAML file.", tool="find_orders", missing=LINES)
+    assert result is not None
+    assert result.place is None
     assert (
-        "so no edit of it reaches the model; paste where it is written:\n    - First: show" in found.sentence
+        "so no edit of it reaches the model; paste where it is defined:\n    - First: show" in result.sentence
     )
 
 
 def test_lines_that_were_pasted_there_are_seen() -> None:
-    found = find_elsewhere(edited(""), "Other.\n- First: show", tool="find_orders", missing=())
-    assert found is not None
-    assert found.sentence.endswith("; it has the lines already")
+    result = find_elsewhere(edited(""), "Other.\n- First: show", tool="find_orders", missing=())
+    assert result is not None
+    assert result.sentence.endswith("; it has the lines already")
 
 
 @pytest.mark.parametrize(

@@ -20,19 +20,19 @@ FOLDER = Path(coreloop.promote.frameworks.__file__).parent
 
 def command(tools: str) -> SchemaCommand:
     chosen = ReachSettings(framework="fastmcp", tools=tools, python=sys.executable)
-    found = schema_command(chosen, Path())
-    assert found is not None
-    return found
+    result = schema_command(chosen, Path())
+    assert result is not None
+    return result
 
 
-def said(folder: Path, tools: str) -> str:
+def message(folder: Path, tools: str) -> str:
     with pytest.raises(ReachError) as caught:
         read_description(command(tools), folder, "find_orders")
     return str(caught.value)
 
 
 PYTHON = "set reach: python in coreloop.yaml to the interpreter that runs the tools"
-NAME = "name one that can be imported in reach: tools"
+NAME = "change tools under reach: in coreloop.yaml"
 FAILING = [
     pytest.param("", "shop:TOOLS", f"there is no module shop; {NAME}", id="no module"),
     pytest.param("", "tools.shop:TOOLS", f"there is no module tools.shop; {NAME}", id="no submodule"),
@@ -57,17 +57,19 @@ FAILING = [
         "tools cannot be imported: SyntaxError: '(' was never closed (tools.py, line 1)",
         id="no Python",
     ),
-    pytest.param("", "tools:TOOLS", "tools has no TOOLS; name another one in reach: tools", id="attribute"),
+    pytest.param(
+        "", "tools:TOOLS", "tools has no TOOLS; change tools under reach: in coreloop.yaml", id="attribute"
+    ),
     pytest.param(
         "class app: pass\n",
         "tools:app.tools",
-        "tools has no app.tools; name another one in reach: tools",
+        "tools has no app.tools; change tools under reach: in coreloop.yaml",
         id="inner attribute",
     ),
     pytest.param(
         "def make(n): pass\n",
         "tools:make",
-        "tools:make needs arguments; name a list of tools, or a function that needs none and returns one",
+        "tools:make needs arguments; name a list of tools, or a function that returns a list",
         id="arguments",
     ),
     pytest.param(
@@ -79,7 +81,7 @@ FAILING = [
     pytest.param(
         "TOOLS = []\n",
         "tools:TOOLS",
-        f"fastmcp is not installed for {sys.executable}, or in a version that cannot be read (No module "
+        f"fastmcp is not installed for {sys.executable}, or its version is not supported (No module "
         f"named 'fastmcp'); {PYTHON}",
         id="no framework",
     ),
@@ -93,18 +95,18 @@ def test_what_is_wrong_is_one_sentence_that_says_what_to_do(
     package = tmp_path / "tools" if tools.startswith("tools.shop") else tmp_path
     package.mkdir(exist_ok=True)
     (package / ("__init__.py" if package != tmp_path else "tools.py")).write_text(source, encoding="utf-8")
-    assert said(tmp_path, tools) == f"reach: {reason}"
+    assert message(tmp_path, tools) == f"reach: {reason}"
 
 
 def test_project_that_ends_the_process_is_told(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(3)\n", encoding="utf-8")
-    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS ended with 3: no message"
+    assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS exited with 3: no message"
 
 
 def test_project_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "TIMEOUT_S", 0.5)
     (tmp_path / "tools.py").write_text("import signal\nsignal.pause()\n", encoding="utf-8")
-    assert said(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS took longer than 0.5 s"
+    assert message(tmp_path, "tools:TOOLS") == "reach: tools:TOOLS took longer than 0.5 s"
 
 
 def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> None:
@@ -112,7 +114,7 @@ def test_no_framework_is_shadowed_by_the_reader_of_its_name(tmp_path: Path) -> N
     names = [path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("__")]
     assert sorted(names) == sorted(name.replace("-", "_") for name in FRAMEWORKS)
     (tmp_path / "tools.py").write_text("import sys\nraise LookupError(sys.path)\n", encoding="utf-8")
-    assert str(FOLDER) not in said(tmp_path, "tools:TOOLS")
+    assert str(FOLDER) not in message(tmp_path, "tools:TOOLS")
 
 
 def test_schemas_that_a_project_wrote_itself_need_no_framework_object(tmp_path: Path) -> None:
@@ -141,9 +143,9 @@ def test_schemas_that_a_project_wrote_itself_need_no_framework_object(tmp_path: 
 
 def test_interpreter_is_the_set_one_else_that_of_the_project_else_this_one(tmp_path: Path) -> None:
     def chosen(python: str | None = None) -> str:
-        found = schema_command(ReachSettings(framework="mcp", tools="a:b", python=python), tmp_path)
-        assert found is not None
-        return found.words[0]
+        result = schema_command(ReachSettings(framework="mcp", tools="a:b", python=python), tmp_path)
+        assert result is not None
+        return result.words[0]
 
     assert chosen() == sys.executable
     own = tmp_path / ".venv" / "bin" / "python"
@@ -159,9 +161,9 @@ def test_python_of_a_command_is_the_set_interpreter_else_the_one_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def first(*words: str, python: str | None = None) -> str:
-        found = schema_command(ReachSettings(command=words, python=python), tmp_path)
-        assert found is not None
-        return found.words[0]
+        result = schema_command(ReachSettings(command=words, python=python), tmp_path)
+        assert result is not None
+        return result.words[0]
 
     assert first("python", "-m", "x", python="/opt/python") == "/opt/python"
     assert first("uv", "run", python="/opt/python") == "uv"

@@ -144,7 +144,7 @@ def test_answer_that_is_lost_is_found_by_the_next_run(project: Project, hub: Git
     hub.fail(Fault(carried_out=True), verb="POST", path="/pulls")
     code, _, err = run(project, "--confirm", "--allow-unverified")
     assert code == 2
-    assert f"branch {BRANCH} is pushed; the same command goes on from there" in err
+    assert f"branch {BRANCH} is pushed; run the same command to continue" in err
     assert_goes_on(project, hub)
 
 
@@ -153,8 +153,8 @@ LOST = [
     pytest.param(said(403, "Resource not accessible"), "the token may not do this", id="403"),
     pytest.param(said(404, "Not Found"), "not found (404", id="404"),
     pytest.param(said(422, "Validation Failed"), "GitHub refused (422", id="422"),
-    pytest.param(said(429, "Too many requests"), "GitHub's rate limit is used up (429)", id="429"),
-    pytest.param(raw(b"<html>", 500), "GitHub is out of order (500)", id="500"),
+    pytest.param(said(429, "Too many requests"), "GitHub's rate limit is exceeded (429)", id="429"),
+    pytest.param(raw(b"<html>", 500), "GitHub is unavailable (500)", id="500"),
 ]
 
 
@@ -165,7 +165,7 @@ def test_github_that_refuses_the_draft_is_named_and_so_is_the_branch(project, hu
     code, out, err = run(project, "--confirm", "--allow-unverified")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"cannot open the pull request of {BRANCH} in octo/tools: {reason}" in err
-    assert f"branch {BRANCH} is pushed; the same command goes on from there" in err
+    assert f"branch {BRANCH} is pushed; run the same command to continue" in err
     assert (sorted(project.heads()), hub.pulls) == (["main", BRANCH], [])
 
 
@@ -215,7 +215,7 @@ def test_what_a_person_rejected_is_not_promoted(project: Project, options: tuple
     give(Verdict.VIOLATION)
     code, _, err = run(project, *options)
     assert code == 1
-    assert f"{ID} was rejected: Ann said V on" in err
+    assert f"{ID} was rejected: Ann judged it V on" in err
     assert list(project.heads()) == ["main"]
     give(Verdict.PASS)
     assert "was rejected" not in run(project, *options)[2]
@@ -228,7 +228,7 @@ def test_dry_run_asks_no_agent_unless_told_to(project: Project) -> None:
         )
         code, out, _ = run(project)
     assert (code, agent.asked) == (0, [])
-    assert "replay   not asked; a dry run asks with --ask, and then the agent's tools really run" in out
+    assert "replay   not asked; use --ask to replay in a dry run (the agent's tools then really run)" in out
 
 
 def test_dry_run_says_that_it_kept_ids_of_requests(project: Project) -> None:

@@ -121,9 +121,9 @@ def test_a_relaxed_gate_is_told(tmp_path: Path) -> None:
 REFUSED = [
     pytest.param({"suggested_append": None, "refused": "a tool's name is not a valid name"},
                  "has no text: a tool's name is not a valid name", id="refused by pattern"),
-    pytest.param({"suggested_append": None}, "has no text: none was drafted", id="no text"),
+    pytest.param({"suggested_append": None}, "has no text: no text was drafted", id="no text"),
     pytest.param({"suggested_append": None, "refused": "x\x1b[31m"}, r"x\\u{1b}[31m", id="control signs"),
-    pytest.param({"suggested_append": suggested(target_file=None)}, "name analysis under", id="no file"),
+    pytest.param({"suggested_append": suggested(target_file=None)}, "add analysis under", id="no file"),
     pytest.param({"suggested_append": suggested(target_symbol=None)}, "has no target", id="no symbol"),
     pytest.param({"suggested_append": suggested(body="")}, "no lines", id="empty"),
     pytest.param({"suggested_append": suggested(body="- a\n\n- b")}, "it is not a bullet", id="blank line"),
@@ -132,11 +132,11 @@ REFUSED = [
     pytest.param({"suggested_append": suggested(body="- see www.x.org")}, "a link", id="link"),
     pytest.param({"suggested_append": suggested(body="- a\u202eb")}, r"it contains U\+202E", id="bidi"),
     pytest.param({"suggested_append": suggested(body="- " + "x" * 400)}, "longer than 400", id="long line"),
-    pytest.param({"suggested_append": suggested(section="Summary")}, "or not for Guide", id="other section"),
-    pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "no path.py::name", id="absolute"),
-    pytest.param({"suggested_append": suggested(target_file="../x.py")}, "no path.py::name", id="outside"),
-    pytest.param({"engine": "[REDACTED 8]"}, "no (plain name|label)", id="redacted engine"),
-    pytest.param({"cat_hash": "[REDACTED 8]"}, "no (plain name|label)", id="redacted category"),
+    pytest.param({"suggested_append": suggested(section="Summary")}, "no lines for Guide", id="section"),
+    pytest.param({"suggested_append": suggested(target_file="/etc/x.py")}, "a path.py::name", id="absolute"),
+    pytest.param({"suggested_append": suggested(target_file="../x.py")}, "a path.py::name", id="outside"),
+    pytest.param({"engine": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted engine"),
+    pytest.param({"cat_hash": "[REDACTED 8]"}, "not a (plain name|label)", id="redacted category"),
     pytest.param({"key": ""}, "id or key", id="no key"),
 ]  # fmt: skip
 
@@ -172,7 +172,7 @@ def test_a_missing_keyword_is_told_from_a_strange_text(
 def test_id_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     """The pull request's text is written beside the file, under the id's name."""
     path = write_candidates(tmp_path / "c.json", candidate(id="../../x"))
-    with pytest.raises(RefusedError, match="its id or key is not one that coreloop gives"):
+    with pytest.raises(RefusedError, match="its id or key is not coreloop's"):
         read_proposal(path, "../../x", Settings())
 
 
@@ -252,9 +252,9 @@ REFUND = CategoryRule(label="ORD-refund", any=("환불", "exchange"))
 
 
 def read_statement(folder: Path, settings: Settings | None = None, **changes: Any) -> Proposal:
-    one = statement(**changes)
-    write = write_counterexamples if one["kind"] == "condition" else write_candidates
-    return read_proposal(write(folder / "c.json", one), one["id"], settings or Settings())
+    entry = statement(**changes)
+    write = write_counterexamples if entry["kind"] == "condition" else write_candidates
+    return read_proposal(write(folder / "c.json", entry), entry["id"], settings or Settings())
 
 
 def test_statement_of_a_candidates_file_is_a_guide(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ TAMPERED = [
         NOT_OURS,
         id="its text twice",
     ),
-    pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "not for Guide", id="section"),
+    pytest.param({"suggested_append": {**APPEND, "section": "Caveats"}}, "no lines for Guide", id="section"),
     pytest.param({"suggested_append": None}, "has no text", id="no text"),
     pytest.param(
         {"suggested_append": {**APPEND, "target_symbol": "show"}},
@@ -345,7 +345,7 @@ TAMPERED = [
     ),
     pytest.param({"key": KEY}, NOT_OURS, id="another key"),
     pytest.param({"key": ""}, "its id or key", id="no key"),
-    pytest.param({"tool": "rm -rf"}, "its engine is no plain name", id="tool"),
+    pytest.param({"tool": "rm -rf"}, "its engine is not a plain name", id="tool"),
     pytest.param({"sides": {"n_ok": 62, "n": 61}}, NOT_OURS, id="more than all"),
     pytest.param({"sides": {"n": 61, "other_ok": 1}}, NOT_OURS, id="more than none"),
     pytest.param({"sides": {}}, NOT_OURS, id="no figures"),
@@ -363,10 +363,10 @@ def test_tampered_statement_is_refused(tmp_path: Path, changes: dict[str, Any], 
 def test_statement_in_the_file_of_the_other_phase_is_refused(tmp_path: Path, kind: str) -> None:
     line, section = "- company: from search().x", "Guide" if kind == "condition" else "Caveats"
     key, text = statement_key("analysis", line, section), {**APPEND, "section": section, "body": line}
-    one = statement(kind=kind, line=line, key=key, suggested_append=text)
+    entry = statement(kind=kind, line=line, key=key, suggested_append=text)
     write = write_candidates if kind == "condition" else write_counterexamples
     with pytest.raises(RefusedError, match=NOT_OURS):
-        read_proposal(write(tmp_path / "c.json", one), one["id"], Settings())
+        read_proposal(write(tmp_path / "c.json", entry), entry["id"], Settings())
 
 
 HOSTILE_STATEMENT = [
@@ -381,7 +381,7 @@ HOSTILE_STATEMENT = [
 ]
 
 
-@pytest.mark.parametrize("changes", HOSTILE_STATEMENT, ids=[",".join(one) for one in HOSTILE_STATEMENT])
+@pytest.mark.parametrize("changes", HOSTILE_STATEMENT, ids=[",".join(entry) for entry in HOSTILE_STATEMENT])
 def test_foreign_text_of_a_statement_is_shown_to_nobody(tmp_path: Path, changes: dict[str, Any]) -> None:
     try:
         said = words(read_statement(tmp_path, **changes))

@@ -96,14 +96,14 @@ def test_body_shows_evidence_description_replay_and_how_to_revert(proposal: Prop
         [proposal], reach("Old.", "Old.\nNew.", openai=1024), REPRODUCED, section=None, notes=("allowed",)
     )
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert headings == ["Evidence", "What the model receives", "Replay", "To take it back"]
+    assert headings == ["Evidence", "What the model receives", "Replay", "To revert"]
     for part in (
         "only a human can merge it",
         "> **Note:** allowed\n",
         "| 12 of 12 requests | – of category FIN-profitability-KR | rate 1.00, lower bound 0.76 |",
         f"- {ID}, key `{KEY}`: 9 different questions, seen 2026-03-26 to 2026-04-25",
         "4 characters before, 9 after, from the schema command.",
-        "- openai takes 1,024 characters, the description is within it.\n\n```",
+        "- openai takes 1,024 characters; the description is within the limit.\n\n```",
         "```diff\n--- before\n+++ after\n@@ -1 +1,2 @@\n Old.\n+New.\n```",
         "reproduced (2 of 3 runs agree: the agent took other steps)",
         "`git revert`",
@@ -130,9 +130,9 @@ def test_a_reviewer_is_told_that_the_reach_is_unmeasured(proposal: Proposal) -> 
 @pytest.mark.parametrize(
     ("cap", "line"),
     [
-        (Cap("x", 9999, 0, 0), "x takes 9,999 characters, the description is within it."),
-        (Cap("m", 9, 2, 1), "m takes 9 characters, the description is 2 characters too long: requests fail."),
-        (Cap("x", 3, 1, 0), "x takes 3 characters, the description is 1 character too long: requests fail."),
+        (Cap("x", 9999, 0, 0), "x takes 9,999 characters; the description is within the limit."),
+        (Cap("m", 9, 2, 1), "m takes 9 characters; the description is 2 characters too long: requests fail."),
+        (Cap("x", 3, 1, 0), "x takes 3 characters; the description is 1 character too long: requests fail."),
     ],
 )  # fmt: skip
 def test_cap_is_told_in_one_line(cap: Cap, line: str) -> None:

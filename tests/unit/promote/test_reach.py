@@ -65,32 +65,34 @@ def reach(
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_description_is_found_in_every_shape(project: Project, shape: str) -> None:
-    found = reach(project, printing(SHAPES[shape]))
-    assert (found.ok, found.source, found.missing) == (True, "from the schema command", ())
-    assert found.before.startswith("Ratios of a company.")
-    assert "Guide" not in found.before
-    assert found.after == f"{found.before}\n\nGuide\n-----\n" + "\n".join(LINES)
+    measured = reach(project, printing(SHAPES[shape]))
+    assert (measured.ok, measured.source, measured.missing) == (True, "from the schema command", ())
+    assert measured.before.startswith("Ratios of a company.")
+    assert "Guide" not in measured.before
+    assert measured.after == f"{measured.before}\n\nGuide\n-----\n" + "\n".join(LINES)
 
 
 def test_lines_that_are_broken_elsewhere_are_there(project: Project) -> None:
-    found = reach(project, printing("[{'name': 'analysis', 'description': text.replace(' ', '\\n  ')}]"))
-    assert found.missing == ()
+    measured = reach(project, printing("[{'name': 'analysis', 'description': text.replace(' ', '\\n  ')}]"))
+    assert measured.missing == ()
 
 
 def test_schema_that_leaves_the_section_out_is_told(project: Project) -> None:
     """The known case: only the first line was sent."""
-    found = reach(project, printing("[{'name': 'analysis', 'description': text.splitlines()[0]}]"))
-    assert (found.ok, found.missing) == (False, LINES)
+    measured = reach(project, printing("[{'name': 'analysis', 'description': text.splitlines()[0]}]"))
+    assert (measured.ok, measured.missing) == (False, LINES)
 
 
 def test_every_cap_that_is_set_counts(project: Project) -> None:
-    found = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": 9_999})
-    assert [(cap.name, cap.limit, cap.over) for cap in found.caps] == [
-        ("openai", 120, len(found.after) - 120),
+    measured = reach(project, printing(SHAPES["MCP"]), caps={"openai": 120, "wide": 9_999})
+    assert [(cap.name, cap.limit, cap.over) for cap in measured.caps] == [
+        ("openai", 120, len(measured.after) - 120),
         ("wide", 9_999, 0),
     ]
-    assert (found.missing, found.doubts, found.ok) == ((), (), False)
-    assert [told.partition(" would")[0] for told in found.forbidden] == ["reach: every request to openai"]
+    assert (measured.missing, measured.doubts, measured.ok) == ((), (), False)
+    assert [message.partition(" would")[0] for message in measured.forbidden] == [
+        "reach: every request to openai"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,10 @@ def test_every_cap_that_is_set_counts(project: Project) -> None:
         pytest.param(999, "1 character", "", id="one over"),
         pytest.param(500, "500 characters", "", id="without the edit at the limit"),
         pytest.param(
-            499, "501 characters", "; it is 1 character too long already", id="over without the edit"
+            499,
+            "501 characters",
+            "; it is already 1 character over without the edit",
+            id="over without the edit",
         ),
     ],
 )
@@ -108,36 +113,36 @@ def test_description_beyond_a_cap_fails_every_request(limit: int, over: str | No
     """The whole description counts, wherever in it the new lines are."""
     line = "- First: show"
     before, after = "b" * 500, f"{line}\n".ljust(1000, "a")
-    found = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
+    measured = compare_descriptions(before, after, [line], caps={"p": limit}, source="")
     wanted = (
-        f"reach: every request to p would fail: the description is {over} longer than the {limit:,} that it "
-        f"takes (caps in coreloop.yaml){already}; shorten the docstring",
+        f"reach: every request to p would fail: the description is {over} over its limit "
+        f"of {limit:,} (caps in coreloop.yaml){already}; shorten the docstring",
     )
-    assert found.forbidden == (wanted if over else ())
-    assert (found.ok, found.doubts) == (not over, ())
+    assert measured.forbidden == (wanted if over else ())
+    assert (measured.ok, measured.doubts) == (not over, ())
 
 
 def test_without_a_way_to_read_it_nobody_knows() -> None:
     assert schema_command(ReachSettings(caps={"openai": 1024}), Path()) is None
-    found = Unmeasured()
-    assert (found.ok, found.forbidden) == (False, ())
-    (doubt,) = found.doubts
+    measured = Unmeasured()
+    assert (measured.ok, measured.forbidden) == (False, ())
+    (doubt,) = measured.doubts
     assert doubt.startswith("reach: unmeasured")
     assert "set reach: in coreloop.yaml" in doubt
 
 
 FAILING = [
-    pytest.param(python("print('hello')"), "printed no JSON; it must print the tools' schemas", id="no JSON"),
-    pytest.param(python(""), "printed no JSON", id="nothing"),
-    pytest.param(python("print('[' * 100000)"), "printed no JSON", id="nested deeply"),
+    pytest.param(python("print('hello')"), "did not print JSON; it must print the tools' schemas", id="text"),
+    pytest.param(python(""), "did not print JSON", id="nothing"),
+    pytest.param(python("print('[' * 100000)"), "did not print JSON", id="nested deeply"),
     pytest.param(python("print('[]')"), "printed have no tool 'analysis'", id="no tools"),
     pytest.param(printing("[{'name': 'show', 'description': text}]"), "have no tool 'analysis'",
                  id="another tool"),
     pytest.param(printing("[{'name': 'analysis', 'description': None}]"), "have no tool",
                  id="no description"),
     pytest.param(python("import sys; print('why\\nbecause', file=sys.stderr); sys.exit(3)"),
-                 "ended with 3: because", id="exit code"),
-    pytest.param(python("raise SystemExit(3)"), "ended with 3: no message", id="silent exit code"),
+                 "exited with 3: because", id="exit code"),
+    pytest.param(python("raise SystemExit(3)"), "exited with 3: no message", id="silent exit code"),
     pytest.param(("no-such-program", "--schema"), "no-such-program --schema cannot be run", id="no program"),
     pytest.param(("sh; echo", "x"), "sh; echo x cannot be run", id="no shell reads it"),
 ]  # fmt: skip
@@ -179,8 +184,8 @@ def test_exported_files_are_read_and_not_the_checkout(project: Project, monkeypa
 def test_source_root_and_folder_below_the_repository_lead_the_path(project: Project) -> None:
     project.git("rm", "-r", "--quiet", "tools")
     project.commit({f"packages/one/{FILE}": SOURCE})
-    found = reach(project, printing(SHAPES["MCP"]), prefix="packages/one/")
-    assert found.ok
+    measured = reach(project, printing(SHAPES["MCP"]), prefix="packages/one/")
+    assert measured.ok
 
 
 def test_other_code_that_is_read_instead_is_detected(project: Project, tmp_path: Path) -> None:
@@ -207,14 +212,14 @@ def test_lines_that_a_script_reads_from_the_checkout_prove_nothing(project: Proj
     )
     script.write_text(f"#!{sys.executable}\n{inner}\n")
     script.chmod(0o755)
-    found = reach(project, (str(script),))
-    assert (found.before == found.after, found.missing, found.ok) == (True, LINES, False)
+    measured = reach(project, (str(script),))
+    assert (measured.before == measured.after, measured.missing, measured.ok) == (True, LINES, False)
 
 
 def test_package_that_prints_is_not_taken_for_a_decoy(project: Project) -> None:
     project.commit({"tools/__init__.py": "print('hello')\n"})
-    found = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
-    assert found.missing == LINES
+    measured = reach(project, python("""print('[{"name": "analysis", "description": "short"}]')"""))
+    assert measured.missing == LINES
 
 
 def test_deep_or_odd_schemas_are_searched() -> None:

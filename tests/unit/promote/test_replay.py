@@ -85,16 +85,17 @@ def test_runs_are_weighed(ask: ASK, answers: list[Any], summary: str) -> None:
         assert ask(agent).summary == summary
 
 
+NOT_JSON = "the answer is not JSON of the expected form"
 UNAVAILABLE = [
     pytest.param(Reply(500, {"tool_calls": STEPS}), "the endpoint answered 500", id="500"),
     pytest.param(Reply(404), "the endpoint answered 404", id="404"),
     pytest.param(Reply(201, GOOD), "the endpoint answered 201", id="201"),
-    pytest.param(Reply(200, b""), "the answer is no JSON of the known form", id="empty body"),
-    pytest.param(Reply(200, b"<html>"), "the answer is no JSON of the known form", id="page"),
-    pytest.param(Reply(200, b'{"tool_calls": ["a'), "the answer is no JSON of the known form", id="cut off"),
-    pytest.param(Reply(200, b'"\xff"'), "the answer is no JSON of the known form", id="not UTF-8"),
-    pytest.param(Reply(200, [GOOD]), "the answer is no JSON of the known form", id="list"),
-    pytest.param({"tool_calls": 3}, "the answer is no JSON of the known form", id="number of calls"),
+    pytest.param(Reply(200, b""), NOT_JSON, id="empty body"),
+    pytest.param(Reply(200, b"<html>"), NOT_JSON, id="page"),
+    pytest.param(Reply(200, b'{"tool_calls": ["a'), NOT_JSON, id="cut off"),
+    pytest.param(Reply(200, b'"\xff"'), NOT_JSON, id="not UTF-8"),
+    pytest.param(Reply(200, [GOOD]), NOT_JSON, id="list"),
+    pytest.param({"tool_calls": 3}, "the answer is not JSON of the expected form", id="number of calls"),
     pytest.param({}, "the answer names no tool calls", id="empty answer"),
     pytest.param({"tool_calls": None, "answer": "text"}, "the answer names no tool calls", id="text only"),
     pytest.param(Reply(200, b"{}", {"Content-Length": "9"}), "the connection failed (RemoteProtocolError)",
@@ -329,7 +330,7 @@ def test_replayed_requests_are_never_mined_even_without_the_mark(ask: ASK, tmp_p
 def test_id_is_kept_even_of_an_answer_that_is_of_no_use(tmp_path: Path) -> None:
     kept: list[str] = []
     with Agent({"request_id": "r-1"}) as agent, HttpEndpoint(agent.url, timeout_s=20) as endpoint:
-        replayed = replay(endpoint, ["show()"], ["?"], runs=1, selectors={}, kept=kept.append)
+        replayed = replay(endpoint, ["show()"], ["?"], runs=1, selectors={}, on_request=kept.append)
     assert (kept, replayed.verdict) == (["r-1"], ReplayVerdict.UNAVAILABLE)
 
 

@@ -1,5 +1,5 @@
-"""What a model receives of a project's tools, read the way of each agent framework.
+"""Readers of a project's tools, as each agent framework sends them to a model.
 
-`__main__.py` and the readers are scripts: they run in the project's own environment, where coreloop is not
-installed, and import nothing but the standard library and the one framework.
+`__main__.py` and the readers are scripts: they run in the project's environment, without coreloop, and import
+only the standard library and their framework.
 """

@@ -1,9 +1,9 @@
-"""Print a project's tools as JSON, name and description as the framework sends them to a model.
+"""Print the names and descriptions of a project's tools as JSON, as the framework sends them to a model.
 
     python .../frameworks/__main__.py FRAMEWORK module:attribute
 
-Runs in the project's environment. stdout has the JSON alone, whatever the project prints while it is
-imported; a failure is the last line of stderr and exit code 2.
+Runs in the project's environment. stdout has only the JSON, even if the project prints on import. After a
+failure, the last line of stderr is the reason and the exit code is 2.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 HERE = Path(__file__).resolve().parent
-# A script's own folder leads the path, and each reader there has the name of the package that it reads.
+# Python puts a script's folder first on the path, and its readers are named like the packages they read.
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]
 
 
@@ -29,7 +29,7 @@ class UnreadableError(Exception):
 
 
 def main(framework: str, where: str) -> NoReturn:
-    """Print the tools, or why they cannot be read."""
+    """Print the tools, or the reason why they cannot be read."""
     stdout = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -44,16 +44,16 @@ def main(framework: str, where: str) -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """End at once: threads that the project started when it was imported are not waited for."""
+    """Exit without waiting for threads that the project started on import."""
     sys.stderr.flush()
     os._exit(code)
 
 
 def read_tools(framework: str, where: str) -> list[dict[str, str]]:
     """The tools that ``module:attribute`` names, as dicts with ``name`` and ``description``."""
-    found = _find(where)
+    container = _find(where)
     reader = _load_reader(framework)
-    pairs = [pair for item in _items(found) for pair in _read(reader, item, where)]
+    pairs = [pair for item in _items(container) for pair in _read(reader, item, where)]
     return [{"name": str(name), "description": description or ""} for name, description in pairs]
 
 
@@ -67,7 +67,7 @@ def _load_reader(framework: str) -> Any:
         spec.loader.exec_module(reader)
     except ImportError as error:
         raise UnreadableError(
-            f"{framework} is not installed for {sys.executable}, or in a version that cannot be read "
+            f"{framework} is not installed for {sys.executable}, or its version is not supported "
             f"({error}); set reach: python in coreloop.yaml to the interpreter that runs the tools"
         ) from error
     return reader
@@ -75,12 +75,14 @@ def _load_reader(framework: str) -> Any:
 
 def _find(where: str) -> Any:
     module, _, attribute = where.partition(":")
-    found = _import(module)
+    imported = _import(module)
     try:
-        found = functools.reduce(getattr, attribute.split("."), found)
+        value = functools.reduce(getattr, attribute.split("."), imported)
     except AttributeError as error:
-        raise UnreadableError(f"{module} has no {attribute}; name another one in reach: tools") from error
-    return _called(found, where) if inspect.isroutine(found) else found
+        raise UnreadableError(
+            f"{module} has no {attribute}; change tools under reach: in coreloop.yaml"
+        ) from error
+    return _call(value, where) if inspect.isroutine(value) else value
 
 
 def _import(module: str) -> Any:
@@ -88,52 +90,52 @@ def _import(module: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and f"{module}.".startswith(f"{error.name}."):
-            said = f"there is no module {error.name}; name one that can be imported in reach: tools"
-            raise UnreadableError(said) from error
+            reason = f"there is no module {error.name}; change tools under reach: in coreloop.yaml"
+            raise UnreadableError(reason) from error
         raise UnreadableError(
             f"{module} needs the module {error.name}, which {sys.executable} does not have; "
             "set reach: python in coreloop.yaml to the interpreter that runs the tools"
         ) from error
     except (Exception, SystemExit) as error:
-        raise UnreadableError(f"{module} cannot be imported: {_said(error)}") from error
+        raise UnreadableError(f"{module} cannot be imported: {_describe(error)}") from error
 
 
-def _called(function: Any, where: str) -> Any:
-    """What a function without arguments returns."""
+def _call(function: Any, where: str) -> Any:
+    """The result of a function without arguments."""
     try:
         inspect.signature(function).bind()
     except (TypeError, ValueError) as error:
-        said = "needs arguments; name a list of tools, or a function that needs none and returns one"
-        raise UnreadableError(f"{where} {said}") from error
+        reason = "needs arguments; name a list of tools, or a function that returns a list"
+        raise UnreadableError(f"{where} {reason}") from error
     try:
-        found = function()
-        return asyncio.run(found) if inspect.iscoroutine(found) else found
+        result = function()
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
     except (Exception, SystemExit) as error:
-        raise UnreadableError(f"{where}() failed: {_said(error)}") from error
+        raise UnreadableError(f"{where}() failed: {_describe(error)}") from error
 
 
-def _items(found: Any) -> list[Any]:
-    if isinstance(found, dict):
-        return [found] if isinstance(found.get("name"), str) else list(found.values())
-    return list(found) if isinstance(found, (list, tuple, set, frozenset)) else [found]
+def _items(container: Any) -> list[Any]:
+    if isinstance(container, dict):
+        return [container] if isinstance(container.get("name"), str) else list(container.values())
+    return list(container) if isinstance(container, (list, tuple, set, frozenset)) else [container]
 
 
 def _read(reader: Any, item: Any, where: str) -> list[tuple[str, str | None]]:
-    if isinstance(item, dict):  # a schema that the project wrote itself
+    if isinstance(item, dict):  # a schema written by the project
         schema = item.get("function", item)
         if isinstance(schema, dict) and "name" in schema:
             return [(schema["name"], schema.get("description"))]
     try:
         pairs: list[tuple[str, str | None]] | None = reader.read(item)
     except (Exception, SystemExit) as error:
-        what = getattr(item, "__name__", type(item).__name__)
-        raise UnreadableError(f"{where}: the framework does not take {what}: {_said(error)}") from error
+        name = getattr(item, "__name__", type(item).__name__)
+        raise UnreadableError(f"{where}: the framework rejects {name}: {_describe(error)}") from error
     if pairs is None:
-        raise UnreadableError(f"{where} holds a {type(item).__name__}; it must be {reader.KINDS}")
+        raise UnreadableError(f"{where} contains a {type(item).__name__}; it must be {reader.KINDS}")
     return pairs
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 

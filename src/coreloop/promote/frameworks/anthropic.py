@@ -11,7 +11,7 @@ KINDS = "a list of beta_tool tools of the Anthropic SDK or of functions"
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of the tool, None for something else."""
+    """Name and description of the tool, or None for another type."""
     if inspect.isroutine(item):
         item = (beta_async_tool if inspect.iscoroutinefunction(item) else beta_tool)(item)
     if not hasattr(item, "to_dict"):

@@ -1,4 +1,4 @@
-"""FastMCP 2 and later: what a server lists."""
+"""FastMCP 2 and later: the tools that a server lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = "a FastMCP server, or a list of its tools or of functions"
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if isinstance(item, FastMCP):
         tools = asyncio.run(_listed(item))
     elif isinstance(item, Tool):

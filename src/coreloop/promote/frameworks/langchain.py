@@ -1,4 +1,4 @@
-"""LangChain: what `bind_tools` sends, for tools and for functions that are passed to it as they are."""
+"""LangChain: the descriptions that `bind_tools` sends, for tools and plain functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = "a list of LangChain tools or of functions, or a toolkit"
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if hasattr(item, "get_tools"):
         return [pair for tool in item.get_tools() for pair in read(tool) or ()]
     if not (isinstance(item, (BaseTool, type)) or inspect.isroutine(item)):

@@ -11,7 +11,7 @@ KINDS = "a list of LlamaIndex tools or of functions, or a tool spec"
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if hasattr(item, "to_tool_list"):
         return [pair for tool in item.to_tool_list() for pair in read(tool) or ()]
     if inspect.isroutine(item):

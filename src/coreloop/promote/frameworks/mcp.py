@@ -1,4 +1,4 @@
-"""The MCP SDK: what its server lists (FastMCP in version 1, MCPServer in version 2)."""
+"""The MCP SDK: the tools that a server lists (FastMCP in version 1, MCPServer in version 2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = "a server of the MCP SDK (MCPServer, FastMCP), or a list of functions"
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if inspect.isroutine(item):
         server = Server("tools")
         server.add_tool(item)

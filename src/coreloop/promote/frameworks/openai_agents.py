@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: function tools, alone or an agent's."""
+"""The OpenAI Agents SDK: function tools, alone or of an agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = "an Agent of the OpenAI Agents SDK, or a list of its tools or of functio
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if isinstance(item, Agent):
         return [pair for tool in item.tools for pair in read(tool) or ()]
     if inspect.isroutine(item):
@@ -20,5 +20,5 @@ def read(item: Any) -> list[tuple[str, str | None]] | None:
         )  # strict mode refuses some signatures; the text is the same
     if isinstance(item, FunctionTool):
         return [(item.name, item.description)]
-    # Hosted tools (web search, …) have no text of the project's.
+    # Hosted tools (web search, …) have no text from the project.
     return [] if type(item).__module__.partition(".")[0] == "agents" else None

@@ -15,7 +15,7 @@ KINDS = "an Agent or a FunctionToolset of Pydantic AI, or a list of its tools or
 
 
 def read(item: Any) -> list[tuple[str, str | None]] | None:
-    """Name and description of each tool, None for something else."""
+    """Name and description of each tool, or None for another type."""
     if isinstance(item, Agent):
         return [pair for toolset in item.toolsets for pair in _of_toolset(toolset)]
     if isinstance(item, AbstractToolset):
@@ -28,7 +28,7 @@ def read(item: Any) -> list[tuple[str, str | None]] | None:
 
 
 def _of_toolset(toolset: Any) -> list[tuple[str, str | None]]:
-    """Of functions only: a toolset of a server would have to be connected."""
+    """Function toolsets only; a server's toolset would need a connection."""
     leaves: list[Any] = []
     toolset.apply(leaves.append)
     if not all(isinstance(leaf, FunctionToolset) for leaf in leaves):
