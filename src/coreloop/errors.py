@@ -5,7 +5,7 @@
     ├── UsageError         an option or an argument that cannot be meant
     │   └── MissingExtraError    what it needs is not installed
     ├── WorkspaceError     a file or a folder that cannot be read or written
-    ├── NotKeptError       a rollup cannot be written; counting goes on without the cache
+    ├── CacheWriteError    a rollup cannot be written; counting goes on without the cache
     ├── GitError           git, or the repository, did not do what was asked
     │   └── NoRepositoryError    the folder belongs to no repository
     ├── ReachError         the tools' schemas cannot be read
@@ -62,7 +62,7 @@ class WorkspaceError(CoreloopError):
         self.path = path
 
 
-class NotKeptError(CoreloopError):
+class CacheWriteError(CoreloopError):
     """A rollup cannot be written. Its one argument is the message, so it can come from another process."""
 
 

@@ -377,7 +377,7 @@ def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
     }
     drafted = [one for one in found if one["suggested_append"] is not None]
     assert [one["refused"] for one in found if one not in drafted] == [
-        "said already: it is what analysis was called with, of which the same is said"
+        "said already: analysis is called with the same value before, and has this line"
     ]
     assert set(loop.promote("pattern", drafted)) == {0}
     assert len(loop.github.pulls) == len(drafted)

@@ -114,7 +114,7 @@ def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], toda
         UTC.
     """
     found = find_candidates(merge(rollups, window(today)), gate, known=known)
-    return Sieved(len(found.candidates), found.fell)
+    return Sieved(len(found.candidates), found.dropped)
 
 
 def _may_be_in(rollup: Rollup, days: Days) -> bool:

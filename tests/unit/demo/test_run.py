@@ -102,7 +102,7 @@ def test_the_demo_ends_within_ten_seconds(tmp_path):
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_have_texts_and_targets_that_exist(seed, tmp_path):
     _, proposals, document, paths = _demo(tmp_path, seed)
-    assert 3 <= len(document.candidates) < proposals.found.n_groups
+    assert 3 <= len(document.candidates) < proposals.candidate_search.n_groups
     texts = [one for one in document.entries if one.refused is None]
     assert texts
     for one in texts:
@@ -129,11 +129,11 @@ def test_what_the_script_does_wrong_on_purpose_is_said_of_the_tool_that_failed(s
 
 def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
     _, _, proposals, *_ = demo
-    assert proposals.found.fell["min_success_rate"] > 0
-    assert proposals.found.fell["min_repeat"] > 0
+    assert proposals.candidate_search.dropped["min_success_rate"] > 0
+    assert proposals.candidate_search.dropped["min_repeat"] > 0
     assert all(
         DAYS.since <= one.first_seen.date() <= one.last_seen.date() <= DAYS.until
-        for one in proposals.found.candidates
+        for one in proposals.candidate_search.candidates
     )
 
 

@@ -19,7 +19,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.oddities import find_oddities
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
-from coreloop.pattern.find import FoundCandidates, find_candidates
+from coreloop.pattern.find import CandidateSearch, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import Candidate
 from logs import line
@@ -97,7 +97,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> FoundCandidates:
+def _tau_candidates(folder: Path, min_success_rate: float) -> CandidateSearch:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 

@@ -16,7 +16,7 @@ from coreloop.mine.decode import RecordLine, decode_line
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.signals import template
 from coreloop.mine.tables import CALLS as SCHEMA
-from coreloop.mine.tables import Tables, merged
+from coreloop.mine.tables import Tables, merge_tables
 from coreloop.mine.window import moment
 from coreloop.records import OTHER
 from logs import call, failed, line, record
@@ -151,7 +151,7 @@ def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts:
     lines = _lines(records)
     bounds = [0, *cuts, len(lines)]
     parts = [_roll_up(lines[start:end]) for start, end in pairwise(bounds)]
-    assert _counted(merged(parts)) == _counted(_roll_up(lines))
+    assert _counted(merge_tables(parts)) == _counted(_roll_up(lines))
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, record, write_log
 
@@ -51,8 +51,8 @@ def cluster() -> Iterator[str]:
 
 
 def _content(logs: Path, kept: Path, executor: Executor) -> dict[tuple[str, str], bytes]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
+    with open_cache(kept, SETTINGS) as cache:
+        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
         assert all(one.n_bytes_read for one in rollups)
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
@@ -82,7 +82,7 @@ def test_a_worker_with_another_version_of_mining_is_said(
     logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("coreloop.mine.executors.VERSION", 99)
-    with pytest.raises(UsageError, match=r"another one \(it counts by version \d+ of mining, not 99\)"):
+    with pytest.raises(UsageError, match=r"of coreloop \(it has version \d+ of mining, not 99\)"):
         _content(logs, tmp_path / "cluster", Executor(scheduler=cluster))
 
 
@@ -98,7 +98,7 @@ def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
             os._exit(9)
 
     task = CountTask(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
-    with pytest.raises(WorkspaceError, match="ended while they counted"):
+    with pytest.raises(WorkspaceError, match="died while they counted"):
         list(Executor(scheduler=cluster).run([task]))
 
 
@@ -155,5 +155,5 @@ def test_a_process_that_is_killed_is_said(tmp_path: Path):
             return os._exit, (9,)
 
     tasks = [CountTask(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
-    with pytest.raises(WorkspaceError, match="ended from outside; try --jobs 1"):
+    with pytest.raises(WorkspaceError, match="was killed; try --jobs 1"):
         list(Executor(jobs=2).run(tasks))

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from coreloop.mine import oddities as oddities_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from logs import call, line, record
 
 ODD = line(record(question=True))
@@ -47,8 +47,8 @@ def test_what_is_appended_is_odd_too(tmp_path: Path):
     for more in (ODD, line(record()) + ODD + b"torn\n", b""):
         with log.open("ab") as file:
             file.write(more)
-        with open_shelf(tmp_path / "shelf", MineSettings()) as shelf:
-            (rollup,) = roll_up_folder(log.parent, MineSettings(), shelf=shelf)
+        with open_cache(tmp_path / "cache", MineSettings()) as cache:
+            (rollup,) = roll_up_folder(log.parent, MineSettings(), cache=cache)
             found.append((rollup.oddities, rollup.n_bytes_read))
     whole = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
     assert [one for one, _ in found] == [Oddities({}, {"question": Oddity(1, 0)}), whole, whole]
@@ -60,7 +60,7 @@ def test_a_place_that_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: p
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n" * 9)
     assert place_of(path, 5) == "a.jsonl line 6"
-    monkeypatch.setattr(oddities_module, "_MOST_BYTES", 5)
+    monkeypatch.setattr(oddities_module, "_MAX_BYTES", 5)
     assert place_of(path, 5) == "a.jsonl byte 5"
 
 

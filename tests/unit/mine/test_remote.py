@@ -12,12 +12,12 @@ import pytest
 
 from coreloop.days import Days
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.mine.cache import open_cache
 from coreloop.mine.decode import read_lines
 from coreloop.mine.folder import day_files, expired, roll_up_folder
 from coreloop.mine.remote import Address, RemoteFile, named_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
-from coreloop.mine.source import cut, look_at
+from coreloop.mine.source import read_source, split_at_lines
 from coreloop.mine.tables import NAMES
 from coreloop.mine.window import merge
 from logs import call, failed, line, record
@@ -67,16 +67,16 @@ def _lines(count: int, *, day: int = 24, first: int = 0) -> bytes:
 
 
 def _read(kept: Path) -> dict[str, int | None]:
-    """Roll up with the shelf, compare with a fresh count, and say what was read of each file."""
+    """Roll up with the cache, compare with a fresh count, and say what was read of each file."""
     fresh = roll_up_folder(LOGS, PLAIN)
-    with open_shelf(kept, PLAIN) as shelf:
-        rollups = roll_up_folder(LOGS, PLAIN, shelf=shelf)
+    with open_cache(kept, PLAIN) as cache:
+        rollups = roll_up_folder(LOGS, PLAIN, cache=cache)
         for one, other in zip(rollups, fresh, strict=True):
             assert one.path == other.path
             assert (one.oddities, dict(one.days)) == (other.oddities, dict(other.days))
             for name in NAMES:
                 assert getattr(one.tables, name).collect().equals(getattr(other.tables, name).collect())
-        shelf.sweep(LOGS)
+        cache.sweep(LOGS)
     return {one.path.name: one.n_bytes_read for one in rollups}
 
 
@@ -147,15 +147,15 @@ def test_a_folder_and_an_address_do_not_disturb_each_other(bucket: Bucket, tmp_p
     (folder / "2026-04-24.jsonl").write_bytes(_lines(60))
     for _ in range(2):
         read = _read(tmp_path / "kept")
-        with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-            of_folder = roll_up_folder(folder, PLAIN, shelf=shelf)
-            shelf.sweep(folder)
+        with open_cache(tmp_path / "kept", PLAIN) as cache:
+            of_folder = roll_up_folder(folder, PLAIN, cache=cache)
+            cache.sweep(folder)
     assert (set(read.values()), of_folder[0].n_bytes_read) == ({None}, None)
 
 
 def test_questions_are_read_back_by_their_offset(bucket: Bucket, tmp_path: Path):
-    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-        window = merge(roll_up_folder(LOGS, PLAIN, shelf=shelf), Days(date(2026, 4, 24), date(2026, 4, 25)))
+    with open_cache(tmp_path / "kept", PLAIN) as cache:
+        window = merge(roll_up_folder(LOGS, PLAIN, cache=cache), Days(date(2026, 4, 24), date(2026, 4, 25)))
         rows = window.requests.select("file", "offset").collect().rows()
         found = {line.fields.request_id for _, _, line in window.lines(rows)}
         assert found == {f"req-{day}{number}" for day in (24, 25) for number in range(60) if number % 3 != 1}
@@ -181,12 +181,12 @@ def test_nothing_is_written_there(bucket: Bucket, tmp_path: Path):
         pytest.param("memory://gone", "memory://gone: cannot be read (no such bucket,", id="missing"),
         pytest.param(
             "memory://bucket/ai-ask/2026-04-24.jsonl",
-            "24.jsonl: cannot be read (is one object;",
+            "24.jsonl: cannot be read (is an object;",
             id="an object",
         ),
         pytest.param(
             "http://user:pass@127.0.0.1:9/logs?sig=5ecret",
-            "http://127.0.0.1:9/logs: cannot be read (ClientConnectorError: no more can be shown",
+            "http://127.0.0.1:9/logs: cannot be read (ClientConnectorError: details are hidden",
             id="nobody answers",
         ),
     ],
@@ -209,7 +209,7 @@ def test_an_object_that_goes_while_it_is_counted_is_named(bucket: Bucket):
 def test_an_object_that_shrinks_while_it_is_counted_is_no_shorter_one(bucket: Bucket):
     first, _ = day_files(LOGS)
     bucket.put("2026-04-24.jsonl", _lines(59))
-    with pytest.raises(OSError, match=r"it shrank meanwhile.*memory://bucket/ai-ask/2026-04-24\.jsonl"):
+    with pytest.raises(OSError, match=r"the file shrank.*memory://bucket/ai-ask/2026-04-24\.jsonl"):
         list(read_lines(first))
 
 
@@ -225,20 +225,20 @@ def test_a_line_is_found_again_and_a_file_is_cut_as_on_disk(bucket: Bucket, tmp_
     remote, _ = day_files(LOGS)
     size = on_disk.stat().st_size
     for chunk_bytes in (1, 700, 5000, size):
-        parts = [list(cut(one, 0, size, chunk_bytes=chunk_bytes)) for one in (on_disk, remote)]
+        parts = [list(split_at_lines(one, 0, size, chunk_bytes=chunk_bytes)) for one in (on_disk, remote)]
         assert parts[0] == parts[1]
-    assert replace(look_at(on_disk), modified_ns=0, inode=0) == replace(look_at(remote), version="")
+    assert replace(read_source(on_disk), modified_ns=0, inode=0) == replace(read_source(remote), version="")
 
 
 @pytest.mark.parametrize("torn", [b"", b"x", b"x" * 4096, b"x" * 5000, b"x" * 140_000])
 def test_the_last_whole_line_is_found_behind_a_torn_one_of_any_length(bucket: Bucket, torn: bytes):
     bucket.put("2026-04-24.jsonl", b"{}\n" + torn)
     remote, _ = day_files(LOGS)
-    assert (look_at(remote).end, look_at(remote).size) == (3, 3 + len(torn))
+    assert (read_source(remote).end, read_source(remote).size) == (3, 3 + len(torn))
 
 
 def test_a_protocol_that_nobody_knows_is_said():
-    with pytest.raises(UsageError, match=r"^nonsense:// is no address that fsspec can read$"):
+    with pytest.raises(UsageError, match=r"^nonsense:// is not a protocol that fsspec supports$"):
         day_files(Address("nonsense://bucket"))
 
 
@@ -309,8 +309,8 @@ def test_text_without_a_protocol_is_a_folder():
 def test_no_secret_of_an_address_is_in_a_rollup(bucket: Bucket, tmp_path: Path):
     """fsspec's memory takes what stands before the bucket for folders."""
     fsspec.filesystem("memory").pipe_file("/KEY:5ecret@bucket/a.jsonl", _lines(3))
-    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, shelf=shelf)
+    with open_cache(tmp_path / "kept", PLAIN) as cache:
+        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, cache=cache)
     written = [path.read_bytes() for path in (tmp_path / "kept").rglob("*") if path.is_file()]
     assert any(b'"memory://bucket/a.jsonl"' in content for content in written)
     assert not any(b"5ecret" in content for content in written)

@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from coreloop.cli.main import main
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.remote import Address, Folder, RemoteFile
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, line, record, word
 from s3_stand_in import S3, running_s3
@@ -71,8 +71,8 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _content(logs: Folder, kept: Path, executor: Executor | None = None) -> dict[tuple[str, str], bytes]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
+    with open_cache(kept, SETTINGS) as cache:
+        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
         assert [one.n_bytes_read for one in rollups] == [len(content) for content in CONTENT.values()]
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
@@ -83,8 +83,8 @@ def _content(logs: Folder, kept: Path, executor: Executor | None = None) -> dict
 
 
 def _read(logs: Address, kept: Path) -> list[int | None]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        return [one.n_bytes_read for one in roll_up_folder(logs, SETTINGS, shelf=shelf)]
+    with open_cache(kept, SETTINGS) as cache:
+        return [one.n_bytes_read for one in roll_up_folder(logs, SETTINGS, cache=cache)]
 
 
 def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says: str) -> None:
@@ -150,10 +150,10 @@ def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
         pytest.param(
             "s3://records/empty", "(no such bucket, folder or object)", id="nothing under the prefix"
         ),
-        pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is one object; name", id="an object"),
+        pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is an object; name", id="an object"),
         pytest.param(
             "s3://AKIA:5e/cret@records/ai-ask",
-            "(ParamValidationError: no more can be shown",
+            "(ParamValidationError: details are hidden",
             id="keys in the address",
         ),
     ],

@@ -54,7 +54,7 @@ def test_the_smallest_numbers_are_taken_where_a_window_has_too_many(monkeypatch:
         rolled([asked(number) for number in range(start, start + 20)], f"{start}") for start in (0, 20, 40)
     ]
     whole = {request.ts_us for request in read_sample(merge(files, ALWAYS)).requests}
-    monkeypatch.setattr(sample_module, "MOST_REQUESTS", 25)
+    monkeypatch.setattr(sample_module, "MAX_REQUESTS", 25)
     few = read_sample(merge(files, ALWAYS))
     numbers = sorted(number for one in files for number in one.tables.sample.collect()["number"])[:25]
     taken = {
@@ -130,7 +130,7 @@ def test_places_are_of_the_earliest_that_succeeded_one_a_question():
     ]
     sample = sample_of(made)
     by_time = [request.offset for request in sample.requests]
-    assert sample.places("t", most=2) == [(0, by_time[2]), (0, by_time[4])]
+    assert sample.places("t", limit=2) == [(0, by_time[2]), (0, by_time[4])]
 
 
 def test_tools_are_all_that_were_called():

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.mine.cache import write_tables
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.sampling import SampledCall, sample_number
-from coreloop.mine.shelf import write_tables
-from coreloop.mine.tables import MOST_SAMPLED, Tables, merged
+from coreloop.mine.tables import MAX_SAMPLED, Tables, merge_tables
 from coreloop.mine.values import EDGES, bucket_of, value_hash
 from logs import call, failed, line, record
 from samples import START, mine_settings
@@ -39,7 +39,7 @@ def _counted(lines: list[tuple[int, bytes]]) -> Tables:
 
 
 def _sample(*parts: Tables) -> pl.DataFrame:
-    return merged(parts).sample.collect()
+    return merge_tables(parts).sample.collect()
 
 
 def _kept(*calls: Any, raw: bytes | None = None, **changes: Any) -> dict[str, Any]:
@@ -56,21 +56,21 @@ def _calls(*calls: Any, **changes: Any) -> list[SampledCall]:
 
 
 def test_up_to_the_limit_every_request_is_kept():
-    assert _sample(_counted(_lines(MOST_SAMPLED))).height == MOST_SAMPLED
+    assert _sample(_counted(_lines(MAX_SAMPLED))).height == MAX_SAMPLED
 
 
 def test_a_busy_file_keeps_those_with_the_smallest_numbers():
-    lines = _lines(MOST_SAMPLED + 500)
+    lines = _lines(MAX_SAMPLED + 500)
     numbers = sorted(
         sample_number(int((START + timedelta(seconds=n)).timestamp() * 1e6), n * 90)
         for n in range(len(lines))
     )
-    assert _sample(_counted(lines))["number"].to_list() == numbers[:MOST_SAMPLED]
+    assert _sample(_counted(lines))["number"].to_list() == numbers[:MAX_SAMPLED]
 
 
 @pytest.fixture(scope="module")
 def busy() -> list[tuple[int, bytes]]:
-    return _lines(2 * MOST_SAMPLED + 100)
+    return _lines(2 * MAX_SAMPLED + 100)
 
 
 @pytest.mark.slow
@@ -88,7 +88,7 @@ def test_the_sample_is_the_same_whatever_the_parts_and_their_order(
 @given(data=st.data())
 def test_parts_merge_in_any_grouping(data: st.DataObject, busy: list[tuple[int, bytes]]):
     first, second, third = (_counted(busy[start : start + 1500]) for start in (0, 1500, 3000))
-    nested = _sample(merged([merged([third, first]), second]))
+    nested = _sample(merge_tables([merge_tables([third, first]), second]))
     assert nested.equals(_sample(first, second, third))
 
 
@@ -98,18 +98,18 @@ def test_a_sample_is_the_same_bytes_wherever_its_lines_were_cut(
 ):
     folder, lines = tmp_path_factory.mktemp("rollups"), _lines(300)
     parts = [_counted(lines[cut:]), _counted(lines[:cut])]
-    write_tables(merged([_counted(lines)]), folder / "whole")
-    write_tables(merged(parts), folder / "parts")
+    write_tables(merge_tables([_counted(lines)]), folder / "whole")
+    write_tables(merge_tables(parts), folder / "parts")
     written = [(folder / name / "sample.parquet").read_bytes() for name in ("whole", "parts")]
     assert written[0] == written[1]
 
 
 def test_the_draw_favours_no_hour():
-    kept = _sample(_counted(_lines(4 * MOST_SAMPLED)))["ts_us"].sort()
+    kept = _sample(_counted(_lines(4 * MAX_SAMPLED)))["ts_us"].sort()
     begun = int(START.timestamp() * 1e6)
-    eighths = [((kept - begun) // (MOST_SAMPLED * 500_000) == place).sum() for place in range(8)]
-    assert sum(eighths) == MOST_SAMPLED
-    assert all(abs(count - MOST_SAMPLED / 8) < 5 * (MOST_SAMPLED / 8) ** 0.5 for count in eighths)
+    eighths = [((kept - begun) // (MAX_SAMPLED * 500_000) == place).sum() for place in range(8)]
+    assert sum(eighths) == MAX_SAMPLED
+    assert all(abs(count - MAX_SAMPLED / 8) < 5 * (MAX_SAMPLED / 8) ** 0.5 for count in eighths)
 
 
 @pytest.mark.parametrize("step_us", [1, 1000, 1_000_000, 86_400_000_000])

@@ -82,7 +82,7 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     judge(project, before.id, Verdict.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
     assert before.key not in {one.key for one in after.document.counterexamples}
-    assert after.refined.found.fell["known"] == 1
+    assert after.refined.counterexample_search.dropped["known"] == 1
 
 
 def test_progress_ends_with_all_bytes_and_only_for_what_is_counted(project: Workspace):

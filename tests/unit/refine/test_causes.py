@@ -8,7 +8,7 @@ import pytest
 from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.statistics import combined_p, fisher_exact
 from coreloop.proposals.advice import condition
-from coreloop.refine.causes import LEAST_CALLS, CauseSearch, find_causes
+from coreloop.refine.causes import MIN_CALLS, CauseSearch, find_causes
 from coreloop.refine.features import Feature
 
 N = 200
@@ -78,7 +78,7 @@ def test_a_second_condition_that_adds_nothing_is_not_said():
     assert len(search.causes[0].features) == 1
 
 
-@pytest.mark.parametrize(("n", "said"), [(LEAST_CALLS, True), (LEAST_CALLS - 1, False)])
+@pytest.mark.parametrize(("n", "said"), [(MIN_CALLS, True), (MIN_CALLS - 1, False)])
 def test_each_side_needs_eight_calls_of_all_days(n: int, said: bool):
     held = range(100, N, 2)
     calls = [*range(n - 2), *held[:2]]

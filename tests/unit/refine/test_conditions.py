@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.conditions import FoundConditions, find_conditions
+from coreloop.refine.conditions import ConditionSearch, find_conditions
 from logs import call, failed
 from samples import asked, sample_of, words
 
@@ -24,7 +24,7 @@ OWN = words(
 Made = Callable[[int, bool], list[Any]]
 
 
-def _found(make: Made, *, count: int = 120, own: Vocabulary = OWN, days: int = 10) -> FoundConditions:
+def _found(make: Made, *, count: int = 120, own: Vocabulary = OWN, days: int = 10) -> ConditionSearch:
     """Of requests of which every third is bad."""
     made = [asked(number, *make(number, number % 3 == 0), days=days) for number in range(count)]
     return find_conditions(sample_of(made), own)

@@ -77,7 +77,7 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
     assert one.keys() >= set(promised.split())
     assert one["id"] == "ce-2026-04-25-001"
     assert one["suggested_append"] is None
-    assert one["refused"] == "every call failed: mend the tool, or take it away"
+    assert one["refused"] == "every call failed: fix the tool or remove it"
 
 
 def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
         if key != ".counterexamples.cat_hash" and LOUD.search(f"{key}{value}")
     ]
     assert loud == []
-    assert not any(one.key in written for one in refined.found.counterexamples)
+    assert not any(one.key in written for one in refined.counterexample_search.counterexamples)
     assert {one.kind for one in document.counterexamples} == {"call", "sequence"}
     for one in document.counterexamples:
         assert (one.key, one.suggested_append, one.error_template, one.examples) == ("", None, None, ())

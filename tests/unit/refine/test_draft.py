@@ -82,9 +82,9 @@ def _sequence(*steps: Step, **changes: Any) -> Counterexample:
 
 # --- counterexamples -------------------------------------------------------------------------------
 
-SEQUENCE = "the calls of a sequence were ok: which of them to blame, records do not tell"
+SEQUENCE = "all calls of the sequence succeeded; records do not show which of them to blame"
 EXPLAINED = "a statement says when this tool fails"
-ALWAYS_FAILS = "every call failed: mend the tool, or take it away"
+ALWAYS_FAILS = "every call failed: fix the tool or remove it"
 UNKNOWN = "nothing sets its failed calls apart from the others yet"
 BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
 
@@ -353,11 +353,11 @@ def _written(refined: Refined, folder: Path, *, sanitized: bool) -> tuple[Path, 
 
 def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
-    assert {one.tool: one.line for one in refined.said.statements} == SAID
-    for one in refined.said.statements:
+    assert {one.tool: one.line for one in refined.condition_search.statements} == SAID
+    for one in refined.condition_search.statements:
         assert one.suggested_append == SuggestedAppend("lab/axes.py", one.tool, "Caveats", one.line)
         assert refuse_line(one.line) is None
-    reasons = {one.tool: one.refused for one in refined.found.counterexamples}
+    reasons = {one.tool: one.refused for one in refined.counterexample_search.counterexamples}
     assert reasons == {**dict.fromkeys(SAID, EXPLAINED), "done": SEQUENCE}
 
 
@@ -373,7 +373,7 @@ def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Pat
 
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(source: str, tmp_path: Path) -> None:
-    statements = _refine(tmp_path, on_days(_log()), source).said.statements
+    statements = _refine(tmp_path, on_days(_log()), source).condition_search.statements
     assert statements
     for one in statements:
         assert one.suggested_append is not None, one.refused
@@ -416,13 +416,13 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
-    assert len(refined.said.statements) >= 4
-    for one in refined.said.statements:
+    assert len(refined.condition_search.statements) >= 4
+    for one in refined.condition_search.statements:
         if not _is_silent(one.line):
             assert place in {"argument", "tool"}
             _is_a_plain_name_that_goes_nowhere(one)
-    assert {one.kind for one in refined.found.counterexamples} == {"call", "sequence"}
-    for counterexample in refined.found.counterexamples:
+    assert {one.kind for one in refined.counterexample_search.counterexamples} == {"call", "sequence"}
+    for counterexample in refined.counterexample_search.counterexamples:
         assert counterexample.suggested_append is None
         assert counterexample.refused in {SEQUENCE, EXPLAINED, ALWAYS_FAILS, UNKNOWN}
     published = _written(refined, tmp_path, sanitized=True)[1]
@@ -464,17 +464,17 @@ def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(
     place: str, tool: str, line: str, reason: str, tmp_path: Path
 ) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, "CANARY", n) for n, row in enumerate(_log())))
-    (one,) = (one for one in refined.said.statements if one.tool == tool)
+    (one,) = (one for one in refined.condition_search.statements if one.tool == tool)
     assert (one.line, one.suggested_append, one.refused) == (line, None, reason)
     assert CANARY in _written(refined, tmp_path, sanitized=False)[1]
 
 
 def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {one.tool for one in _refine(tmp_path, rows).said.statements}
+    assert "mail" not in {one.tool for one in _refine(tmp_path, rows).condition_search.statements}
 
 
 def test_a_remedy_whose_name_is_no_name_is_left_out(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "tool-phrase", "CANARY", n) for n, row in enumerate(_log()))
-    lines = {one.tool: one.line for one in _refine(tmp_path, rows).said.statements}
+    lines = {one.tool: one.line for one in _refine(tmp_path, rows).condition_search.statements}
     assert lines["pay"] == "- amount over 150 fails (auth)"

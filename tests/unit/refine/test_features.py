@@ -22,7 +22,7 @@ def _features(
 ) -> tuple[dict[str, Feature], Cases]:
     """Features of a tool's calls by how they are said."""
     sample = sample_of(records)
-    (found,) = [one for one in gather(sample, least_failures=0) if one.tool == tool]
+    (found,) = [one for one in gather(sample, min_failures=0) if one.tool == tool]
     cases = found.cases(sample)
     return {str(one.condition): one for one in found.features(cases, declared, sample.tools)}, cases
 
@@ -187,7 +187,7 @@ def test_the_longest_tool_that_fits_is_the_one_of_a_place(path: str, tools: set[
 
 def test_a_tool_is_gathered_once_it_failed_often_enough():
     sample = sample_of(_each(failed("a"), failed("a"), failed("b"), call("c")))
-    assert [one.tool for one in gather(sample, least_failures=2)] == ["a"]
+    assert [one.tool for one in gather(sample, min_failures=2)] == ["a"]
 
 
 def test_strata_are_categories_and_models():

@@ -23,7 +23,7 @@ from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import Window, merge
 from coreloop.proposals.counterexamples import Counterexample, Without
 from coreloop.proposals.step import Step
-from coreloop.refine.find import FoundCounterexamples, find_counterexamples
+from coreloop.refine.find import CounterexampleSearch, find_counterexamples
 from logs import call, failed, override, record, write_log
 
 ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
@@ -38,11 +38,11 @@ def _window(folder: Path, *days: Iterable[dict[str, Any]], within: Days = ALWAYS
 
 def _found(
     folder: Path, records: Iterable[dict[str, Any]], min_failures: int = 1, **choices: Any
-) -> FoundCounterexamples:
+) -> CounterexampleSearch:
     return find_counterexamples(_window(folder, records), min_failures=min_failures, **choices)
 
 
-def _of_kind(found: FoundCounterexamples, kind: str) -> list[Counterexample]:
+def _of_kind(found: CounterexampleSearch, kind: str) -> list[Counterexample]:
     return [one for one in found.counterexamples if one.kind == kind]
 
 
@@ -219,7 +219,7 @@ def test_calls_and_sequences_are_those_of_a_plain_miner(
 
 def test_nothing_gives_nothing(tmp_path: Path) -> None:
     found = _found(tmp_path, [])
-    assert (found.counterexamples, found.n_groups, sum(found.fell.values())) == ((), 0, 0)
+    assert (found.counterexamples, found.n_groups, sum(found.dropped.values())) == ((), 0, 0)
 
 
 def test_a_failing_call_says_what_was_seen(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def test_groups_with_fewer_failures_fall(least: int, tmp_path: Path) -> None:
     rows = [_calls(*[failed(name)] * n) for n, name in ((1, "a"), (2, "b"), (3, "c"))]
     found = _found(tmp_path, rows, min_failures=least)
     assert sorted(one.tool for one in found.counterexamples) == ["a", "b", "c"][least - 1 :]
-    assert (found.n_groups, found.fell["min_failures"]) == (3, least - 1)
+    assert (found.n_groups, found.dropped["min_failures"]) == (3, least - 1)
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
@@ -338,13 +338,13 @@ def test_known_keys_are_not_proposed_again(tmp_path: Path) -> None:
         assert [each.key for each in found.counterexamples] == [
             each.key for each in everything if each is not one
         ]
-        assert found.fell == {"min_failures": 0, "known": 1}
+        assert found.dropped == {"min_failures": 0, "known": 1}
 
 
 def test_a_known_group_with_too_few_failures_counts_at_the_first_gate(tmp_path: Path) -> None:
     (one,) = _found(tmp_path, [_calls(failed("a"))]).counterexamples
     found = _found(tmp_path, [_calls(failed("a"))], min_failures=2, known=frozenset({one.key}))
-    assert found.fell == {"min_failures": 1, "known": 0}
+    assert found.dropped == {"min_failures": 1, "known": 0}
 
 
 @pytest.mark.parametrize(

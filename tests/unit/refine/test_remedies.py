@@ -18,7 +18,7 @@ REFUSED = failed("refund", {"amount": 500}, "PermissionError: over the limit")
 def _remedy(*requests: list[Any], handoff: tuple[str, ...] = ()) -> str | None:
     """What is said after the calls of ``refund`` that failed, which the rule tells from the others."""
     sample = sample_of(asked(number, *calls, days=1) for number, calls in enumerate(requests))
-    (found,) = [one for one in gather(sample, least_failures=1) if one.tool == "refund"]
+    (found,) = [one for one in gather(sample, min_failures=1) if one.tool == "refund"]
     cases = found.cases(sample)
     cause = Cause((), cases.all & ~cases.good, cases.good, 0.0)
     return find_remedy(found, cause, VALUES, arguments=lambda _: ("team", "urgent"), handoff=handoff)

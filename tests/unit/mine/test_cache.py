@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from coreloop.errors import NotKeptError
+from coreloop.errors import CacheWriteError
+from coreloop.mine import cache as cache_module
 from coreloop.mine import folder as folder_module
-from coreloop.mine import shelf as shelf_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, line, record
 
@@ -90,12 +90,12 @@ class Project:
         return self.logs / name
 
     def check(self, *, check: bool = False, executor: Executor | None = None) -> None:
-        """Roll up with the shelf, compare with a fresh count, and remember what was read of each file."""
+        """Roll up with the cache, compare with a fresh count, and remember what was read of each file."""
         fresh = roll_up_folder(self.logs, self.settings)
-        with open_shelf(self.kept, self.settings, check=check) as shelf:
-            rollups = roll_up_folder(self.logs, self.settings, shelf=shelf, executor=executor)
+        with open_cache(self.kept, self.settings, check=check) as cache:
+            rollups = roll_up_folder(self.logs, self.settings, cache=cache, executor=executor)
             _same(rollups, fresh)
-            shelf.sweep(self.logs)
+            cache.sweep(self.logs)
         self.read = {one.path.name: one.n_bytes_read or 0 for one in rollups}
 
     def folders(self) -> list[Path]:
@@ -201,11 +201,11 @@ def test_a_file_that_is_gone_takes_its_rollup_along(project: Project):
 def test_a_file_that_is_removed_during_the_run_takes_its_rollup_along(project: Project):
     """As the records that `retention_days` removes."""
     more = project.write("2026-04-23.jsonl", _lines(3))
-    with open_shelf(project.kept, PLAIN) as shelf:
-        roll_up_folder(project.logs, PLAIN, shelf=shelf)
+    with open_cache(project.kept, PLAIN) as cache:
+        roll_up_folder(project.logs, PLAIN, cache=cache)
         more.unlink()
         (project.logs / "2026-04-24.jsonl").unlink()
-        shelf.sweep(project.logs)
+        cache.sweep(project.logs)
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
 
 
@@ -252,7 +252,7 @@ def test_rollups_of_other_settings_stand_beside(project: Project, other: MineSet
 
 
 def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shelf_module, "VERSION", shelf_module.VERSION + 1)
+    monkeypatch.setattr(cache_module, "VERSION", cache_module.VERSION + 1)
     project.check()
     assert 0 not in project.read.values()
 
@@ -297,8 +297,8 @@ def test_what_a_killed_run_left_is_swept(project: Project):
 
 
 def test_nothing_is_swept_while_another_run_reads(project: Project):
-    with open_shelf(project.kept, PLAIN) as reading:
-        kept = roll_up_folder(project.logs, PLAIN, shelf=reading)
+    with open_cache(project.kept, PLAIN) as reading:
+        kept = roll_up_folder(project.logs, PLAIN, cache=reading)
         project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
         project.check()
         assert kept[1].tables.groups.collect().height > 0
@@ -315,10 +315,10 @@ def test_a_large_file_is_counted_in_parts(project: Project, monkeypatch: pytest.
 
 
 def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
-    with open_shelf(None, PLAIN) as shelf:
-        rollups = roll_up_folder(project.logs, PLAIN, shelf=shelf)
+    with open_cache(None, PLAIN) as cache:
+        rollups = roll_up_folder(project.logs, PLAIN, cache=cache)
         _same(rollups, roll_up_folder(project.logs, PLAIN))
-    assert not shelf.folder.exists()
+    assert not cache.folder.exists()
 
 
 @pytest.mark.slow
@@ -332,7 +332,7 @@ def test_processes_count_as_one_does(project: Project, monkeypatch: pytest.Monke
 
 def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path):
     (tmp_path / "rollups").write_text("a file")
-    with pytest.raises(NotKeptError, match="rollups"), open_shelf(tmp_path / "rollups", PLAIN):
+    with pytest.raises(CacheWriteError, match="rollups"), open_cache(tmp_path / "rollups", PLAIN):
         pass
 
 
@@ -400,13 +400,13 @@ RUN = textwrap.dedent("""
     from pathlib import Path
     from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import MineSettings
-    from coreloop.mine.shelf import open_shelf
+    from coreloop.mine.cache import open_cache
     logs, kept = map(Path, sys.argv[1:3])
     print("ready", flush=True)
-    with open_shelf(kept, MineSettings()) as shelf:
-        rollups = roll_up_folder(logs, MineSettings(), shelf=shelf)
+    with open_cache(kept, MineSettings()) as cache:
+        rollups = roll_up_folder(logs, MineSettings(), cache=cache)
         heights = [one.tables.ids.collect().height for one in rollups]
-        shelf.sweep(logs)
+        cache.sweep(logs)
     print(sum(heights))
 """)
 
@@ -457,7 +457,7 @@ def test_a_full_disk_is_said_and_nothing_is_kept(project: Project):
     project.write("2026-04-26.jsonl", _lines(7, 50))
     process = _start(project, **_limits())
     _, error = process.communicate()
-    assert "NotKeptError" in error
+    assert "CacheWriteError" in error
     project.check()
     assert [project.read["2026-04-24.jsonl"], project.read["2026-04-26.jsonl"] > 0] == [0, True]
 
