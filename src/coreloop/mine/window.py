@@ -139,7 +139,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
         A row per category and sequence with at least one counted record: pattern, category, sequence,
         n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
         records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
-        (characters; 0.0 if unknown), is_whole (at least one record has no omitted calls), first_us, last_us
+        (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
         (microseconds since 1970).
     """
     counted = window.groups.filter(IS_COUNTED)
@@ -152,7 +152,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             n_observed=pl.col("n").sum(),
             n_success=n_success,
             avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
-            is_whole=(pl.col("shape") != 0).any(),
+            is_complete=(pl.col("shape") != 0).any(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
         )

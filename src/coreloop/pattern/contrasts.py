@@ -41,7 +41,7 @@ class Contrast:
 
     Attributes
     ----------
-    with_it, without : int
+    having, without : int
         Sets of requests: with the property, and without it.
     p_value : float
         Mantel and Haenszel's, without the held-out days; 1.0 if not tested.
@@ -58,7 +58,7 @@ class Contrast:
     advice: Advice
     cases: Cases
     requests: Sequence[SampledRequest]
-    with_it: int
+    having: int
     without: int
     p_value: float
     n_missing: int = 0
@@ -75,7 +75,7 @@ class Contrast:
         return low > 0 and mantel_haenszel_difference(self._strata(self.cases.held)) > 0
 
     def _strata(self, subset: int) -> list[TwoSides]:
-        return self.cases.sides(self.with_it & subset, self.without & subset)
+        return self.cases.sides(self.having & subset, self.without & subset)
 
     def is_part_of(self, other: "Contrast") -> bool:
         """Whether nearly all requests of each side are on the same side of the other contrast."""
@@ -85,16 +85,16 @@ class Contrast:
         )
 
     def _requests(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
-        with_it, without = (
+        having, without = (
             {(self.requests[place].file, self.requests[place].offset) for place in places_of(side)}
-            for side in (self.with_it, self.without)
+            for side in (self.having, self.without)
         )
-        return with_it, without
+        return having, without
 
     def reason(self) -> tuple[int, float, int]:
         """Sort key among similar contrasts: choices first, then properties of earlier calls."""
-        with_it = [self.requests[place] for place in places_of(self.with_it)]
-        tools = ([call.tool for call in request.calls] for request in with_it)
+        having = [self.requests[place] for place in places_of(self.having)]
+        tools = ([call.tool for call in request.calls] for request in having)
         indexes = sum(called.index(self.tool) for called in tools if self.tool in called)
         return _REASONS[self.kind], self.p_value, indexes
 
@@ -104,7 +104,7 @@ class Contrast:
         difference = mantel_haenszel_difference(self._strata(cases.all))
         low, high = newcombe_interval(self._strata(cases.all))
         sides = self._sides(cases.all)
-        compared = [self.requests[place] for place in places_of(self.with_it | self.without)]
+        compared = [self.requests[place] for place in places_of(self.having | self.without)]
         per_1000 = 1000 / len(sample.requests)
         return Statement(
             key=statement_key(self.tool, line, SECTION),
@@ -113,7 +113,7 @@ class Contrast:
             line=line,
             sides=sides,
             held=self._sides(cases.held),
-            n_questions=min(cases.n_questions(self.with_it), cases.n_questions(self.without)),
+            n_questions=min(cases.n_questions(self.having), cases.n_questions(self.without)),
             difference=difference,
             low=low,
             high=high,
@@ -127,7 +127,7 @@ class Contrast:
         )
 
     def _sides(self, subset: int) -> Sides:
-        n_ok, n = self.cases.count(self.with_it & subset)
+        n_ok, n = self.cases.count(self.having & subset)
         other_ok, other_n = self.cases.count(self.without & subset)
         return Sides(n_ok=n_ok, n=n, other_ok=other_ok, other_n=other_n)
 
@@ -159,7 +159,7 @@ def find_contrasts(sample: Sample) -> list[Contrast]:
         contrasts += _sources(tool, requests, cases, sample.tools)
     contrasts += _choices(counted, sample)
     different = {
-        (contrast.tool, contrast.with_it, contrast.without, len(contrast.requests)): contrast
+        (contrast.tool, contrast.having, contrast.without, len(contrast.requests)): contrast
         for contrast in reversed(contrasts)
         if contrast is not None
     }
@@ -192,23 +192,23 @@ def _test(
     suggestion: Advice,
     requests: Sequence[SampledRequest],
     cases: Cases,
-    with_it: int,
+    having: int,
     without: int,
     *,
     n_saved: int = 0,
 ) -> Contrast | None:
     if not suggestion.is_sound():  # a name in the log is not a plain word
         return None
-    compared = cases.comparable(with_it, without)  # strata with a single side are no evidence
-    with_it, without = with_it & compared, without & compared
-    n_missing = MIN_REQUESTS - min(with_it.bit_count(), without.bit_count())
+    compared = cases.comparable(having, without)  # strata with a single side are no evidence
+    having, without = having & compared, without & compared
+    n_missing = MIN_REQUESTS - min(having.bit_count(), without.bit_count())
     if n_missing > 0:
-        miss = Contrast(kind, tool, suggestion, cases, requests, with_it, without, 1.0, n_missing, n_saved)
+        miss = Contrast(kind, tool, suggestion, cases, requests, having, without, 1.0, n_missing, n_saved)
         return miss if n_missing <= MIN_REQUESTS - _MIN_NEAR and miss.is_better() else None
-    if not (cases.has_questions(with_it) and cases.has_questions(without)):
+    if not (cases.has_questions(having) and cases.has_questions(without)):
         return None
-    p_value = mantel_haenszel_p(cases.sides(with_it & ~cases.held, without & ~cases.held))
-    return Contrast(kind, tool, suggestion, cases, requests, with_it, without, p_value, 0, n_saved)
+    p_value = mantel_haenszel_p(cases.sides(having & ~cases.held, without & ~cases.held))
+    return Contrast(kind, tool, suggestion, cases, requests, having, without, p_value, 0, n_saved)
 
 
 def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iterator[Contrast | None]:
@@ -220,9 +220,9 @@ def _orders(tool: str, requests: Sequence[SampledRequest], cases: Cases) -> Iter
     for other, places in sorted(before.items()):
         if len(places) < _MIN_NEAR:
             continue
-        with_it = bits_of(places, cases.n)
+        having = bits_of(places, cases.n)
         suggestion = advice("first", tool=other)
-        yield _test("order", tool, suggestion, requests, cases, with_it, cases.all & ~with_it)
+        yield _test("order", tool, suggestion, requests, cases, having, cases.all & ~having)
 
 
 def _before_first(tool: str, request: SampledRequest) -> set[str]:
@@ -278,9 +278,9 @@ def _sources(
         written = written_path(path, tools)
         if written is None or written.startswith(f"{tool}()"):
             continue
-        with_it, within = bits_of(places, cases.n), bits_of(compared[name], cases.n)
+        having, within = bits_of(places, cases.n), bits_of(compared[name], cases.n)
         suggestion = advice("source", argument=name, paths=written)
-        yield _test("order", tool, suggestion, requests, cases, with_it, within & ~with_it)
+        yield _test("order", tool, suggestion, requests, cases, having, within & ~having)
 
 
 def _first_sources(tool: str, request: SampledRequest) -> dict[str, frozenset[str]]:

@@ -123,7 +123,7 @@ def find_candidates(
     sieve.rows = count_distinct(window, sieve.rows)
     unique = _at_least(gate.min_unique_questions, relaxed)
     sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
-    sieve.keep("steps_not_recorded", pl.col("is_whole"))
+    sieve.keep("steps_not_recorded", pl.col("is_complete"))
     details = _Details(window, sieve.rows)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):

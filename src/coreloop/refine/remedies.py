@@ -10,7 +10,7 @@ from coreloop.mine.statistics import fisher_exact, success_bound
 from coreloop.refine.causes import Cause
 from coreloop.refine.features import ToolCalls, pair
 
-_LEAST: Final = 8
+_MIN_CALLS: Final = 8
 _MIN_SHARE: Final = 0.5
 _SURE: Final = 0.01
 _SAME_SHARE: Final = 0.9
@@ -52,7 +52,7 @@ def find_remedy(
     for tool, n in next_tools.most_common(1):
         n_other = sum(call is not None and call.tool == tool for call in others)
         is_usual = success_bound(n, len(failed)) > _MIN_SHARE
-        if n < _LEAST or not is_usual or tool in {*handoff, tool_calls.tool}:
+        if n < _MIN_CALLS or not is_usual or tool in {*handoff, tool_calls.tool}:
             return None
         if n / len(failed) <= n_other / max(1, len(others)):
             return None
@@ -75,7 +75,7 @@ def has_worked_before(tool_calls: ToolCalls, tool: str, argument: str) -> bool:
         if call.ok and value:
             later = (after for after in request.calls[at + 1 :] if after.ok and after.tool == tool)
             n_worked += any(_value(after, argument) == value for after in later)
-    return n_worked >= _LEAST
+    return n_worked >= _MIN_CALLS
 
 
 def _value(call: SampledCall, argument: str) -> int | None:
