@@ -123,7 +123,7 @@ def _decode_fields(raw: bytes) -> dict[str, msgspec.Raw] | str:
 
 
 def _decode_python_json(raw: bytes) -> dict[str, msgspec.Raw] | str:
-    """Decode JSON that Python writes and msgspec rejects: NaN becomes null, a lone surrogate ``?``."""
+    """Decode JSON that only Python accepts: NaN and Infinity become null, a lone surrogate ``?``."""
     try:
         value = json.loads(raw.decode(), parse_constant=lambda _: None, parse_float=_finite)
         return _decode_object(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

@@ -147,16 +147,10 @@ def _counted(records: pl.DataFrame) -> pl.DataFrame:
 def _groups(groups: Sequence[tuple[Any, ...]], sequences: Sequence[_Sequence]) -> pl.DataFrame:
     """A row per group: `GROUP`, with its pattern, sequence and shape."""
     frame = _columns(groups, GROUP).with_columns(pl.col("provider").fill_null("")).with_row_index("group")
-    patterns = [
-        (
-            category,
-            number,
-            _digest(f"{category}\n{sequences[number].sequence}"),
-            sequences[number].sequence,
-            sequences[number].shape,
-        )
-        for category, number in frame.select("category", "ok_calls").unique().iter_rows()
-    ]
+    patterns = []
+    for category, number in frame.select("category", "ok_calls").unique().iter_rows():
+        sequence, shape = sequences[number].sequence, sequences[number].shape
+        patterns.append((category, number, _digest(f"{category}\n{sequence}"), sequence, shape))
     return frame.join(_columns(patterns, _OF_PATTERN), on=["category", "ok_calls"], maintain_order="left")
 
 
