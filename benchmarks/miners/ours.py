@@ -16,22 +16,22 @@ def main(logs: Path, kept: Path | None = None) -> None:
     from findings import GATE, MIN_FAILURES, of_coreloop
 
     from coreloop.days import Days
+    from coreloop.mine.cache import open_cache
     from coreloop.mine.executors import Executor
     from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import MineSettings
-    from coreloop.mine.shelf import open_shelf
     from coreloop.mine.window import merge
     from coreloop.pattern.find import find_candidates
     from coreloop.refine.find import find_counterexamples
 
     settings = MineSettings(min_chunk_len=400)
-    with open_shelf(kept, settings) as shelf:
-        rollups = roll_up_folder(logs, settings, shelf=shelf, executor=Executor(jobs=2))
+    with open_cache(kept, settings) as cache:
+        rollups = roll_up_folder(logs, settings, cache=cache, executor=Executor(jobs=2))
         window = merge(rollups, Days(date(1970, 1, 1), date(2100, 1, 1)))
         candidates = find_candidates(window, GATE).candidates
         counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).counterexamples
         n_records = window.n_records()
-        shelf.sweep(logs)
+        cache.sweep(logs)
     counts = {"records": n_records, **of_coreloop(candidates, counterexamples)}
     n_bytes_read = sum(rollup.n_bytes_read or 0 for rollup in rollups)
     for child in multiprocessing.active_children():

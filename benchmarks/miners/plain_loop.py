@@ -19,8 +19,8 @@ SELECTORS = ("axis", "sub")
 
 
 def template(text: str) -> str:
-    """`coreloop.mine.signals.template`, from anew."""
-    return signals._settled.__wrapped__(signals._without_values(text))
+    """`coreloop.mine.signals.template` without its cache."""
+    return signals._repeat_until_stable.__wrapped__(signals._without_values(text))
 
 
 @dataclass(slots=True)

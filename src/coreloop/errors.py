@@ -5,7 +5,7 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
-    ├── RollupWriteError   a rollup cannot be written; counting continues without the cache
+    ├── CacheWriteError   a rollup cannot be written; counting continues without the cache
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
@@ -62,7 +62,7 @@ class WorkspaceError(CoreloopError):
         self.path = path
 
 
-class RollupWriteError(CoreloopError):
+class CacheWriteError(CoreloopError):
     """A rollup cannot be written. Its only argument is the message, so worker processes can pickle it."""
 
 

@@ -389,7 +389,7 @@ def test_hostile_results_are_a_source_without_a_trace(loop: Loop) -> None:
     }
     drafted = [statement for statement in statements if statement["suggested_append"] is not None]
     assert [statement["refused"] for statement in statements if statement not in drafted] == [
-        "redundant: it is what analysis was called with, of which the same is said"
+        "redundant: analysis is called with the same value before, and has this line"
     ]
     assert set(loop.promote("pattern", drafted)) == {0}
     assert len(loop.github.pulls) == len(drafted)

@@ -40,11 +40,11 @@ def show_proposals(
         return
     _show_head(proposals, document)
     _show_table(document)
-    for gate, count in proposals.found.fell.items():
+    for gate, count in proposals.candidate_search.dropped.items():
         if count:
             click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
-            _show_nearest([miss for miss in proposals.found.nearest if miss.gate == gate])
-    show_nearest(proposals.said.nearest)
+            _show_nearest([miss for miss in proposals.candidate_search.nearest if miss.gate == gate])
+    show_nearest(proposals.statement_search.nearest)
     _show_rest(proposals, document)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -54,7 +54,7 @@ def _show_head(proposals: Proposals, document: CandidatesFile) -> None:
     days = proposals.days
     click.echo(
         f"{counted(proposals.n_records, 'record')} in {counted(proposals.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {counted(proposals.found.n_groups, 'pattern')}, "
+        f"{days.since} to {days.until}; {counted(proposals.candidate_search.n_groups, 'pattern')}, "
         f"{entries_counted(document, len(document.candidates), 'candidate')}"
     )
     if not proposals.n_records:
@@ -145,12 +145,12 @@ def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[
         "n_neutral": proposals.n_neutral,
         "n_files": proposals.n_files,
         "newest": proposals.newest,
-        "n_patterns": proposals.found.n_groups,
-        "fell": proposals.found.fell,
-        "nearest": proposals.found.nearest,
+        "n_patterns": proposals.candidate_search.n_groups,
+        "fell": proposals.candidate_search.dropped,
+        "nearest": proposals.candidate_search.nearest,
         **asdict(proposals.oddities),
-        "n_tests": proposals.said.n_tests,
-        "nearest_statements": proposals.said.nearest,
+        "n_tests": proposals.statement_search.n_tests,
+        "nearest_statements": proposals.statement_search.nearest,
         "statements": document.statements,
         "candidates": document.candidates,
         "notes": document.notes,

@@ -33,7 +33,7 @@ def show_refined(
     days, found = refined.days, document.counterexamples
     click.echo(
         f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
-        f"{days.since} to {days.until}; {counted(refined.found.n_groups, 'failing group')}, "
+        f"{days.since} to {days.until}; {counted(refined.counterexample_search.n_groups, 'failing group')}, "
         f"{entries_counted(document, len(found), 'counterexample')}"
     )
     show_statements(document.statements, most=MAX_SHOWN)
@@ -47,14 +47,14 @@ def show_refined(
     if document.n_folded:
         noun = counted(document.n_folded, "counterexample")
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
-    for gate, count in refined.found.fell.items():
+    for gate, count in refined.counterexample_search.dropped.items():
         if count:
             click.echo(f"  {count} not proposed: {_FELL[gate]} ({gate})")
-    for miss in refined.found.nearest:
+    for miss in refined.counterexample_search.nearest:
         figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
         click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
-    show_nearest(refined.said.nearest)
+    show_nearest(refined.condition_search.nearest)
     show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -77,12 +77,12 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "window": document.window,
         "n_records": refined.n_records,
         "n_files": refined.n_files,
-        "n_groups": refined.found.n_groups,
-        "fell": refined.found.fell,
-        "nearest": refined.found.nearest,
+        "n_groups": refined.counterexample_search.n_groups,
+        "fell": refined.counterexample_search.dropped,
+        "nearest": refined.counterexample_search.nearest,
         **asdict(refined.oddities),
-        "n_tests": refined.said.n_tests,
-        "nearest_statements": refined.said.nearest,
+        "n_tests": refined.condition_search.n_tests,
+        "nearest_statements": refined.condition_search.nearest,
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,

@@ -14,7 +14,7 @@ _DISTRIBUTED: Final = ("distributed", "fsspec")
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
     """Whether coreloop.yaml is there and can be used."""
     if setup.refused is not None:
-        todo = "correct it (docs/reference/settings.md has every key); the checks below use defaults where they must"
+        todo = "correct it (docs/reference/settings.md lists every key); until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not setup.workspace.is_configured:
         said = f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"

@@ -25,7 +25,7 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     files = log_files(folder)
     if not files:
         todo = (
-            "record requests with AuditCollector (docs/getting-started.md) or import traces "
+            "record requests with AuditCollector (docs/how-to/record.md) or import traces "
             "(dartlab-coreloop import), and check data_dir"
         )
         yield Diagnosis("records", "fault", f"nothing is recorded in {folder}", todo)

@@ -1,1 +1,1 @@
-"""What patterns and failures share: lines to columns, one file to a rollup, many rollups to a window."""
+"""Mining for patterns and failures: lines -> columns, a file -> a rollup, rollups -> a window."""

@@ -1,4 +1,4 @@
-"""The shapes of calls, by number: the same call is taken apart once and not a million times."""
+"""The shapes of calls, by number: each distinct call is analysed once, not a million times."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,16 +10,14 @@ import orjson
 from coreloop.mine.fields import CallFields
 from coreloop.records import DEFAULT_SELECTORS, selector_value, step
 
-_MOST_REMEMBERED: Final = 100_000
+_MAX_CACHED: Final = 100_000
 _LONGEST_VALUE_BYTES: Final = 400
 _NO_ARGS: Final[dict[str, msgspec.Raw]] = {}
 _Known = tuple[str | None, tuple[str, ...], dict[bytes, int]]
 
 
 class Part(NamedTuple):
-    """A shape as JSON: ``{"name", "selectors", "arg_keys"}``, as in a candidate's ``tool_pattern``; and
-    without the name.
-    """
+    """A shape as JSON, with its name as in a candidate's ``tool_pattern`` and, as ``text``, without."""
 
     name: str
     json: str
@@ -46,9 +44,9 @@ class CallShapes:
         self.parts: list[Part] = []
 
     def numbers(self, calls: Iterable[CallFields]) -> tuple[tuple[int, ...], list[tuple[int, CallFields]]]:
-        """The numbers of the calls that were ok; and each of the others with its number.
+        """The numbers of the successful calls, and each failed call with its number.
 
-        A number is that of the call's shape: its tool, selector values and argument names.
+        The number identifies the call's shape: its tool, selector values and argument names.
         """
         ok, failed = [], []
         known = self._known
@@ -66,7 +64,7 @@ class CallShapes:
             elif more:
                 values = b",".join(map(args.__getitem__, (selector, *more)))
             else:
-                values = b"" + args[selector]  # bytes() would take twice the time
+                values = b"" + args[selector]  # bytes() takes twice the time
             number = numbers.get(values)
             if number is None:
                 number = self._learn_values(call, values, numbers)
@@ -77,9 +75,9 @@ class CallShapes:
         return tuple(ok), failed
 
     def _learn(self, name: str, names: tuple[str, ...]) -> _Known:
-        """The selectors that a call with these arguments has, and room for the numbers of their values."""
+        """The selectors among these arguments, and an empty cache for the numbers of their values."""
         self._n_known += 1
-        if self._n_known > _MOST_REMEMBERED:
+        if self._n_known > _MAX_CACHED:
             self._known.clear()
             self._n_known = 1
         chosen = self._selectors.get(name, DEFAULT_SELECTORS)
@@ -90,7 +88,7 @@ class CallShapes:
     def _learn_values(self, call: CallFields, values: bytes, numbers: dict[bytes, int]) -> int:
         number = self._shape(call)
         if len(values) <= _LONGEST_VALUE_BYTES:
-            if len(numbers) >= _MOST_REMEMBERED:  # values that never recur need no memory
+            if len(numbers) >= _MAX_CACHED:  # values that never recur would fill the memory
                 numbers.clear()
             numbers[values] = number
         return number
@@ -100,11 +98,11 @@ class CallShapes:
         values = call.selected(chosen)
         selectors = {key: selector_value(value) for key, value in values.items() if value is not None}
         arg_keys = sorted(call.args) if isinstance(call.args, dict) else []
-        what = {"selectors": selectors, "arg_keys": arg_keys}
-        whole = orjson.dumps({"name": call.name, **what}).decode()
+        nameless = {"selectors": selectors, "arg_keys": arg_keys}
+        named = orjson.dumps({"name": call.name, **nameless}).decode()
         text = step(call.name, values, chosen)
-        number = self._numbers.setdefault((text, whole), len(self.steps))
+        number = self._numbers.setdefault((text, named), len(self.steps))
         if number == len(self.steps):
             self.steps.append(text)
-            self.parts.append(Part(call.name, whole, orjson.dumps(what).decode()))
+            self.parts.append(Part(call.name, named, orjson.dumps(nameless).decode()))
         return number

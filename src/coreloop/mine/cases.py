@@ -1,4 +1,4 @@
-"""Calls of one tool, or requests, as bits, so that a set of them is a whole number and counting is fast."""
+"""Sets of a tool's calls, or of requests, as integers with a bit for each, which makes counting fast."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -9,13 +9,13 @@ from typing import Final
 
 from coreloop.mine.statistics import TwoSides
 
-LEAST_DIFFERENCE: Final = 0.2
-"""Of two sides' rates: less is not worth a line."""
-LEAST_QUESTIONS: Final = 5
+MIN_DIFFERENCE: Final = 0.2
+"""Smallest difference between the rates of two sides that is worth a line."""
+MIN_QUESTIONS: Final = 5
 
 
 def bits_of(places: Iterable[int], n: int) -> int:
-    """The set of some of ``n`` places; by bytes, since a bit at a time would copy the whole number each."""
+    """The set of some of ``n`` places; filled by bytes, since setting a bit copies the whole integer."""
     octets = bytearray(n // 8 + 1)
     for place in places:
         octets[place >> 3] |= 1 << (place & 7)
@@ -31,13 +31,13 @@ class Cases:
     n : int
         How many; their places are the bits from 0.
     good : int
-        Set of those that succeeded.
+        Set of the successful cases.
     held : int
-        Set of those of the last days, which a search does not see.
+        Set of the cases of the last days, which are held out of the search.
     questions : sequence of int
-        What was asked, by place.
+        Hashes of the questions, by place.
     strata : tuple of int
-        Sets that are compared within themselves alone; together, all.
+        Disjoint sets that cover all cases; comparisons are made within each.
     """
 
     n: int
@@ -48,52 +48,52 @@ class Cases:
 
     @property
     def all(self) -> int:
-        """The set of all."""
+        """The set of all cases."""
         return (1 << self.n) - 1
 
-    def count(self, some: int) -> tuple[int, int]:
-        """How many of some succeeded, and how many they are."""
-        return (some & self.good).bit_count(), some.bit_count()
+    def count(self, subset: int) -> tuple[int, int]:
+        """Successful cases of a subset, and its size."""
+        return (subset & self.good).bit_count(), subset.bit_count()
 
-    def sides(self, some: int, others: int) -> list[TwoSides]:
-        """Both sides in each stratum."""
+    def sides(self, side: int, other: int) -> list[TwoSides]:
+        """Counts of two sides in each stratum."""
         return [
-            TwoSides(*self.count(some & stratum), *self.count(others & stratum)) for stratum in self.strata
+            TwoSides(*self.count(side & stratum), *self.count(other & stratum)) for stratum in self.strata
         ]
 
-    def in_both(self, some: int, others: int) -> int:
-        """The cases of the strata that have some of both."""
-        return reduce(or_, (stratum for stratum in self.strata if some & stratum and others & stratum), 0)
+    def comparable(self, side: int, other: int) -> int:
+        """All cases of the strata in which both sides occur."""
+        return reduce(or_, (stratum for stratum in self.strata if side & stratum and other & stratum), 0)
 
-    def n_questions(self, some: int) -> int:
-        """Different questions among some."""
-        return len({self.questions[place] for place in places_of(some)})
+    def n_questions(self, subset: int) -> int:
+        """Different questions in a subset."""
+        return len({self.questions[place] for place in places_of(subset)})
 
-    def has_questions(self, some: int, least: int = LEAST_QUESTIONS) -> bool:
-        """Whether there are so many different questions among some; most often the first few tell."""
-        found = set[int]()
-        for place in iter_places(some):
-            found.add(self.questions[place])
-            if len(found) >= least:
+    def has_questions(self, subset: int, minimum: int = MIN_QUESTIONS) -> bool:
+        """Whether a subset has at least ``minimum`` different questions; usually the first cases suffice."""
+        questions = set[int]()
+        for place in iter_places(subset):
+            questions.add(self.questions[place])
+            if len(questions) >= minimum:
                 return True
-        return len(found) >= least
+        return len(questions) >= minimum
 
 
-def places_of(some: int) -> list[int]:
+def places_of(subset: int) -> list[int]:
     """The places of a set, ascending."""
-    return list(iter_places(some))
+    return list(iter_places(subset))
 
 
-def iter_places(some: int) -> Iterator[int]:
-    """The places of a set, ascending, one after the other."""
-    octets = some.to_bytes(some.bit_length() // 8 + 1, "little")
+def iter_places(subset: int) -> Iterator[int]:
+    """Iterate over the places of a set, ascending."""
+    octets = subset.to_bytes(subset.bit_length() // 8 + 1, "little")
     for base, octet in enumerate(octets):
         if octet:
             yield from (base * 8 + bit for bit in _BITS_OF[octet])
 
 
 def stratify(keys: Iterable[Hashable]) -> tuple[int, ...]:
-    """The sets of cases that have the same key, by the keys of all cases in their order."""
+    """Group cases by key: a set for each different key; ``keys`` are in the order of the cases."""
     places: defaultdict[Hashable, list[int]] = defaultdict(list)
     for place, key in enumerate(keys):
         places[key].append(place)

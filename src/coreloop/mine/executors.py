@@ -1,4 +1,4 @@
-"""Executors that count lines: this process, a pool of processes, a Dask cluster. The tables are the same."""
+"""Executors that count lines: this process, a process pool, a Dask cluster. All give the same tables."""
 
 import os
 import signal
@@ -11,20 +11,20 @@ from typing import Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.leftovers import end_with_parent
+from coreloop.mine.cache import VERSION, pack_tables, write_packed, write_tables
 from coreloop.mine.decode import raw_lines
 from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import LogFile, map_on_cluster
 from coreloop.mine.rollup import MineSettings, count_lines
-from coreloop.mine.shelf import VERSION, pack_tables, write_packed, write_tables
 from coreloop.mine.tables import Tables
 
 _WORTH_A_PROCESS_BYTES: Final = 24 << 20
-"""Below, a process takes longer to start than to count."""
+"""For fewer bytes, a process takes longer to start than to count."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountTask:
-    """Bytes of a file to count, and the folder in which its tables go."""
+    """Bytes of a file to count, and the folder for its tables."""
 
     path: LogFile
     start: int
@@ -35,21 +35,21 @@ class CountTask:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """What counts the tasks.
+    """Where tasks are counted.
 
     Parameters
     ----------
     jobs : int, optional
-        Processes; as many as there are cores when None.
+        Processes; the number of cores by default.
     scheduler : str, optional
-        Address of a Dask scheduler, ``tcp://host:8786``, whose workers see the same records.
+        Address of a Dask scheduler, ``tcp://host:8786``, whose workers can read the same records.
     """
 
     jobs: int | None = None
     scheduler: str | None = None
 
     def run(self, tasks: Sequence[CountTask]) -> Iterator[Oddities]:
-        """Count, and yield what is odd in the lines of each task, in the tasks' order."""
+        """Count the tasks, and yield the oddities of each, in their order."""
         size = sum(task.end - task.start for task in tasks)
         jobs = min(self.jobs or _cores(), len(tasks), 1 + size // _WORTH_A_PROCESS_BYTES)
         if self.scheduler is not None and tasks:
@@ -58,19 +58,19 @@ class Executor:
 
 
 def count(task: CountTask) -> Oddities:
-    """Count one task and write its tables; what is odd in its lines."""
+    """Count a task, write its tables and return its oddities."""
     tables, oddities = _count(task)
     write_tables(tables, task.out)
     return oddities
 
 
 def count_packed(task: CountTask, *, version: int) -> tuple[dict[str, bytes], Oddities]:
-    """Count one task; its packed tables, and what is odd in its lines.
+    """Count a task and return its packed tables and its oddities.
 
-    A task is at most 64 MB of log and its tables 3 % of that, so a worker needs to see nothing but the log.
+    A task is at most 64 MB of log and its tables 3 % of that, so they are returned: a worker needs no folder.
     """
     if version != VERSION:
-        raise ImportError(f"it counts by version {VERSION} of mining, not {version}")
+        raise ImportError(f"it has version {VERSION} of mining, not {version}")
     tables, oddities = _count(task)
     return pack_tables(tables), oddities
 
@@ -80,44 +80,42 @@ def _count(task: CountTask) -> tuple[Tables, Oddities]:
 
 
 def _in_processes(tasks: Sequence[CountTask], jobs: int) -> Iterator[Oddities]:
-    # Not fork: after any query of polars a forked child hangs.
+    # Not fork: after a polars query, a forked child hangs.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     with _one_thread_each():
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker)
-        left = len(tasks)
+        n_left = len(tasks)
         try:
-            with _ctrl_c_held():
+            with _ctrl_c_blocked():
                 counted = pool.map(count, tasks)  # starts the processes
             for oddities in counted:
-                left -= 1
+                n_left -= 1
                 yield oddities
         except BrokenProcessPool as error:
-            what = "a process that counted it was ended from outside; try --jobs 1"
-            raise WorkspaceError(what, path=f"{tasks[0].path.parent}") from error
+            message = "a process that counted it was killed; try --jobs 1"
+            raise WorkspaceError(message, path=f"{tasks[0].path.parent}") from error
         finally:
-            pool.shutdown(
-                wait=left > 0, cancel_futures=True
-            )  # those that are done may end while others go on
+            pool.shutdown(wait=n_left > 0, cancel_futures=True)  # idle processes may end on their own
 
 
 def _on_cluster(tasks: Sequence[CountTask], address: str) -> Iterator[Oddities]:
-    """Write tables as they are done, one task's at a time: the others' wait where they were counted."""
+    """Write each task's tables when they arrive; until then they wait on their worker."""
     done: dict[int, Oddities] = {}
     awaited = 0
-    for place, (packed, oddities) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
-        write_packed(packed, tasks[place].out)
-        done[place] = oddities
+    for index, (packed, oddities) in map_on_cluster(partial(count_packed, version=VERSION), tasks, address):
+        write_packed(packed, tasks[index].out)
+        done[index] = oddities
         while awaited in done:
             yield done.pop(awaited)
             awaited += 1
 
 
 @contextmanager
-def _ctrl_c_held() -> Iterator[None]:
-    """A process that is started here gets Ctrl-C once it can end without a traceback."""
+def _ctrl_c_blocked() -> Iterator[None]:
+    """Block Ctrl-C in processes started here until they can end without a traceback."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -141,7 +139,7 @@ def _end_at_ctrl_c() -> None:
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """The processes are the threads; polars reads its limit when it is imported."""
+    """Limit polars to one thread in processes started here; it reads the limit when it is imported."""
     name = "POLARS_MAX_THREADS"
     before = os.environ.get(name)
     os.environ[name] = "1"

@@ -1,4 +1,4 @@
-"""What mining reads of a record and of its calls, as msgspec decodes a line that is as it should be."""
+"""The fields of a record and of its calls that mining reads, as msgspec decodes a well-formed line."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class CallFields(msgspec.Struct, gc=False):
-    """A tool call; only the selectors among the argument values are decoded, later."""
+    """A tool call; of the argument values, only selectors are decoded, on demand."""
 
     name: str
     args: dict[str, msgspec.Raw] | list[msgspec.Raw] | str | int | float | None = None
@@ -34,13 +34,13 @@ class OverrideFields(msgspec.Struct, gc=False):
 
 
 class JudgmentFields(msgspec.Struct, gc=False):
-    """A verdict that stands in the record itself."""
+    """A verdict in the record itself."""
 
     verdict: str | None = None
 
 
 class CountedFields(msgspec.Struct, gc=False, kw_only=True):
-    """What is read of a record of version 1 or 2, in the order of its fields, which saves looking for them.
+    """Fields of a record of version 1 or 2, in the order of the file, which is faster to decode.
 
     All but the time may be absent.
     """
@@ -84,9 +84,9 @@ class _NoVerdict(JudgmentFields, gc=False):
 
 
 class PlainRecord(CountedFields, gc=False, kw_only=True):
-    """A record as the collector writes nearly all: just its error, calls and length of answer speak of it.
+    """The usual record: its outcome depends only on its error, its calls and the length of its answer.
 
-    So few types to tell apart take half the time. All that is read as one is read by `decode_line` alike.
+    Fewer types decode in half the time. `decode_line` reads the same fields from the same line.
     """
 
     schema_version: Literal[1, 2] = 1

@@ -1,4 +1,4 @@
-"""A folder of day files -> their rollups: those that are kept, and those that must be counted."""
+"""A folder of day files -> their rollups, from the cache or counted."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.errors import WorkspaceError
+from coreloop.mine.cache import CachedRollup, RollupCache, read_tables, write_tables
 from coreloop.mine.decode import raw_lines
 from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.oddities import Oddities
 from coreloop.mine.remote import Address, Folder, LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, MineSettings, Rollup, roll_up
-from coreloop.mine.shelf import KeptRollup, Shelf, read_tables, write_tables
-from coreloop.mine.source import LogSource, cut, look_at
-from coreloop.mine.tables import merged
+from coreloop.mine.source import LogSource, read_source, split_at_lines
+from coreloop.mine.tables import merge_tables
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
 _CHUNK_BYTES: Final = 64 << 20
@@ -25,7 +25,7 @@ def roll_up_folder(
     folder: Folder,
     settings: MineSettings,
     *,
-    shelf: Shelf | None = None,
+    cache: RollupCache | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Rollup]:
@@ -36,14 +36,14 @@ def roll_up_folder(
     folder : Path or Address
         Day files.
     settings : MineSettings
-        What counts as what.
-    shelf : Shelf, optional
-        Opened with the same settings. What is on it is not counted again, what is counted goes on it.
-        Without one all is counted in memory, by this process.
+        Decides how records count.
+    cache : RollupCache, optional
+        Opened with the same settings. Cached rollups are reused, new rollups are added. Without a cache this
+        process counts everything in memory.
     executor : Executor, optional
-        Counts what must be counted; processes of this machine by default.
+        Counts the files that are not cached; processes of this machine by default.
     progress : callable, optional
-        Called with the bytes counted so far and the bytes to count, where a shelf is used.
+        Called with the bytes counted so far and the bytes to count, where a cache is used.
 
     Raises
     ------
@@ -52,16 +52,16 @@ def roll_up_folder(
     """
     paths = day_files(folder)
     try:
-        if shelf is None:
+        if cache is None:
             return [_in_memory(path, settings) for path in paths]
-        return _with_shelf(paths, settings, shelf, executor or Executor(), progress)
+        return _with_cache(paths, settings, cache, executor or Executor(), progress)
     except OSError as error:
         path = error.filename if isinstance(error.filename, str) else f"{folder}"
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
 
 
 def day_files(folder: Folder) -> Sequence[LogFile]:
-    """Every ``*.jsonl`` in the order of the names; a folder of that name is none, a pipe is refused."""
+    """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
     try:
         return folder.files() if isinstance(folder, Address) else _files_of(folder)
     except OSError as error:
@@ -75,49 +75,49 @@ def _files_of(folder: Path) -> list[Path]:
             path=folder,
         )
     paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
-    odd = next((path for path in paths if path.exists() and not path.is_file()), None)
-    if odd is not None:  # a pipe would be waited for without end
-        raise WorkspaceError("is no regular file; move it away", path=odd)
+    special = next((path for path in paths if path.exists() and not path.is_file()), None)
+    if special is not None:  # reading a pipe would block forever
+        raise WorkspaceError("is not a regular file; move it to another folder", path=special)
     return paths
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a file's rollup comes about: what is kept of its beginning, and what must be counted."""
+    """How to make a file's rollup: the cached rollup of its beginning, and the rest to count."""
 
     path: LogFile
     source: LogSource
-    begun: KeptRollup | None
+    beginning: CachedRollup | None
     tasks: Sequence[CountTask]
 
 
-def _with_shelf(
+def _with_cache(
     paths: Sequence[LogFile],
     settings: MineSettings,
-    shelf: Shelf,
+    cache: RollupCache,
     executor: Executor,
     progress: Callable[[int, int], None] | None,
 ) -> list[Rollup]:
-    sources = dict(zip(paths, map_files(look_at, paths, paths), strict=True))
-    kept = shelf.find(sources)
-    rollups = {path: _rollup(path, one, None) for path, one in kept.items()}
-    with shelf.scratch() as scratch:
+    sources = dict(zip(paths, map_files(read_source, paths, paths), strict=True))
+    unchanged = cache.find(sources)
+    rollups = {path: _rollup(path, cached, None) for path, cached in unchanged.items()}
+    with cache.scratch() as scratch:
         plans = [
-            _plan(path, source, settings, shelf, scratch)
+            _plan(path, source, settings, cache, scratch)
             for path, source in sources.items()
-            if path not in kept
+            if path not in unchanged
         ]
         tasks = [task for plan in plans for task in plan.tasks]
-        counted = _watched(executor.run(tasks), tasks, progress)
+        counted = _with_progress(executor.run(tasks), tasks, progress)
         for plan in plans:
-            rollups[plan.path] = _finish(plan, counted, shelf, scratch)
+            rollups[plan.path] = _finish(plan, counted, cache, scratch)
     return [rollups[path] for path in paths]
 
 
-def _watched(
+def _with_progress(
     counted: Iterator[Oddities], tasks: Sequence[CountTask], progress: Callable[[int, int], None] | None
 ) -> Iterator[Oddities]:
-    """The tasks' results, with word of each that is done."""
+    """Pass the tasks' results on, and report the progress after each."""
     total = sum(task.end - task.start for task in tasks)
     done = 0
     for task, oddities in zip(tasks, counted, strict=True):
@@ -127,44 +127,46 @@ def _watched(
         yield oddities
 
 
-def _plan(path: LogFile, source: LogSource, settings: MineSettings, shelf: Shelf, scratch: Path) -> _Plan:
-    begun = shelf.find_beginning(path, source)
-    start = begun.facts.source.size if begun else 0
+def _plan(
+    path: LogFile, source: LogSource, settings: MineSettings, cache: RollupCache, scratch: Path
+) -> _Plan:
+    beginning = cache.find_beginning(path, source)
+    start = beginning.facts.source.size if beginning else 0
     tasks = [
         CountTask(path, first, last, settings, scratch / f"{path.stem[:40]}-{first}")
-        for first, last in cut(path, start, source.size, chunk_bytes=_CHUNK_BYTES)
+        for first, last in split_at_lines(path, start, source.size, chunk_bytes=_CHUNK_BYTES)
     ]
-    return _Plan(path, source, begun, tasks)
+    return _Plan(path, source, beginning, tasks)
 
 
-def _finish(plan: _Plan, counted: Iterator[Oddities], shelf: Shelf, scratch: Path) -> Rollup:
+def _finish(plan: _Plan, counted: Iterator[Oddities], cache: RollupCache, scratch: Path) -> Rollup:
     oddities = Oddities()
-    if plan.begun is not None:
-        oddities.add(plan.begun.facts.oddities)
+    if plan.beginning is not None:
+        oddities.add(plan.beginning.facts.oddities)
     for _ in plan.tasks:
         oddities.add(next(counted))
     parts = [read_tables(task.out) for task in plan.tasks]
     written = plan.tasks[0].out
-    if plan.begun is not None or len(parts) > 1:
-        before = [plan.begun.tables()] if plan.begun else []
+    if plan.beginning is not None or len(parts) > 1:
+        before = [plan.beginning.tables()] if plan.beginning else []
         written = scratch / f"{plan.path.stem[:40]}-whole"
-        write_tables(merged([*before, *parts]), written)
-    kept = shelf.add(plan.path, plan.source, written, oddities)
-    return _rollup(plan.path, kept, plan.tasks[-1].end - plan.tasks[0].start)
+        write_tables(merge_tables([*before, *parts]), written)
+    cached = cache.add(plan.path, plan.source, written, oddities)
+    return _rollup(plan.path, cached, plan.tasks[-1].end - plan.tasks[0].start)
 
 
-def _rollup(path: LogFile, kept: KeptRollup, n_bytes_read: int | None) -> Rollup:
-    facts = kept.facts
-    return Rollup(path, kept.tables(), facts.oddities, facts.days, n_bytes_read)
+def _rollup(path: LogFile, cached: CachedRollup, n_bytes_read: int | None) -> Rollup:
+    facts = cached.facts
+    return Rollup(path, cached.tables(), facts.oddities, facts.days, n_bytes_read)
 
 
 def _in_memory(path: LogFile, settings: MineSettings) -> Rollup:
-    size = look_at(path).size
+    size = read_source(path).size
     return roll_up(raw_lines(path, end=size), settings, path=path, n_bytes=size)
 
 
 def newest_day(rollups: Iterable[Rollup]) -> date | None:
-    """UTC day of the newest record; None when there is none."""
+    """UTC day of the newest record, or None without records."""
     newest = max((day for rollup in rollups for day in rollup.days), default=None)
     return EPOCH_DAY + timedelta(days=newest) if newest is not None else None
 
@@ -172,7 +174,7 @@ def newest_day(rollups: Iterable[Rollup]) -> date | None:
 def expired(rollups: Iterable[Rollup], *, before: date) -> list[Path]:
     """Day files (``YYYY-MM-DD.jsonl``) whose newest record is older than a day.
 
-    One without a readable record, or with records of a newer version, or at an address, is never among them.
+    Never includes remote files and files with no readable record or with records of a newer version.
     """
     limit = (before - EPOCH_DAY).days
     return [

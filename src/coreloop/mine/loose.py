@@ -1,6 +1,6 @@
-"""A line that is a JSON object, but not quite a record: each field as what it plainly says, or as absent.
+"""Lenient reading of a JSON object that is not a well-formed record: fields are converted, or read as absent.
 
-Only what `coreloop.mine.fields` refuses is read here, so nothing in it needs to be fast.
+Only for lines that do not decode into `coreloop.mine.fields`, so nothing in this module needs to be fast.
 """
 
 import json
@@ -23,13 +23,13 @@ NO_TS: Final = "ts is missing"
 NO_TIME: Final = "ts is no valid time"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
-_Found = TypeVar("_Found")
+_Converted = TypeVar("_Converted")
 _Raws = Mapping[str, msgspec.Raw]
 _NUMBER: Final = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _SINCE_EPOCH: Final = re.compile(r"\d{9,}(?:\.\d+)?", re.ASCII)  # eight digits are a day: 20260425
-_LEAST_S: Final = 1e8  # March 1973: a smaller number is a counter, or nothing
-_LEAST_MS: Final = 1e11
-_BEHIND_MS: Final = 2.6e14  # later than the year 9999
+_MIN_S: Final = 1e8  # March 1973: a smaller number is no time
+_MIN_MS: Final = 1e11
+_END_MS: Final = 2.6e14  # later than the year 9999
 _WORDS: Final[Mapping[object, bool]] = {
     **dict.fromkeys((1, "1", "true", "yes", "ok", "success", "succeeded"), True),
     **dict.fromkeys((0, "0", "false", "no", "error", "failure", "failed"), False),
@@ -45,7 +45,7 @@ _REFUSED: Final = (msgspec.DecodeError, RecursionError)
 
 
 class LooseRecord(msgspec.Struct):
-    """A record, when it ended, and the names of its fields that had to be read as absent."""
+    """A record, its time, and the names of its fields that were read as absent."""
 
     fields: RecordFields
     at: datetime
@@ -53,7 +53,7 @@ class LooseRecord(msgspec.Struct):
 
 
 def read_loosely(raw: bytes) -> LooseRecord | str:
-    """Read a line as far as it can be read, or say why it cannot be.
+    """Read as much of a line as possible, or give the reason to skip it.
 
     Parameters
     ----------
@@ -63,31 +63,30 @@ def read_loosely(raw: bytes) -> LooseRecord | str:
     Returns
     -------
     LooseRecord or str
-        The reasons are those of `coreloop.mine.decode.decode_line`, but for ``replay``.
+        The reasons are those of `coreloop.mine.decode.decode_line`, except ``replay``.
     """
     try:
-        raws = _object(raw)
+        raws = _decode_fields(raw)
         return raws if isinstance(raws, str) else _record(raws)
     except UnicodeDecodeError:
         return NOT_UTF8
 
 
-_MOST_VERSION: Final = 20
+_MAX_VERSION: Final = 20
 
 
-def newer(version: float) -> str:
-    """Why a line of a newer version is skipped: its fields may mean something else.
+def newer_version(version: float) -> str:
+    """The reason to skip a line of a newer version, whose fields may have another meaning.
 
-    Each reason is counted and placed, so a log cannot make many: of the versions that nobody will write for
-    long, there is one.
+    All implausible versions share one reason, so that a log cannot create reasons without limit.
     """
-    known = version <= _MOST_VERSION and version == int(version)
+    known = version <= _MAX_VERSION and version == int(version)
     named = f"{version:.0f}" if known else "of no known kind"
     return f"schema version {named} is newer than {SCHEMA_VERSION}: upgrade coreloop"
 
 
 def time_of(value: object) -> datetime | None:
-    """A time in any form of ISO 8601, or in seconds or milliseconds since 1970; one without a zone is UTC."""
+    """A time in ISO 8601, or in seconds or milliseconds since 1970; UTC if it has no zone."""
     if isinstance(value, str):
         text = value.strip()
         return _since_epoch(float(text)) if _SINCE_EPOCH.fullmatch(text) else _iso_time(text)
@@ -95,16 +94,16 @@ def time_of(value: object) -> datetime | None:
 
 
 def _since_epoch(number: float) -> datetime | None:
-    if not _LEAST_S <= number < _BEHIND_MS:
+    if not _MIN_S <= number < _END_MS:
         return None
-    passed = timedelta(seconds=number) if number < _LEAST_MS else timedelta(milliseconds=number)
+    passed = timedelta(seconds=number) if number < _MIN_MS else timedelta(milliseconds=number)
     with suppress(OverflowError):
         return EPOCH + passed
     return None
 
 
 def _iso_time(text: str) -> datetime | None:
-    with suppress(msgspec.ValidationError):  # to the same microsecond as a plain record's
+    with suppress(msgspec.ValidationError):  # same rounding as for a plain record
         exact: datetime = msgspec.convert(text, Moment)
         return exact
     try:
@@ -114,17 +113,17 @@ def _iso_time(text: str) -> datetime | None:
         return None
 
 
-def _object(raw: bytes) -> dict[str, msgspec.Raw] | str:
+def _decode_fields(raw: bytes) -> dict[str, msgspec.Raw] | str:
     try:
         return _decode_object(raw)
     except msgspec.ValidationError:
         return NO_RECORD
     except _REFUSED:
-        return _respelled(raw)
+        return _decode_python_json(raw)
 
 
-def _respelled(raw: bytes) -> dict[str, msgspec.Raw] | str:
-    """What Python writes and msgspec refuses: NaN and Infinity become null, half a surrogate pair ``?``."""
+def _decode_python_json(raw: bytes) -> dict[str, msgspec.Raw] | str:
+    """Decode JSON that only Python accepts: NaN and Infinity become null, a lone surrogate ``?``."""
     try:
         value = json.loads(raw.decode(), parse_constant=lambda _: None, parse_float=_finite)
         return _decode_object(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
@@ -143,7 +142,7 @@ def _record(raws: _Raws) -> LooseRecord | str:
     read = _Reader(raws)
     version = read.get("schema_version", _number)
     if version is not None and version > SCHEMA_VERSION:
-        return newer(version)
+        return newer_version(version)
     ts = read.value("ts")
     moment = time_of(ts)
     if moment is None:
@@ -160,11 +159,11 @@ def _record(raws: _Raws) -> LooseRecord | str:
         tool_sequence_hash=read.get("tool_sequence_hash", _text),
         override_calls=_overrides(read),
         chunk_len=read.get("chunk_len", _number),
-        error=read.get("error", _anything),
-        violation=read.get("violation", _anything),
+        error=read.get("error", _unchanged),
+        violation=read.get("violation", _unchanged),
         judgment=_judgment(read),
         session_hash=read.get("session_hash", _text),
-        tool_calls_omitted=read.get("tool_calls_omitted", _whole),
+        tool_calls_omitted=read.get("tool_calls_omitted", _integer),
         omitted_failure=read.get("omitted_failure", _yes_or_no),
         omitted_error=read.get("omitted_error", _text),
         origin=read.get("origin", _text),
@@ -173,7 +172,7 @@ def _record(raws: _Raws) -> LooseRecord | str:
 
 
 class _Reader:
-    """The fields of an object; ``absent`` are the names of those that hold something unusable."""
+    """The fields of an object; ``absent`` collects the names of the fields with an unusable value."""
 
     def __init__(self, raws: _Raws, absent: dict[str, None] | None = None) -> None:
         self._raws = raws
@@ -183,7 +182,7 @@ class _Reader:
         return self._raws.get(name, _NULL)
 
     def value(self, name: str) -> Any:
-        """The value as JSON has it; None if absent, null or unusable."""
+        """The decoded value, or None if absent, null or unusable."""
         try:
             return _value(self.raw(name))
         except (ValueError, *_REFUSED) as error:
@@ -192,18 +191,18 @@ class _Reader:
             self.absent[name] = None
             return None
 
-    def get(self, name: str, as_what: Callable[[Any], _Found | None]) -> _Found | None:
-        """The value as what is wanted; null and what is empty are absent, and nothing odd."""
+    def get(self, name: str, convert: Callable[[Any], _Converted | None]) -> _Converted | None:
+        """The converted value; null and empty values are absent, but not unusable."""
         value = self.value(name)
-        if value is None or value in ([], {}) or (value == "" and as_what is not _text):
+        if value is None or value in ([], {}) or (value == "" and convert is not _text):
             return None
-        found = as_what(value)
-        if found is None:
+        converted = convert(value)
+        if converted is None:
             self.absent[name] = None
-        return found
+        return converted
 
     def items(self, name: str) -> list[msgspec.Raw] | None:
-        """The items of a list, or a lone object or text as the only item; None for anything else."""
+        """The items of a list, or a single object or text as the only item, or None."""
         raw = self.raw(name)
         with suppress(msgspec.ValidationError):
             return _decode_array(raw)
@@ -216,7 +215,7 @@ class _Reader:
 
 
 def _value(raw: msgspec.Raw) -> Any:
-    """Any JSON; a whole number beyond 64 bits, which msgspec refuses, too."""
+    """Decode any JSON, including integers beyond 64 bits, which msgspec rejects."""
     try:
         return msgspec.json.decode(raw)
     except msgspec.ValidationError:
@@ -235,13 +234,13 @@ def _calls(read: _Reader) -> list[CallFields | str] | None:
 
 def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
     with suppress(*_REFUSED):
-        sound: CallFields | str = _decode_call(raw)
-        return sound
+        well_formed: CallFields | str = _decode_call(raw)
+        return well_formed
     raws = _object_or_none(raw)
     if raws is None:
         return None
-    found: dict[str, None] = {}
-    read = _Reader(raws, found)
+    absent_in_call: dict[str, None] = {}
+    read = _Reader(raws, absent_in_call)
     name = read.get("name", _text)
     if name is None:
         return None
@@ -249,12 +248,12 @@ def _call(raw: msgspec.Raw, absent: dict[str, None]) -> CallFields | str | None:
         name,
         args=_args(read),
         ok=read.get("ok", _yes_or_no),
-        error=read.get("error", _anything),
+        error=read.get("error", _unchanged),
         duration_ms=read.get("duration_ms", _number),
         overrides_used=read.get("overrides_used", _names),
         extreme_flags=read.get("extreme_flags", _flags),
     )
-    absent.update(found)
+    absent.update(absent_in_call)
     return call
 
 
@@ -267,17 +266,17 @@ def _args(read: _Reader) -> Any:
 
 
 def _overrides(read: _Reader) -> list[OverrideFields] | None:
-    """Every override that is an object; of one without a tool it counts whether it succeeded."""
-    found = []
+    """Every override that is an object, even without a tool."""
+    overrides = []
     for item in read.items("override_calls") or ():
         raws = _object_or_none(item)
         if raws is None:
             read.absent["override_calls entry"] = None
             continue
-        one = _Reader(raws, read.absent)
-        succeeded = one.get("succeeded", _yes_or_no)
-        found.append(OverrideFields(one.get("tool", _text) or "", succeeded is not False))
-    return found
+        override = _Reader(raws, read.absent)
+        succeeded = override.get("succeeded", _yes_or_no)
+        overrides.append(OverrideFields(override.get("tool", _text) or "", succeeded is not False))
+    return overrides
 
 
 def _judgment(read: _Reader) -> JudgmentFields | None:
@@ -296,7 +295,7 @@ def _object_or_none(raw: msgspec.Raw) -> dict[str, msgspec.Raw] | None:
     return None
 
 
-def _anything(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -307,13 +306,13 @@ def _text(value: Any) -> str | None:
     if isinstance(value, str | int | float):
         return str(value)
     parts = value if isinstance(value, list) else [value]
-    said = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    texts = [text for text in said if isinstance(text, str)]
+    contents = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    texts = [text for text in contents if isinstance(text, str)]
     return "\n".join(texts) if texts else None
 
 
 def _number(value: Any) -> float | None:
-    """A number, or a text that is one: ``"18"``."""
+    """A number, also written as text: ``"18"``."""
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -323,20 +322,20 @@ def _number(value: Any) -> float | None:
     return None
 
 
-def _whole(value: Any) -> int | None:
+def _integer(value: Any) -> int | None:
     number = _number(value)
     return int(number) if number is not None and number.is_integer() else None
 
 
 def _yes_or_no(value: Any) -> bool | None:
-    """``true``, ``1``, ``"yes"`` and their like."""
+    """A boolean, also written as ``1`` or ``"yes"``; see `_WORDS`."""
     if isinstance(value, bool):
         return value
     return _WORDS.get(value.strip().lower() if isinstance(value, str) else _number(value))
 
 
 def _names(value: Any) -> list[str] | None:
-    """An object's keys, a list's items, a lone text; ``true`` says that there is one."""
+    """The keys of an object, the items of a list, a single text; ``true`` stands for an unnamed item."""
     if isinstance(value, dict):
         return list(value)
     if isinstance(value, list):
@@ -347,7 +346,7 @@ def _names(value: Any) -> list[str] | None:
 
 
 def _flags(value: Any) -> list[str] | None:
-    """`_names`, but for the keys that an object sets to false or null: flags that were not raised."""
+    """`_names` without the keys that an object sets to false or null: flags that were not raised."""
     if isinstance(value, dict):
         return [name for name, raised in value.items() if raised is not None and raised is not False]
     return _names(value)

@@ -1,6 +1,6 @@
-"""What is odd in the records: lines that were skipped, fields that were read as absent, and where it began.
+"""Oddities of records: lines that were skipped, fields that were read as absent, and the first place of each.
 
-First of one file, by byte offset; then of a whole log, with places that a person can look up.
+`Oddities` of a file have byte offsets; `LogOddities` of a log have places that a person can look up.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,20 +13,20 @@ import msgspec
 
 from coreloop.mine.remote import LogFile
 
-_MOST_BYTES: Final = 1 << 30
-"""Lines are counted up to here, at about a second; behind, a place is told by its byte."""
+_MAX_BYTES: Final = 1 << 30
+"""Up to this offset (about a second of counting) a place is given as a line, after it as a byte."""
 _AT_ONCE: Final = 1 << 20
 
 
 class Oddity(msgspec.Struct, frozen=True):
-    """How many lines of a file are odd in one way, and the byte offset of the first."""
+    """How many lines of a file share an oddity, and the byte offset of the first."""
 
     n: int
     offset: int
 
 
 class Oddities(msgspec.Struct):
-    """What is odd in a file: skipped lines by reason, and records by the field that was read as absent."""
+    """Oddities of a file: skipped lines by reason, and records by the field that was read as absent."""
 
     skipped: dict[str, Oddity] = {}
     absent: dict[str, Oddity] = {}
@@ -36,20 +36,20 @@ class Oddities(msgspec.Struct):
         _add(self.skipped, reason, Oddity(1, offset))
 
     def read_as_absent(self, names: Iterable[str], offset: int) -> None:
-        """Count a record once for each of its fields that holds something unusable."""
+        """Count a record for each of its fields with an unusable value."""
         for name in names:
             _add(self.absent, name, Oddity(1, offset))
 
     def add(self, other: "Oddities") -> None:
-        """Take in what is odd in another part of the same file."""
+        """Add the oddities of another part of the same file."""
         for mine, others in ((self.skipped, other.skipped), (self.absent, other.absent)):
-            for what, oddity in others.items():
-                _add(mine, what, oddity)
+            for kind, oddity in others.items():
+                _add(mine, kind, oddity)
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """How many records have an unusable field, and where the first is."""
+    """How many records have an unusable value in a field, and the first of them."""
 
     n: int
     first: str
@@ -57,16 +57,16 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class LogOddities:
-    """What is odd in a whole log.
+    """Oddities of a log.
 
     Attributes
     ----------
     skipped : mapping of str to int
         Lines that are not mined, by reason.
     skipped_first : mapping of str to str
-        By reason: where the first is, ``2026-04-25.jsonl line 12``.
+        The first place by reason, such as ``2026-04-25.jsonl line 12``.
     read_as_absent : mapping of str to Absent
-        Records by the field that holds something unusable.
+        Records by the field with an unusable value.
     """
 
     skipped: Mapping[str, int] = field(default_factory=dict)
@@ -75,14 +75,14 @@ class LogOddities:
 
 
 def find_oddities(files: Iterable[tuple[LogFile, Oddities]]) -> LogOddities:
-    """Put the oddities of files together; the first place is in the first file, which is read up to there."""
+    """Combine the oddities of files; the first file with an oddity gives its first place."""
     skipped: dict[str, tuple[LogFile, Oddity]] = {}
     absent: dict[str, tuple[LogFile, Oddity]] = {}
-    for path, odd in files:
-        for whole, of_file in ((skipped, odd.skipped), (absent, odd.absent)):
-            for what, oddity in of_file.items():
-                first, before = whole.get(what, (path, Oddity(0, oddity.offset)))
-                whole[what] = first, Oddity(before.n + oddity.n, before.offset)
+    for path, oddities in files:
+        for total, of_file in ((skipped, oddities.skipped), (absent, oddities.absent)):
+            for kind, oddity in of_file.items():
+                first, before = total.get(kind, (path, Oddity(0, oddity.offset)))
+                total[kind] = first, Oddity(before.n + oddity.n, before.offset)
     return LogOddities(
         {reason: oddity.n for reason, (_, oddity) in skipped.items()},
         {reason: place_of(path, oddity.offset) for reason, (path, oddity) in skipped.items()},
@@ -94,8 +94,8 @@ def find_oddities(files: Iterable[tuple[LogFile, Oddities]]) -> LogOddities:
 
 
 def place_of(path: LogFile, offset: int) -> str:
-    """``2026-04-25.jsonl line 12``; at an address, or far into a file, ``2026-04-25.jsonl byte 5,120``."""
-    if isinstance(path, Path) and offset < _MOST_BYTES:
+    """``2026-04-25.jsonl line 12``; with ``byte 5,120`` for a remote file or a large offset."""
+    if isinstance(path, Path) and offset < _MAX_BYTES:
         with suppress(OSError):
             return f"{path.name} line {_newlines(path, offset) + 1:,}"
     return f"{path.name} byte {offset:,}"
@@ -109,8 +109,8 @@ def _newlines(path: Path, end: int) -> int:
     return count
 
 
-def _add(oddities: dict[str, Oddity], what: str, oddity: Oddity) -> None:
-    before = oddities.get(what)
+def _add(oddities: dict[str, Oddity], kind: str, oddity: Oddity) -> None:
+    before = oddities.get(kind)
     if before is not None:
         oddity = Oddity(before.n + oddity.n, min(before.offset, oddity.offset))
-    oddities[what] = oddity
+    oddities[kind] = oddity

@@ -1,4 +1,4 @@
-"""What a record says about its pattern: success, failure, or nothing."""
+"""The outcome of a record: success, failure or neutral."""
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
@@ -9,7 +9,7 @@ from coreloop.mine.fields import CallFields, CountedFields, PlainRecord
 from coreloop.records import has_uncleared_flag
 
 LOW_CHUNK_LEN: Final = 200
-"""Where a least length is set, no answer of so many characters is a failure for its length alone."""
+"""With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone."""
 
 
 class RequestOutcome(IntEnum):
@@ -35,31 +35,31 @@ def outcome(
     min_chunk_len: int | None,
     verdict: str | None = None,
 ) -> RequestOutcome:
-    """Weigh a whole record.
+    """Decide the outcome of a record.
 
     Parameters
     ----------
     fields : CountedFields
-        A human's verdict in it outweighs the rest: V and C fail, P and T pass.
+        A human's verdict in it overrides everything else: V and C fail, P and T succeed.
     calls : sequence of CallFields
         In the order in which they happened.
     min_chunk_len : int or None
-        An answer of this many characters is whole. One below ``min(200, min_chunk_len)`` fails, in between
-        it counts neither way. Where it is None, an empty answer fails and any other is whole. An answer of
-        unknown length is weighed by the other signs alone.
+        An answer of at least this many characters is complete. Below ``min(200, min_chunk_len)`` it fails,
+        in between it is neutral. If None, an empty answer fails and any other is complete. An answer of
+        unknown length does not affect the outcome.
     verdict : str, optional
-        One that was given later; outweighs the one in the record.
+        A later verdict; overrides a verdict in the record.
 
     Returns
     -------
     RequestOutcome
-        A failed call is no failure of the record when the agent recovered; ending on one is. What failed
-        only for a transient reason (network, rate limit) counts neither way.
+        A failed call does not fail the record if the agent recovered; a failed last call does. Failures for
+        transient reasons alone (network, rate limit) are neutral.
     """
     if verdict is not None or not isinstance(fields, PlainRecord):
-        told = _told(fields, calls, verdict)
-        if told is not None:
-            return told
+        decided = _outcome_by_mark(fields, calls, verdict)
+        if decided is not None:
+            return decided
     if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
         reasons = _reasons(fields, calls)
         if reasons:
@@ -72,9 +72,9 @@ def outcome(
 
 
 def is_handed_over(fields: CountedFields, calls: Sequence[CallFields], handoff: Collection[str]) -> bool:
-    """Whether a request was handed over to a human, so that it says nothing of the tools before.
+    """Whether a request was handed over to a human, so that it is no evidence about its tools.
 
-    A verdict in the record outweighs that.
+    False if the record holds a verdict.
     """
     judged = fields.judgment is not None and fields.judgment.verdict in _BY_VERDICT
     return not judged and any(call.name in handoff for call in calls)
@@ -87,15 +87,17 @@ def is_short(chunk_len: float | None, min_chunk_len: int | None) -> bool:
     return chunk_len <= 0 if min_chunk_len is None else chunk_len < min(LOW_CHUNK_LEN, min_chunk_len)
 
 
-def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | None) -> RequestOutcome | None:
-    """What a human's verdict or a mark says of a record; nothing of most."""
+def _outcome_by_mark(
+    fields: CountedFields, calls: Sequence[CallFields], verdict: str | None
+) -> RequestOutcome | None:
+    """The outcome by a human's verdict or a mark in the record, or None as for most records."""
     if verdict is None and fields.judgment is not None:
         verdict = fields.judgment.verdict
     if verdict is not None and verdict in _BY_VERDICT:
         return _BY_VERDICT[verdict]
     if fields.violation or fields.omitted_failure:
         return RequestOutcome.FAILURE
-    # omitted_failure, of a record that was cut, speaks of the whole
+    # in a record with omitted calls, omitted_failure covers all of its calls
     if fields.omitted_failure is None and _has_uncleared_flag(fields, calls):
         return RequestOutcome.FAILURE
     if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
@@ -104,7 +106,7 @@ def _told(fields: CountedFields, calls: Sequence[CallFields], verdict: str | Non
 
 
 def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
-    """What the record gives as errors that were not recovered from."""
+    """The recorded errors that the agent did not recover from."""
     reasons = [fields.error] if fields.error else []
     if fields.tool_calls_omitted:
         return reasons if fields.omitted_error is None else [*reasons, fields.omitted_error]
@@ -112,12 +114,12 @@ def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
 
 
 def is_ok(call: CallFields) -> bool:
-    """Whether a call did what it was asked for; older logs say so only by the absence of an error."""
+    """Whether a call succeeded; in older logs, calls without an error did."""
     return not call.error if call.ok is None else call.ok
 
 
 def _has_uncleared_flag(fields: CountedFields, calls: Sequence[CallFields]) -> bool:
-    """`coreloop.records.has_uncleared_flag`."""
+    """`coreloop.records.has_uncleared_flag` of decoded fields."""
     overridden = {override.tool for override in fields.override_calls or () if override.succeeded}
     return has_uncleared_flag(
         ((call.name, bool(call.extreme_flags), bool(call.overrides_used) and is_ok(call)) for call in calls),

@@ -1,8 +1,8 @@
-"""What the extra ``distributed`` brings: records at an address (fsspec), and counting on a cluster (Dask).
+"""The extra ``distributed``: records at an address (fsspec), and counting on a cluster (Dask).
 
-Both are imported here alone, when they are used. Records at an address such as ``s3://bucket/ai-ask`` are
-listed and read, and nothing is ever written there. A user, a password or a query in an address is in no
-message, no log and no rollup.
+Both packages are imported only in this module, on first use. Records at an address such as
+``s3://bucket/ai-ask`` are listed and read, never written. A user, a password or a query in an address never
+appears in a message, a log or a rollup.
 """
 
 import errno
@@ -19,10 +19,10 @@ from typing import Any, BinaryIO, Final, Literal, TypeAlias, TypeVar
 from coreloop.errors import MissingExtraError, UsageError, WorkspaceError
 
 _USER: Final = re.compile(r"(?<=://)(?:[^/?#]*:[^?#]*@|[^/?#]*@)")
-"""After a colon to the last ``@``: a secret key may hold a slash. So ``host:80/me@home`` is ``home``."""
+"""After a colon up to the last ``@``: a secret key may hold a slash. ``host:80/me@home`` is ``home``."""
 _QUERY: Final = re.compile(r"[?#][^\s\"']*")
 _BLOCK_BYTES: Final = 8 << 20
-"""Of what is read in order: a request takes as long as counting a megabyte."""
+"""Block size of sequential reads: a request takes as long as counting a megabyte."""
 _LINE_BYTES: Final = 64 << 10
 _AT_ONCE: Final = 16
 _ANSWER_S: Final = 10
@@ -30,11 +30,11 @@ _VERSIONS: Final = (
     *("ETag", "etag", "Content-MD5"),
     *("LastModified", "Last-Modified", "last_modified", "mtime", "updated", "modified", "modify", "created"),
 )
-"""What file systems call an ETag and, where there is none, the time of change."""
+"""File systems' names for an ETag, then for the modification time."""
 _ERRORS: Final = (
     (FileNotFoundError, errno.ENOENT, "no such bucket, folder or object"),
     (PermissionError, errno.EACCES, "no permission to list or to read it"),
-    (NotADirectoryError, errno.ENOTDIR, "is one object; name the folder that it lies in"),
+    (NotADirectoryError, errno.ENOTDIR, "is an object; name the folder that contains it"),
 )
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -42,10 +42,9 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Address:
-    """A folder that fsspec can read. Its text is without user, password and query.
+    """A folder that fsspec can read. ``str`` leaves out user, password and query.
 
-    What goes wrong there is an `OSError` with that text as file name, or a `UsageError` that names a
-    package to install.
+    Errors are an `OSError` with that text as file name, or a `UsageError` that names a package to install.
     """
 
     url: str
@@ -57,19 +56,20 @@ class Address:
         return f"Address({str(self)!r})"
 
     def files(self) -> list["RemoteFile"]:
-        """Every ``*.jsonl`` right in it, in the order of the names."""
+        """Every ``*.jsonl`` directly in the folder, in the order of the names."""
         with _os_errors(self.url, self):
             system, path = _connect(self.url)
-            found = [one for one in system.ls(path, detail=True) if one["type"] == "file"]
-            if any(one["name"] == path for one in found):
+            listing = [entry for entry in system.ls(path, detail=True) if entry["type"] == "file"]
+            if any(entry["name"] == path for entry in listing):
                 raise NotADirectoryError
-            named = [(one["name"].rpartition("/")[2], one) for one in found if one["name"].endswith(".jsonl")]
-            return [_file(self, name, facts, system) for name, facts in sorted(named, key=itemgetter(0))]
+            files = [entry for entry in listing if entry["name"].endswith(".jsonl")]
+            named = [(entry["name"].rpartition("/")[2], entry) for entry in files]
+            return [_file(self, name, entry, system) for name, entry in sorted(named, key=itemgetter(0))]
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file at an address, as the listing told of it.
+    """A file at an address, as listed.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RemoteFile:
     size : int
         Bytes; what is appended later is not read.
     version : str
-        ETag or time of change; empty where the file system has neither.
+        ETag or modification time; empty if the file system has neither.
     """
 
     parent: Address
@@ -96,28 +96,28 @@ class RemoteFile:
         return PurePosixPath(self.name).stem
 
     def open(self, mode: Literal["rb"] = "rb", buffering: int = _LINE_BYTES) -> BinaryIO:
-        """Open as `Path.open` does. Nothing is asked for before something is read."""
-        is_whole = buffering >= 1 << 20
-        return io.BufferedReader(_Raw(self), _BLOCK_BYTES if is_whole else buffering)
+        """Open as `Path.open` does. No request is sent before the first read."""
+        is_sequential = buffering >= 1 << 20
+        return io.BufferedReader(_Raw(self), _BLOCK_BYTES if is_sequential else buffering)
 
     def read(self, start: int, end: int) -> bytes:
-        """Some of its bytes; may raise `OSError`."""
+        """Read a range of bytes; may raise `OSError`."""
         with _os_errors(self.parent.url, self):
             system, folder = _connect(self.parent.url)
             data: bytes = system.cat_file(f"{folder.rstrip('/')}/{self.name}", start=start, end=end)
             if len(data) != end - start:
-                raise OSError("it shrank meanwhile, or its server gives no parts of files")
+                raise OSError("the file shrank, or its server does not support range requests")
         return data
 
 
 Folder: TypeAlias = Path | Address
-"""Where records lie."""
+"""A folder of records."""
 LogFile: TypeAlias = Path | RemoteFile
 """A file of records."""
 
 
 class _Raw(io.RawIOBase):
-    """What `io.BufferedReader` needs; it finds lines a hundred times faster than the files of fsspec."""
+    """Raw stream for `io.BufferedReader`, which finds lines a hundred times faster than fsspec's files."""
 
     def __init__(self, file: RemoteFile) -> None:
         self._file = file
@@ -144,14 +144,14 @@ class _Raw(io.RawIOBase):
 
 
 def named_folder(text: str) -> Folder:
-    """What a text names: an address if it says how it is reached, else a folder of this machine."""
+    """Parse the name of a folder: an address if it has a protocol, else a local folder."""
     return Address(text) if "://" in text else Path(text)
 
 
 def map_files(
     read: Callable[[_Item], _Result], items: Iterable[_Item], files: Sequence[LogFile]
 ) -> Iterable[_Result]:
-    """`map` for what reads these files; many at once at an address, since each waits for answers."""
+    """`map` for functions that read these files; concurrent for remote files, to overlap network waits."""
     first = files[0] if files else None
     if not isinstance(first, RemoteFile) or not _connect(first.parent.url)[0].async_impl:
         return map(read, items)
@@ -161,31 +161,31 @@ def map_files(
         return list(pool.map(read, items))
 
 
-def _file(folder: Address, name: str, listed: dict[str, Any], system: Any) -> RemoteFile:
-    facts = listed if listed.get("size") is not None else system.info(listed["name"])
+def _file(folder: Address, name: str, entry: dict[str, Any], system: Any) -> RemoteFile:
+    facts = entry if entry.get("size") is not None else system.info(entry["name"])
     version = next((f"{facts[key]}" for key in _VERSIONS if facts.get(key)), "")
     return RemoteFile(folder, name, int(facts["size"]), version)
 
 
 @contextmanager
 def _os_errors(url: str, place: Address | RemoteFile) -> Iterator[None]:
-    """Whatever the protocol's package raises, as `OSError`; each has exceptions of its own."""
+    """Convert any exception of the protocol's package to `OSError`; each package has its own exceptions."""
     try:
         yield
     except UsageError:
         raise
     except Exception as error:
-        words = _QUERY.sub("", f"{error}")
+        details = _QUERY.sub("", f"{error}")
         if _USER.search(url) or _QUERY.search(url):
-            words = "no more can be shown, since the address holds a user or a query"
+            details = "details are hidden, since the address holds a user or a query"
         known = ((number, text) for type_, number, text in _ERRORS if isinstance(error, type_))
-        number, text = next(known, (errno.EIO, f"{type(error).__name__}: {words}"))
-        raise OSError(number, text, f"{place}") from None  # the cause would say what the words leave out
+        number, text = next(known, (errno.EIO, f"{type(error).__name__}: {details}"))
+        raise OSError(number, text, f"{place}") from None  # the cause would show the hidden details
 
 
 @lru_cache(8)
 def _connect(url: str) -> tuple[Any, str]:
-    """The file system, one for all threads, and what the address is called there."""
+    """The file system, shared by all threads, and the path of the address in it."""
     try:
         from fsspec import get_filesystem_class
         from fsspec.core import url_to_fs
@@ -199,7 +199,7 @@ def _connect(url: str) -> tuple[Any, str]:
             f"{protocol}:// needs a package; install it: pip install {_package(protocol)}"
         ) from error
     except ValueError as error:
-        raise UsageError(f"{protocol}:// is no address that fsspec can read") from error
+        raise UsageError(f"{protocol}:// is not a protocol that fsspec supports") from error
     system, path = url_to_fs(url, use_listings_cache=False)
     return system, path
 
@@ -214,14 +214,14 @@ def _package(protocol: str) -> str:
 def map_on_cluster(
     function: Callable[[_Item], _Result], items: Sequence[_Item], address: str
 ) -> Iterator[tuple[int, _Result]]:
-    """The results of a function with their items' places, as the workers of a Dask cluster are done.
+    """Run a function on the workers of a Dask cluster; yield the index and the result of each item when done.
 
-    The workers see the same records under the same names, and have the same coreloop.
+    The workers must see the same records under the same names, and have the same version of coreloop.
 
     Parameters
     ----------
     function : callable
-        Called on the workers, once for each item; must be picklable.
+        Called on the workers for each item; must be picklable.
     items : sequence
         At least one.
     address : str
@@ -230,9 +230,9 @@ def map_on_cluster(
     Raises
     ------
     UsageError
-        No scheduler or no worker answers, or a worker has no coreloop, or another one.
+        No scheduler or no worker answers, or a worker lacks coreloop or has another version.
     WorkspaceError
-        Several workers ended while they worked on the same item.
+        Several workers died while they worked on the same item.
     """
     try:
         from distributed import Client, KilledWorker
@@ -241,23 +241,23 @@ def map_on_cluster(
     try:
         client: Any = Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
-        what = f"no Dask scheduler answers at {address}; start one with: dask scheduler"
-        raise UsageError(what) from error
+        message = f"no Dask scheduler answers at {address}; start a scheduler with: dask scheduler"
+        raise UsageError(message) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_ANSWER_S)
             yield from _completed(function, items, client)
         except TimeoutError as error:
-            what = f"the scheduler at {address} has no worker; start one with: dask worker {address}"
-            raise UsageError(what) from error
+            message = f"the scheduler at {address} has no worker; start a worker with: dask worker {address}"
+            raise UsageError(message) from error
         except (ImportError, AttributeError) as error:
-            what = f"a worker of {address} has no coreloop, or another one ({error}); install it there"
-            raise UsageError(what) from error
+            message = f"a worker of {address} needs the same version of coreloop ({error}); install it there"
+            raise UsageError(message) from error
         except UsageError as error:
             raise UsageError(f"a worker of {address}: {error}") from error
         except KilledWorker as error:
-            what = "several workers ended while they counted the same file; see their logs"
-            raise WorkspaceError(what, path=address) from error
+            message = "several workers died while they counted the same file; see their logs"
+            raise WorkspaceError(message, path=address) from error
 
 
 def _completed(
@@ -266,9 +266,9 @@ def _completed(
     from distributed import as_completed
 
     futures = client.map(function, items, pure=False)
-    places = {future: place for place, future in enumerate(futures)}
-    del futures  # or none could be given up before all are done
-    for future in as_completed(places, loop=client.loop):  # type: ignore[no-untyped-call]
-        place, result = places.pop(future), future.result()
+    indexes = {future: index for index, future in enumerate(futures)}
+    del futures  # its references would keep every result in memory
+    for future in as_completed(indexes, loop=client.loop):  # type: ignore[no-untyped-call]
+        index, result = indexes.pop(future), future.result()
         future.release()
-        yield place, result
+        yield index, result

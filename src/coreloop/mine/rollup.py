@@ -1,4 +1,4 @@
-"""Lines -> a rollup's tables. A year has millions of lines, so what happens for each is kept short."""
+"""Lines -> a rollup's tables. A year has millions of lines, so the loop over them is kept short."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from coreloop.mine.remote import LogFile
 from coreloop.mine.rows import Group, Rows, as_int, to_tables
 from coreloop.mine.sampling import SampledLine, Sampler, sample_number
 from coreloop.mine.signals import signals
-from coreloop.mine.tables import Tables, merged
+from coreloop.mine.tables import Tables, merge_tables
 from coreloop.project.settings import Settings
 from coreloop.records import UNSPECIFIED, hash_question, is_category
 
@@ -39,17 +39,17 @@ _ROWS_AT_ONCE: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class MineSettings:
-    """What changes how a record counts; a rollup is valid for one value of it."""
+    """Settings that change how a record counts; a rollup is valid for one value of them."""
 
     categories: Categories = field(default_factory=Categories)
     selectors: Mapping[str, Sequence[str]] = field(default_factory=dict)
     min_chunk_len: int | None = None
     replayed: frozenset[str] = frozenset()
-    """Ids of requests that coreloop made itself, for servers that do not pass the mark on."""
+    """Ids of requests that coreloop made itself, for servers that do not record their origin."""
     handoff: frozenset[str] = frozenset()
-    """Tools that hand a request over to a human: it counts neither way."""
+    """Tools that hand a request over to a human, which makes it neutral."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Request id -> a human's newest verdict, which outweighs what the record says of itself."""
+    """Request id -> a human's newest verdict, which overrides the record."""
 
 
 def mine_settings(
@@ -59,7 +59,7 @@ def mine_settings(
     replayed: frozenset[str] = frozenset(),
     verdicts: Mapping[str, str] | None = None,
 ) -> MineSettings:
-    """The part of coreloop.yaml, and of the workspace, that changes how a record counts."""
+    """Collect the settings of coreloop.yaml and the workspace that change how a record counts."""
     rules = Categories((rule.label, rule.any) for rule in settings.categories)
     handoff = frozenset(settings.handoff)
     return MineSettings(rules, settings.selectors(), min_chunk_len, replayed, handoff, verdicts or {})
@@ -67,20 +67,20 @@ def mine_settings(
 
 @dataclass(frozen=True, slots=True)
 class Rollup:
-    """What one file says.
+    """The counts of a file.
 
     Attributes
     ----------
     path : Path or RemoteFile
         The file.
     tables : Tables
-        Its counts.
+        Its tables.
     oddities : Oddities
         Lines that were not mined, and fields that were read as absent.
     days : dict of int to int
         Records by day (days since 1970).
     n_bytes_read : int or None
-        Of the file, by this run; None when the rollup was there.
+        Bytes that this run counted; None if the rollup was cached.
     """
 
     path: LogFile
@@ -117,27 +117,25 @@ def count_lines(lines: Iterable[tuple[int, bytes]], settings: MineSettings) -> t
     lines : iterable of (int, bytes)
         Each with its offset, in the file's order; see `coreloop.mine.decode.raw_lines`.
     settings : MineSettings
-        What counts as what.
+        Decides how records count.
 
     Returns
     -------
     Tables, Oddities
-        The tables in memory, and what was odd in the lines.
+        The tables in memory, and the oddities of the lines.
     """
     oddities = Oddities()
     parts = []
     rest = iter(lines)
     with _no_garbage_collection():
         for line in rest:
-            some = chain([line], islice(rest, _ROWS_AT_ONCE - 1))
-            parts.append(
-                to_tables(_rows(some, settings, oddities))
-            )  # tables need a tenth of the rows' memory
-        return merged(parts).collected(), oddities
+            batch = chain([line], islice(rest, _ROWS_AT_ONCE - 1))
+            parts.append(to_tables(_rows(batch, settings, oddities)))  # a tenth of the rows' memory
+        return merge_tables(parts).collected(), oddities
 
 
 def line_at(lines: BinaryIO, offset: int) -> RecordLine | Skipped:
-    """The line at a byte offset."""
+    """Read the line at a byte offset."""
     lines.seek(offset)
     return decode_line(lines.readline().removeprefix(BYTE_ORDER_MARK), offset)
 
@@ -148,7 +146,7 @@ def question_hash(fields: CountedFields) -> int:
 
 
 def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: Oddities) -> Rows:
-    """A row per record and per failed call; what can be done for many at once is done in `to_tables`."""
+    """A row per record and per failed call; work that can be done for many rows at once is in `to_tables`."""
     shapes = CallShapes(settings.selectors)
     groups: dict[Group, int] = {}
     rows = Rows(groups, shapes)
@@ -185,34 +183,35 @@ def _rows(lines: Iterable[tuple[int, bytes]], settings: MineSettings, oddities: 
             error = str(call.error)[:MAX_ERROR_CHARS]
             add_failed((ts_us, offset, number, provider, error, call.duration_ms))
         verdict = verdicts.get(request_id) if verdicts and request_id else None
-        weighed = _weigh(fields, calls, settings, verdict)
-        against = 0
-        if weighed == RequestOutcome.FAILURE:
-            against = signals(fields, calls, min_chunk_len=settings.min_chunk_len)
+        result = _outcome(fields, calls, settings, verdict)
+        bits = 0
+        if result == RequestOutcome.FAILURE:
+            bits = signals(fields, calls, min_chunk_len=settings.min_chunk_len)
         recorded = (fields.tool_sequence_hash or None) if fields.tool_calls_omitted else None
-        group = (label, ok, recorded, provider, weighed, against)
+        group = (label, ok, recorded, provider, result, bits)
         number = groups.setdefault(group, len(groups))
-        asked = fields.question_hash or hash_question(fields.question or "")
-        add_record((ts_us, offset, number, fields.chunk_len, asked, fields.session_hash or None, request_id))
-        drawn = sample_number(ts_us, offset)
-        if drawn <= sampler.limit:  # of a busy file few are
-            kept = SampledLine(ts_us, label, provider, weighed, asked, fields, calls, raw)
-            sampler.offer(drawn, offset, kept)
+        question = fields.question_hash or hash_question(fields.question or "")
+        session = fields.session_hash or None
+        add_record((ts_us, offset, number, fields.chunk_len, question, session, request_id))
+        order = sample_number(ts_us, offset)
+        if order <= sampler.limit:  # rare in a busy file
+            sampled = SampledLine(ts_us, label, provider, result, question, fields, calls, raw)
+            sampler.offer(order, offset, sampled)
     rows.sampled.extend(sampler.rows(settings.categories))
     return rows
 
 
-def _weigh(
+def _outcome(
     fields: CountedFields, calls: Sequence[CallFields], settings: MineSettings, verdict: str | None
 ) -> RequestOutcome:
-    """A record's outcome; one that was handed over to a human counts neither way, unless a verdict says."""
+    """A record's outcome; neutral if it was handed over to a human, unless there is a verdict."""
     if settings.handoff and verdict is None and is_handed_over(fields, calls, settings.handoff):
         return RequestOutcome.NEUTRAL
     return outcome(fields, calls, min_chunk_len=settings.min_chunk_len, verdict=verdict)
 
 
 def _category(fields: CountedFields, rules: Categories) -> str:
-    """The recorded label; by today's rules where there is none, so a rule added later counts too."""
+    """The recorded label, else the label by the current rules, so that rules added later apply, too."""
     label = fields.category_hash
     if label is not None and label != UNSPECIFIED and is_category(label):
         return label
@@ -221,7 +220,7 @@ def _category(fields: CountedFields, rules: Categories) -> str:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Millions of small objects, none in a cycle: looking for cycles would take a tenth of the time."""
+    """Disable garbage collection: millions of small objects without cycles would cost a tenth of the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Rows of records -> a rollup's tables: all that can be done for many rows at once."""
+"""Rows of records -> a rollup's tables: the work that can be done for many rows at once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ ROW: Final[Mapping[str, Any]] = {
     "session": pl.String,
     "request_id": pl.String,
 }
-"""A record: ``group`` is the number of its `Group`, the three last columns are hashes and ids as recorded."""
+"""A record: ``group`` is the number of its `Group`; the last three columns are as recorded."""
 FAILED_CALL: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,
     "offset": pl.UInt64,
@@ -37,25 +37,25 @@ FAILED_CALL: Final[Mapping[str, Any]] = {
 """A failed call: ``call`` is the number of its shape."""
 GROUP: Final[Mapping[str, Any]] = {
     "category": pl.String,
-    "way": pl.UInt32,
+    "ok_calls": pl.UInt32,
     "provider": pl.String,
     "outcome": pl.Int8,
     "signals": pl.UInt16,
 }
 Group = tuple[str, tuple[int, ...], str | None, str | None, int, int]
-"""What records have in common: category, `Way` (two fields), provider, outcome and signals."""
-Way = tuple[tuple[int, ...], str | None]
-"""Numbers of the shapes of the calls that were ok; and the recorded hash, where calls were omitted."""
+"""The common properties of records: category, `OkCalls` (two fields), provider, outcome and signals."""
+OkCalls = tuple[tuple[int, ...], str | None]
+"""Numbers of the shapes of a record's successful calls; and the recorded hash if calls were omitted."""
 _Text = tuple[str, int, str]
-_MOST_CHARS: Final = 1 << 31
-_MOST_US: Final = 10**12
+_MAX_CHARS: Final = 1 << 31
+_MAX_US: Final = 10**12
 _64_BITS: Final = (1 << 64) - 1
-_digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts come every day
+_digest: Final = lru_cache(maxsize=16_384)(digest64)  # the same few thousand texts recur every day
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
-    """A way, with its texts for the table of texts."""
+class _Sequence:
+    """The hashes of a record's successful calls, with the rows for the table of texts."""
 
     sequence: int
     shape: int
@@ -64,17 +64,17 @@ class _Done:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Records and failed calls, and what their numbers stand for.
+    """Records and failed calls, with the groups and shapes that their numbers refer to.
 
     Attributes
     ----------
     groups : dict of Group to int
         Their numbers, in order from 0.
     shapes : CallShapes
-        By number, too.
+        Also by number.
     records, failed : list
         The values of `ROW` and of `FAILED_CALL`, row after row: a list of a million tuples would take twice
-        the memory, and the time to make and to take apart each.
+        the memory and more time.
     replayed : list of str
         Ids of requests that are not mined.
     sampled : list
@@ -90,40 +90,40 @@ class Rows:
 
 
 def to_tables(rows: Rows) -> Tables:
-    """Tables of some rows, neither merged nor sorted."""
+    """Convert rows to tables, neither merged nor sorted."""
     records = _frame(rows.records, ROW)
-    ways: dict[Way, int] = {}
-    of_groups = [
-        (category, ways.setdefault((ok, recorded), len(ways)), *others)
+    numbers: dict[OkCalls, int] = {}
+    group_rows = [
+        (category, numbers.setdefault((ok, recorded), len(numbers)), *others)
         for category, ok, recorded, *others in rows.groups
     ]
-    done = [_do(way, rows.shapes) for way in ways]
-    groups = _groups(of_groups, done)
+    sequences = [_hashed(ok_calls, rows.shapes) for ok_calls in numbers]
+    groups = _groups(group_rows, sequences)
     counted = _counted(records).join(groups, on="group")
     failures, templates = _described(_frame(rows.failed, FAILED_CALL))
     ids = pl.concat([records["request_id"].drop_nulls(), pl.Series(rows.replayed, dtype=pl.String)])
     called = [("call", _digest(part.text), part.text) for part in rows.shapes.parts]
-    texts = [*chain.from_iterable(one.texts for one in done), *called, *templates]
+    texts = [*chain.from_iterable(sequence.texts for sequence in sequences), *called, *templates]
     return Tables(
         groups=counted.select(_typed(GROUPS)).lazy(),
         requests=_requests(records, groups).lazy(),
-        calls=_calls([_ok_calls(counted, list(ways)), failures], rows.shapes).lazy(),
+        calls=_calls([_count_ok_calls(counted, list(numbers)), failures], rows.shapes).lazy(),
         texts=_columns(texts, TEXTS).lazy(),
-        ids=pl.LazyFrame({"id": _numbers(ids, id_hash, marked=False)}, schema=IDS),
+        ids=pl.LazyFrame({"id": _as_ints(ids, id_hash, prefixed=False)}, schema=IDS),
         sample=_columns(rows.sampled, SAMPLE).lazy(),
     )
 
 
 def _frame(values: Sequence[Any], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """A frame of the values of rows, and the day of each."""
-    columns = {name: values[place :: len(schema)] for place, name in enumerate(schema)}
+    """A frame of the values of rows, with the day of each."""
+    columns = {name: values[index :: len(schema)] for index, name in enumerate(schema)}
     return pl.DataFrame(columns, schema=schema).with_columns(
         day=pl.col("ts_us").floordiv(DAY_US).cast(pl.Int32)
     )
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """A frame of rows; polars takes columns in a third of the time that it takes for rows."""
+    """A frame of rows, passed as columns: a third of the time that polars takes for rows."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
 
@@ -133,8 +133,8 @@ def _typed(schema: Mapping[str, Any]) -> list[pl.Expr]:
 
 
 def _counted(records: pl.DataFrame) -> pl.DataFrame:
-    """Records of a day and a group: how many, and what is summed of them."""
-    chunk_len = pl.col("chunk_len").clip(-_MOST_CHARS, _MOST_CHARS).cast(pl.Int64)
+    """Counts and sums of the records of each day and group."""
+    chunk_len = pl.col("chunk_len").clip(-_MAX_CHARS, _MAX_CHARS).cast(pl.Int64)
     return records.group_by("day", "group").agg(
         n=pl.len(),
         chunk_len=chunk_len.sum(),
@@ -144,45 +144,45 @@ def _counted(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _groups(groups: Sequence[tuple[Any, ...]], done: Sequence[_Done]) -> pl.DataFrame:
-    """A row per group: `GROUP`, and its pattern, sequence and shape."""
+def _groups(groups: Sequence[tuple[Any, ...]], sequences: Sequence[_Sequence]) -> pl.DataFrame:
+    """A row per group: `GROUP`, with its pattern, sequence and shape."""
     frame = _columns(groups, GROUP).with_columns(pl.col("provider").fill_null("")).with_row_index("group")
-    patterns = [
-        (category, way, _digest(f"{category}\n{done[way].sequence}"), done[way].sequence, done[way].shape)
-        for category, way in frame.select("category", "way").unique().iter_rows()
-    ]
-    return frame.join(_columns(patterns, _OF_PATTERN), on=["category", "way"], maintain_order="left")
+    patterns = []
+    for category, number in frame.select("category", "ok_calls").unique().iter_rows():
+        sequence, shape = sequences[number].sequence, sequences[number].shape
+        patterns.append((category, number, _digest(f"{category}\n{sequence}"), sequence, shape))
+    return frame.join(_columns(patterns, _OF_PATTERN), on=["category", "ok_calls"], maintain_order="left")
 
 
 def _requests(records: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
     of_group = groups.select(pl.col("pattern", "sequence", "outcome").gather(records["group"]))
-    kept = pl.concat([records, of_group], how="horizontal").filter(pl.col("sequence") != NO_SEQUENCE)
-    numbers = {
-        name: _numbers(kept[name], as_int, marked=True).fill_null(0) for name in ("question", "session")
+    requests = pl.concat([records, of_group], how="horizontal").filter(pl.col("sequence") != NO_SEQUENCE)
+    hashes = {
+        name: _as_ints(requests[name], as_int, prefixed=True).fill_null(0) for name in ("question", "session")
     }
-    return kept.with_columns(**numbers).select(_typed(REQUESTS))
+    return requests.with_columns(**hashes).select(_typed(REQUESTS))
 
 
-def _do(way: Way, shapes: CallShapes) -> _Done:
-    """Texts and hashes of a way; of one of which calls were omitted, the recorded hash alone."""
-    numbers, recorded = way
+def _hashed(ok_calls: OkCalls, shapes: CallShapes) -> _Sequence:
+    """Hashes and texts of successful calls; the recorded hash alone if calls were omitted."""
+    numbers, recorded = ok_calls
     if recorded is not None:
-        return _Done(as_int(recorded), 0)
+        return _Sequence(as_int(recorded), 0)
     steps = shapes.steps
     firsts = [next(same) for _, same in groupby(numbers, key=steps.__getitem__)]
     sequence = join_steps(steps[number] for number in firsts)
     shape = f"[{','.join(shapes.parts[number].json for number in firsts)}]"
     hashes = as_int(hash_sequence(sequence)), _digest(shape)
-    return _Done(*hashes, [("sequence", hashes[0], sequence), ("shape", hashes[1], shape)])
+    return _Sequence(*hashes, [("sequence", hashes[0], sequence), ("shape", hashes[1], shape)])
 
 
-def _ok_calls(counted: pl.DataFrame, ways: Sequence[Way]) -> pl.DataFrame:
-    """Calls that were ok, by number: every record of a way made the same ones."""
+def _count_ok_calls(counted: pl.DataFrame, ok_calls: Sequence[OkCalls]) -> pl.DataFrame:
+    """Successful calls by number: all records with the same `OkCalls` made the same calls."""
     counts: Counter[tuple[int, str, int]] = Counter()
-    for day, provider, way, n in (
-        counted.group_by("day", "provider", "way").agg(pl.col("n").sum()).iter_rows()
+    for day, provider, index, n in (
+        counted.group_by("day", "provider", "ok_calls").agg(pl.col("n").sum()).iter_rows()
     ):
-        for number in ways[way][0]:
+        for number in ok_calls[index][0]:
             counts[day, provider, number] += n
     rows = [(day, provider, number, "", 0, n, 0) for (day, provider, number), n in counts.items()]
     return _columns(rows, _OF_CALLS)
@@ -191,17 +191,17 @@ def _ok_calls(counted: pl.DataFrame, ways: Sequence[Way]) -> pl.DataFrame:
 def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
     """Failed calls with the class and the template of their errors; and the templates.
 
-    Errors that differ in their digits only are looked at once, but for what may hold a status that counts.
+    Errors that differ only in their digits are classified once, unless they may hold status 429.
     """
     error = pl.col("error")
-    same = error.str.replace_all("[1-9]", "0")
-    asked = pl.when(error.str.contains("429", literal=True)).then(error).otherwise(same)
-    failed = failed.with_columns(asked=asked)
-    told = [(text, *_told(text)) for text in failed["asked"].unique()]
-    hashes = {general: _digest(general) for general in {general for _, _, general in told}}
-    errors = _columns([(text, name, hashes[general]) for text, name, general in told], _OF_ERRORS)
-    wasted_us = (pl.col("duration_ms").fill_null(0) * 1000).clip(0, _MOST_US).round().cast(pl.Int64)
-    calls = failed.join(errors, on="asked").with_columns(
+    without_digits = error.str.replace_all("[1-9]", "0")
+    text = pl.when(error.str.contains("429", literal=True)).then(error).otherwise(without_digits)
+    failed = failed.with_columns(error_text=text)
+    classified = [(text, *_classify(text)) for text in failed["error_text"].unique()]
+    hashes = {general: _digest(general) for general in {general for _, _, general in classified}}
+    errors = _columns([(text, name, hashes[general]) for text, name, general in classified], _OF_ERRORS)
+    wasted_us = (pl.col("duration_ms").fill_null(0) * 1000).clip(0, _MAX_US).round().cast(pl.Int64)
+    calls = failed.join(errors, on="error_text").with_columns(
         pl.col("provider").fill_null(""),
         wasted_us=wasted_us,
         first_us="ts_us",
@@ -211,8 +211,8 @@ def _described(failed: pl.DataFrame) -> tuple[pl.DataFrame, list[_Text]]:
     return calls, [("template", number, general) for general, number in hashes.items()]
 
 
-@lru_cache(maxsize=8192)  # the same causes come every day
-def _told(error: str) -> tuple[str, str]:
+@lru_cache(maxsize=8192)  # the same errors recur every day
+def _classify(error: str) -> tuple[str, str]:
     return error_class(error), template(error)
 
 
@@ -223,26 +223,26 @@ def _calls(parts: Sequence[pl.DataFrame], shapes: CallShapes) -> pl.DataFrame:
     return counted.join(named, on="call").select(_typed(CALLS))
 
 
-def _numbers(texts: pl.Series, otherwise: Callable[[str], int], *, marked: bool) -> pl.Series:
-    """Recorded hashes as 64 bits, null where there is none.
+def _as_ints(texts: pl.Series, fallback: Callable[[str], int], *, prefixed: bool) -> pl.Series:
+    """Recorded hashes as 64 bits; nulls stay null.
 
-    Those that end in 16 hex digits (behind a colon, where ``marked``) are read by polars, all others by
-    ``otherwise``; both give the same.
+    polars reads the hashes that end in 16 hex digits (after a colon if ``prefixed``), ``fallback`` all
+    others; where both apply, the results are equal.
     """
     numbers = texts.str.tail(16).str.to_integer(base=16, dtype=pl.UInt64, strict=False)
     is_plain = numbers.is_not_null()
-    if marked:
+    if prefixed:
         is_plain &= texts.str.tail(17).str.starts_with(":")
-    odd = texts.filter(~is_plain).unique().drop_nulls()
-    if odd.is_empty():
+    others = texts.filter(~is_plain).unique().drop_nulls()
+    if others.is_empty():
         return numbers
-    read = pl.Series([otherwise(text) for text in odd], dtype=pl.UInt64)
-    replaced = texts.replace_strict(odd, read, default=None, return_dtype=pl.UInt64)
+    converted = pl.Series([fallback(text) for text in others], dtype=pl.UInt64)
+    replaced = texts.replace_strict(others, converted, default=None, return_dtype=pl.UInt64)
     return pl.select(pl.when(is_plain).then(numbers).otherwise(replaced)).to_series()
 
 
 def as_int(recorded: str) -> int:
-    """A recorded hash as 64 bits; one that is written otherwise is hashed itself."""
+    """A recorded hash as 64 bits; a hash in another notation is hashed again."""
     try:
         digits = int(recorded[-16:], 16) if recorded[-17:-16] in {":", ""} else _digest(recorded)
         return digits & _64_BITS
@@ -251,7 +251,7 @@ def as_int(recorded: str) -> int:
 
 
 def id_hash(request_id: str) -> int:
-    """A request's id as it stands in `coreloop.mine.tables.IDS`; a shared one only costs time."""
+    """A request's id as in `coreloop.mine.tables.IDS`; a collision only costs time."""
     try:
         return int(request_id[-16:], 16) & _64_BITS
     except ValueError:
@@ -260,7 +260,7 @@ def id_hash(request_id: str) -> int:
 
 _OF_PATTERN: Final = {
     "category": pl.String,
-    "way": pl.UInt32,
+    "ok_calls": pl.UInt32,
     "pattern": pl.UInt64,
     "sequence": pl.UInt64,
     "shape": pl.UInt64,
@@ -274,6 +274,6 @@ _OF_CALLS: Final = {
     "n": pl.UInt32,
     "wasted_us": pl.Int64,
 }
-_OF_ERRORS: Final = {"asked": pl.String, "error_class": pl.String, "template": pl.UInt64}
+_OF_ERRORS: Final = {"error_text": pl.String, "error_class": pl.String, "template": pl.UInt64}
 NO_SEQUENCE: Final = as_int(hash_sequence(""))
-"""Records without a successful call: they count for their category, and for no pattern."""
+"""Records without a successful call: they count for their category, but for no pattern."""

@@ -1,4 +1,4 @@
-"""The requests of a window call by call: a sample of them, in the order of time, and its last days apart."""
+"""A sample of a window's requests, call by call in the order of time, with the last days held out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,10 +13,10 @@ from coreloop.mine.rows import DAY_US
 from coreloop.mine.sampling import SampledCall
 from coreloop.mine.window import Window
 
-MOST_REQUESTS: Final = 10_000
-"""Of a window: enough to see a difference of a few points, and searched in a second."""
+MAX_REQUESTS: Final = 10_000
+"""Size of a window's sample: enough for a difference of a few points, and searched in a second."""
 HELD_SHARE: Final = 0.3
-"""Of the days with records, the last ones: a search does not see them, what it finds must hold there."""
+"""Share of the days with records, the last ones, that are held out of a search to confirm its findings."""
 _decode_calls = msgspec.json.Decoder(tuple[SampledCall, ...]).decode
 
 
@@ -27,9 +27,9 @@ class SampledRequest:
     Attributes
     ----------
     question : int
-        Hash of what was asked; 64 bits.
+        64-bit hash of the question.
     keywords : frozenset of str
-        Of coreloop.yaml's, those that the question holds.
+        Keywords of coreloop.yaml that occur in the question.
     """
 
     ts_us: int
@@ -50,7 +50,7 @@ class SampledRequest:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a success or a failure, and not neither."""
+        """Whether it is a success or a failure, not neutral."""
         return self.outcome != RequestOutcome.NEUTRAL
 
 
@@ -63,7 +63,7 @@ class Sample:
     requests : tuple of SampledRequest
         By time.
     n_requests : int
-        Of the window, the sampled ones among them.
+        Requests of the window, sampled or not.
     """
 
     requests: tuple[SampledRequest, ...]
@@ -71,40 +71,40 @@ class Sample:
 
     @cached_property
     def held_from_us(self) -> int | None:
-        """When the last 30 % of the days begin; None where there are records of less than two days."""
+        """When the last 30 % of the days begin, or None with records of fewer than two days."""
         days = sorted({request.ts_us // DAY_US for request in self.requests})
         n_held = max(1, round(HELD_SHARE * len(days)))
         return days[-n_held] * DAY_US if len(days) > 1 else None
 
     def is_held(self, request: SampledRequest) -> bool:
-        """Whether a request is of the last 30 % of the days."""
+        """Whether a request is from the last 30 % of the days."""
         return self.held_from_us is not None and request.ts_us >= self.held_from_us
 
     def calls(self) -> Iterator[tuple[SampledRequest, int, SampledCall]]:
-        """Every call with its request and its place in it."""
+        """Every call with its request and its index in the request."""
         for request in self.requests:
-            for place, call in enumerate(request.calls):
-                yield request, place, call
+            for index, call in enumerate(request.calls):
+                yield request, index, call
 
-    def places(self, tool: str, *, most: int) -> list[tuple[int, int]]:
-        """File and offset of the earliest requests that called a tool with success, one a question."""
-        asked: dict[int, tuple[int, int]] = {}
+    def places(self, tool: str, *, limit: int) -> list[tuple[int, int]]:
+        """File and offset of the earliest request for each question that used a tool successfully."""
+        by_question: dict[int, tuple[int, int]] = {}
         for request, _, call in self.calls():
-            if call.tool == tool and call.ok and request.succeeded and len(asked) < most:
-                asked.setdefault(request.question, (request.file, request.offset))
-        return list(asked.values())
+            if call.tool == tool and call.ok and request.succeeded and len(by_question) < limit:
+                by_question.setdefault(request.question, (request.file, request.offset))
+        return list(by_question.values())
 
     @cached_property
     def tools(self) -> frozenset[str]:
-        """Names of all tools that were called."""
+        """Names of all called tools."""
         return frozenset(call.tool for _, _, call in self.calls())
 
 
 def read_sample(window: Window) -> Sample:
-    """The sampled requests of a window, at most `MOST_REQUESTS`, those with the smallest numbers."""
-    drawn = window.sample.select("number", "file", "offset").collect().sort("number", "file", "offset")
-    kept = drawn.head(MOST_REQUESTS)
-    rows = window.sample.join(kept.lazy(), on=("number", "file", "offset"), how="semi")
+    """Read the sampled requests of a window: the `MAX_REQUESTS` with the smallest numbers."""
+    numbers = window.sample.select("number", "file", "offset").collect().sort("number", "file", "offset")
+    smallest = numbers.head(MAX_REQUESTS)
+    rows = window.sample.join(smallest.lazy(), on=("number", "file", "offset"), how="semi")
     ordered = rows.sort("ts_us", "file", "offset").drop("number").collect()
     return Sample(tuple(_request(row) for row in ordered.iter_rows(named=True)), window.n_records())
 
@@ -115,6 +115,6 @@ def _request(row: dict[str, Any]) -> SampledRequest:
 
 
 def count_providers(requests: Iterable[SampledRequest]) -> dict[str, int]:
-    """Requests by provider, most first; one without a provider counts for none."""
+    """Requests by provider, most frequent first; requests without a provider are left out."""
     counts = Counter(request.provider for request in requests if request.provider)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

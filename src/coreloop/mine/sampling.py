@@ -1,7 +1,7 @@
-"""Which requests of a file are kept call by call, and what is kept of them: enough to tell why calls fail.
+"""Sampling of a file's requests, which are stored call by call to find out why calls fail.
 
-The smallest numbers of a mixing function make the sample, so that the parts of a file, in any order, have the
-same sample as the whole, and a busy day costs no more than `MOST_SAMPLED`.
+The sample is the `MAX_SAMPLED` requests with the smallest hashes, so that the parts of a file, merged in any
+order, have the same sample as the whole file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,33 +17,33 @@ from coreloop.failures import MAX_ERROR_CHARS, error_class
 from coreloop.mine.fields import CallFields, CountedFields
 from coreloop.mine.outcome import is_ok
 from coreloop.mine.rows import as_int
-from coreloop.mine.tables import MOST_SAMPLED
+from coreloop.mine.tables import MAX_SAMPLED
 from coreloop.mine.values import bucket_of, value_hash
 
 _64_BITS: Final = (1 << 64) - 1
 _MIX: Final = 0x9E3779B97F4A7C15
-_MOST_CALLS: Final = 100
-_MOST_PATHS: Final = 4
-_MOST_ARGUMENTS: Final = 100
-_MOST_NAME_CHARS: Final = 64
-"""Of an argument's name; one that is longer cannot be said."""
+_MAX_CALLS: Final = 100
+_MAX_PATHS: Final = 4
+_MAX_ARGUMENTS: Final = 100
+_MAX_NAME_CHARS: Final = 64
+"""Longest argument name that can be written in a docstring."""
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
-_Places = Mapping[str, tuple[str, ...]]
+_Sources = Mapping[str, tuple[str, ...]]
 _T = TypeVar("_T")
 
 
 class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """An argument that was given.
+    """An argument of a call.
 
     Attributes
     ----------
     value : int
-        64 bits of the value: of a text in NFC and trimmed; of a number, true and false as JSON has them. 0
-        where the line had no room for it.
+        64-bit hash of the value: of a text in NFC and trimmed; of a number or boolean as JSON. 0 if the value
+        was too long to be recorded.
     bucket : int or None
-        Of a number, into `EDGES`.
+        Bucket of a number, see `coreloop.mine.values.EDGES`.
     sources : tuple of str or None
-        Where the value had stood before, up to four places; None where that was not recorded.
+        Earlier places of the same value, up to four; None if not recorded.
     """
 
     value: int
@@ -52,9 +52,9 @@ class SampledArgument(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class SampledCall(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """A call; ``error_class`` is empty where it was ok.
+    """A call; ``error_class`` is empty if it succeeded.
 
-    ``empty`` names arguments that are an empty text, list or object; one that is null counts as absent.
+    ``empty`` names arguments that are an empty text, list or object; null counts as absent.
     """
 
     tool: str
@@ -64,18 +64,18 @@ class SampledCall(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether it did what it was asked for."""
+        """Whether it succeeded."""
         return not self.error_class
 
 
 class SampledLine(NamedTuple):
-    """A record as the counting of lines has read it: what of it is kept, should it stay in the sample."""
+    """A record in the draw, with what its row needs if it stays in the sample."""
 
     ts_us: int
     category: str
     provider: str | None
     outcome: int
-    asked: str
+    question: str
     fields: CountedFields
     calls: Sequence[CallFields]
     raw: bytes
@@ -87,7 +87,7 @@ class _CallExtras(msgspec.Struct, gc=False):
 
 
 class _Extras(msgspec.Struct, gc=False):
-    """What the sample alone needs of a line."""
+    """Fields of a line that only the sample needs."""
 
     model: str | None = None
     tool_calls: list[_CallExtras] | None = None
@@ -111,12 +111,12 @@ def sample_number(ts_us: int, offset: int) -> int:
 
 
 class Sampler:
-    """The records with the smallest numbers, as they come.
+    """Collects the records with the smallest numbers.
 
     Attributes
     ----------
     limit : int
-        A record of a greater number is not in the sample any more.
+        Records with greater numbers are not in the sample.
     """
 
     __slots__ = ("_heap", "_n_offered", "limit")
@@ -127,25 +127,25 @@ class Sampler:
         self._n_offered = 0
 
     def offer(self, number: int, offset: int, line: SampledLine) -> None:
-        """Take a record in; the one of the greatest number goes where there are too many."""
-        self._n_offered += 1  # no two lines are alike, and lines are not compared
+        """Add a record; if the sample is full, drop the record with the greatest number."""
+        self._n_offered += 1  # breaks ties, so that lines are never compared
         entry = (-number, -offset, self._n_offered, line)
-        if len(self._heap) < MOST_SAMPLED:
+        if len(self._heap) < MAX_SAMPLED:
             heappush(self._heap, entry)
             return
         heappushpop(self._heap, entry)
         self.limit = -self._heap[0][0]
 
     def rows(self, rules: Categories) -> list[tuple[Any, ...]]:
-        """Rows of `coreloop.mine.tables.SAMPLE`; the keywords are those of ``rules``."""
+        """Rows of `coreloop.mine.tables.SAMPLE`, with the keywords of ``rules``."""
         return [_row(-number, -offset, line, rules) for number, offset, _, line in self._heap]
 
 
 def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tuple[Any, ...]:
     model, extras = _extras(line)
-    packed = [
-        _call(call, one.args, one.args_from)
-        for call, one in zip(line.calls[:_MOST_CALLS], extras, strict=False)
+    calls = [
+        _call(call, extra.args, extra.args_from)
+        for call, extra in zip(line.calls[:_MAX_CALLS], extras, strict=False)
     ]
     return (
         number,
@@ -155,14 +155,14 @@ def _row(number: int, offset: int, line: SampledLine, rules: Categories) -> tupl
         model,
         line.provider or "",
         line.outcome,
-        as_int(line.asked),
+        as_int(line.question),
         "\n".join(rules.keywords(line.fields.question or "")),
-        msgspec.json.encode(packed).decode(),
+        msgspec.json.encode(calls).decode(),
     )
 
 
 def _extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
-    """The model and, of each call, arguments and where they had stood."""
+    """The model, and the arguments of each call with their sources."""
     try:
         extras = _decode_extras(line.raw)
         if len(extras.tool_calls or ()) == len(line.calls):
@@ -173,30 +173,31 @@ def _extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
 
 
 def _loose_extras(line: SampledLine) -> tuple[str, Sequence[_CallExtras]]:
-    """The same, value by value; what has another shape counts as not recorded."""
+    """`_extras` of a malformed line, value by value; malformed values count as not recorded."""
     loose = _read(line.raw, _LooseExtras) or _LooseExtras()
     raws = loose.tool_calls or []
-    places: list[dict[str, tuple[str, ...]] | None] = [None] * len(line.calls)
+    sources: list[dict[str, tuple[str, ...]] | None] = [None] * len(line.calls)
     if len(raws) == len(line.calls):
-        places = [_loose_places((_read(one, _LooseCall) or _LooseCall()).args_from) for one in raws]
-    extras = [_CallExtras(_decoded(call.args), found) for call, found in zip(line.calls, places, strict=True)]
+        sources = [_loose_sources((_read(raw, _LooseCall) or _LooseCall()).args_from) for raw in raws]
+    extras = [
+        _CallExtras(_decode_args(call.args), paths) for call, paths in zip(line.calls, sources, strict=True)
+    ]
     return _read(loose.model, str) or "", extras
 
 
-def _loose_places(raw: msgspec.Raw) -> dict[str, tuple[str, ...]] | None:
-    read = {
-        name: _read(one, tuple[str, ...]) for name, one in (_read(raw, dict[str, msgspec.Raw]) or {}).items()
-    }
+def _loose_sources(raw: msgspec.Raw) -> dict[str, tuple[str, ...]] | None:
+    raws = _read(raw, dict[str, msgspec.Raw]) or {}
+    read = {name: _read(paths, tuple[str, ...]) for name, paths in raws.items()}
     return {name: paths for name, paths in read.items() if paths is not None} or None
 
 
-def _decoded(args: object) -> dict[str, Any]:
-    """Arguments one by one; one that cannot be read is as one that is not known."""
+def _decode_args(args: object) -> dict[str, Any]:
+    """Decode each argument; `ELIDED` if it is unreadable."""
     raws = args.items() if isinstance(args, dict) else ()
-    return {name: _known(raw) for name, raw in raws}
+    return {name: _decode_value(raw) for name, raw in raws}
 
 
-def _known(raw: msgspec.Raw) -> Any:
+def _decode_value(raw: msgspec.Raw) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -210,25 +211,25 @@ def _read(raw: bytes, kind: type[_T]) -> _T | None:
         return None
 
 
-def _call(call: CallFields, args: Any, places: _Places | None) -> SampledCall:
-    failed = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
+def _call(call: CallFields, args: Any, sources: _Sources | None) -> SampledCall:
+    class_ = "" if is_ok(call) else error_class(str(call.error)[:MAX_ERROR_CHARS])
     named = args if type(args) is dict else {}
-    known = places or {}
+    known = sources or {}
     return SampledCall(
         call.name,
-        failed,
+        class_,
         {
             name: SampledArgument(
                 value_hash(value),
                 bucket_of(value) if type(value) is int or type(value) is float else None,
-                known[name][:_MOST_PATHS] if name in known else None,
+                known[name][:_MAX_PATHS] if name in known else None,
             )
-            for name, value in islice(named.items(), _MOST_ARGUMENTS)
-            if value not in _EMPTY and len(name) <= _MOST_NAME_CHARS
+            for name, value in islice(named.items(), _MAX_ARGUMENTS)
+            if value not in _EMPTY and len(name) <= _MAX_NAME_CHARS
         },
         tuple(
             name
-            for name, value in islice(named.items(), _MOST_ARGUMENTS)
-            if value in _EMPTY and value is not None and len(name) <= _MOST_NAME_CHARS
+            for name, value in islice(named.items(), _MAX_ARGUMENTS)
+            if value in _EMPTY and value is not None and len(name) <= _MAX_NAME_CHARS
         ),
     )

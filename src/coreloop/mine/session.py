@@ -1,7 +1,7 @@
-"""Opening the mining of a project: the one place that knows what decides how a record counts.
+"""Mining sessions of a project: the only place that combines what decides how a record counts.
 
-Settings, verdicts, replays, the cache and the executor come together here, so that every command and every
-service finds the same rollups, and one does not evict what another has counted.
+Settings, verdicts, replays, the cache and the executor meet here, so that all commands and services share
+the same rollups and do not evict each other's.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,31 +10,31 @@ from dataclasses import dataclass
 from typing import Final
 
 from coreloop.days import Days
-from coreloop.errors import RollupWriteError
+from coreloop.errors import CacheWriteError
 from coreloop.history.promotions import project_keys
 from coreloop.judgments import Judgments, read_judgments
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import Executor
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.oddities import LogOddities, find_oddities
 from coreloop.mine.remote import Folder
 from coreloop.mine.rollup import MineSettings, Rollup, mine_settings
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.window import merge
 from coreloop.project.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningOptions:
-    """Which records to mine, and how; nothing in it changes what is found in them.
+    """Which records to mine, and how; no option changes the results.
 
     Attributes
     ----------
     in_dir : Path or Address, optional
         The project's own records by default.
     jobs : int, optional
-        Processes; one per core by default.
+        Processes; the number of cores by default.
     no_cache : bool
-        Count everything again and keep nothing.
+        Count everything again and write no cache.
     scheduler : str, optional
         Address of a Dask scheduler.
     """
@@ -52,11 +52,11 @@ class Mined:
     Attributes
     ----------
     rollups : sequence of Rollup
-        In the order of the files' names; usable until the session is closed.
+        In the order of the file names; usable until the session is closed.
     judgments : Judgments
         All verdicts of the project.
     not_cached : str
-        Why the rollups could not be cached; empty when they were, or when nobody asked for it.
+        Why the rollups could not be cached; empty if they were, or with ``no_cache``.
     """
 
     workspace: Workspace
@@ -71,7 +71,7 @@ class Mined:
 
     @property
     def n_reused(self) -> int:
-        """Files that were counted by an earlier run."""
+        """Files that an earlier run counted."""
         return sum(rollup.n_bytes_read is None for rollup in self.rollups)
 
     @property
@@ -80,7 +80,7 @@ class Mined:
         return sum(rollup.n_bytes_read or 0 for rollup in self.rollups)
 
     def known_keys(self) -> frozenset[str]:
-        """Keys that are not proposed again: promoted, on an open branch, or rejected by a verdict.
+        """Keys that are never proposed again: promoted, on an open branch, or rejected by a verdict.
 
         Raises
         ------
@@ -97,14 +97,14 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """What a shell wants to know while records are mined.
+    """Callbacks for the progress of mining.
 
     Attributes
     ----------
     progress : callable
         Called with the bytes counted so far and the bytes to count.
     opened : callable
-        Called with the session once all records are counted.
+        Called with the session when all records are counted.
     """
 
     progress: Callable[[int, int], None] = _ignore
@@ -132,33 +132,33 @@ def open_mining(
     options : MiningOptions
         Where and how to mine.
     min_chunk_len : int, optional
-        Characters of a whole answer; the setting of that name by default.
+        Characters of a complete answer; the setting of that name by default.
     check : bool
-        Read every cached rollup whole, and replace damaged ones.
+        Read every cached rollup completely, and replace damaged rollups.
     watch : Watch, optional
         Callbacks.
 
     Raises
     ------
     WorkspaceError
-        The folder, a file in it or a file of verdicts cannot be read. No folder is left behind.
+        The folder, a file in it or a file of verdicts cannot be read. No folder is created.
     """
     folder = options.in_dir or workspace.records_dir
     judgments = read_judgments(workspace.judgments_dir)
     settings = _mine_settings(workspace, judgments, min_chunk_len)
-    day_files(folder)  # an error here must leave no folder behind
+    day_files(folder)  # raise errors before any folder is created
     executor = Executor(options.jobs, options.scheduler)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         not_cached = ""
         try:
-            kept_in = None if options.no_cache else workspace.rollups_dir
-            shelf = held.enter_context(open_shelf(kept_in, settings, check=check))
+            cache_dir = None if options.no_cache else workspace.rollups_dir
+            cache = stack.enter_context(open_cache(cache_dir, settings, check=check))
             rollups = roll_up_folder(
-                folder, settings, shelf=shelf, executor=executor, progress=watch.progress
+                folder, settings, cache=cache, executor=executor, progress=watch.progress
             )
-            held.callback(shelf.sweep, folder)
-        except RollupWriteError as error:
-            held.close()
+            stack.callback(cache.sweep, folder)
+        except CacheWriteError as error:
+            stack.close()
             rollups, not_cached = roll_up_folder(folder, settings), f"{error}"
         mined = Mined(workspace, rollups, judgments, not_cached)
         watch.opened(mined)
@@ -177,20 +177,20 @@ def _mine_settings(workspace: Workspace, judgments: Judgments, min_chunk_len: in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MineResult:
-    """What ``mine`` counted.
+    """Result of ``mine``.
 
     Attributes
     ----------
     n_files, n_reused : int
-        Files, and those of them that an earlier run counted.
+        Files, and how many of them an earlier run counted.
     n_bytes_read : int
-        Bytes of the others.
+        Bytes that this run counted.
     n_records : int
         Records of the days.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
     not_cached : str
-        Why nothing could be cached; empty when it was, or when nobody asked for it.
+        See `Mined`.
     """
 
     days: Days
@@ -205,7 +205,7 @@ class MineResult:
 def run_mine(
     workspace: Workspace, days: Days, options: MiningOptions, *, watch: Watch = UNWATCHED
 ) -> MineResult:
-    """Build and check the cached rollups of a project's records, and count the records of some days."""
+    """Build and check the cached rollups of a project, and count its records of some days."""
     with open_mining(workspace, options, check=True, watch=watch) as mined:
         window = merge(mined.rollups, days)
         return MineResult(

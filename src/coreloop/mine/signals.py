@@ -1,4 +1,4 @@
-"""What went wrong in a record, as a set of labels; and an error's text without anyone's data."""
+"""A record's failure labels as a bit set; and an error's text without personal data."""
 
 import re
 import unicodedata
@@ -12,9 +12,9 @@ from coreloop.mine.outcome import is_ok, is_short
 
 _MAX_TEMPLATE_CHARS: Final = 200
 
-# Signs without which there is nothing to replace, what is replaced, and what it becomes. In order: what is
-# left of one may look like the next. A quote that nothing closes runs to the end, as logs cut texts anywhere;
-# an apostrophe within a word neither opens nor closes, but a Korean particle may follow.
+# Signs to look for, the pattern to replace if a sign occurs, the replacement. The order matters: the rest of
+# a match may match the next pattern. An unclosed quote runs to the end, since logs cut texts anywhere; an
+# apostrophe within a word neither opens nor closes a quote, but a Korean particle may follow a quote.
 _VALUES: Final = (
     (("@", "://"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
     (("/", "\\"), re.compile(r"\S*[\\/]\S*"), "<path>"),
@@ -32,54 +32,54 @@ _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*")
 
 
 def signals(fields: CountedFields, calls: Sequence[CallFields], *, min_chunk_len: int | None) -> int:
-    """Everything that speaks against a record, as a bit set; `coreloop.failures.names_of` reads it.
+    """The failure labels and error classes of a record as a bit set; `coreloop.failures.names_of` reads it.
 
-    The failure labels of the record, and the classes of its error and of its failed calls' errors.
-    ``min_chunk_len`` is as in `coreloop.mine.outcome.outcome`.
+    The classes are those of its error and of its failed calls' errors. ``min_chunk_len`` is as in
+    `coreloop.mine.outcome.outcome`.
     """
-    found = BITS["chunk_len_low"] if is_short(fields.chunk_len, min_chunk_len) else 0
+    bits = BITS["chunk_len_low"] if is_short(fields.chunk_len, min_chunk_len) else 0
     if fields.violation:
-        found |= BITS["violation"]
+        bits |= BITS["violation"]
     if fields.error:
-        found |= BITS["error"] | BITS[error_class(str(fields.error))]
+        bits |= BITS["error"] | BITS[error_class(str(fields.error))]
     if fields.omitted_error is not None:
-        found |= BITS["tool_error"] | BITS[error_class(fields.omitted_error)]
+        bits |= BITS["tool_error"] | BITS[error_class(fields.omitted_error)]
     if any(not override.succeeded for override in fields.override_calls or ()):
-        found |= BITS["override_failed"]
+        bits |= BITS["override_failed"]
     for call in calls:
         if call.extreme_flags:
-            found |= BITS["extreme_flags"]
+            bits |= BITS["extreme_flags"]
         if not is_ok(call):
-            found |= BITS["tool_error"]
-            found |= 0 if call.error is None else BITS[error_class(str(call.error))]
-    return found
+            bits |= BITS["tool_error"]
+            bits |= 0 if call.error is None else BITS[error_class(str(call.error))]
+    return bits
 
 
 def template(text: str) -> str:
-    """An error's text without what differs from case to case.
+    """An error's text without the parts that vary from case to case.
 
-    Numbers, ids, quoted values, paths and addresses are replaced, so that one cause has one text.
+    Numbers, ids, quoted values, paths and addresses are replaced, so that a cause always has the same text.
 
     Returns
     -------
     str
         At most 200 characters, one line; applying it again changes nothing.
     """
-    return _settled(_without_values(text[:MAX_ERROR_CHARS]))
+    return _repeat_until_stable(_without_values(text[:MAX_ERROR_CHARS]))
 
 
-@lru_cache(maxsize=4096)  # one cause has few texts without values, and comes again every day
-def _settled(text: str) -> str:
-    found, before = _without_numbers(text), None
-    while found != before:  # what one replacement leaves may be a quote, or melt into another letter
-        found, before = _without_numbers(_without_values(found)), found
-    return found
+@lru_cache(maxsize=4096)  # a cause has few texts without values, and recurs every day
+def _repeat_until_stable(text: str) -> str:
+    current, before = _without_numbers(text), None
+    while current != before:  # a replacement may leave a quote, or letters that NFKC combines
+        current, before = _without_numbers(_without_values(current)), current
+    return current
 
 
 def _without_values(text: str) -> str:
     folded = " ".join(unicodedata.normalize("NFKC", text).split())
     for signs, pattern, instead in _VALUES:
-        for sign in signs:  # any() with a generator would take longer than to look for all of them
+        for sign in signs:  # any() with a generator is slower
             if sign in folded:
                 folded = pattern.sub(instead, folded)
                 break
@@ -92,5 +92,5 @@ def _without_numbers(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Whole words only: half a placeholder would be another text the next time."""
+    """Cut between words: half a placeholder would change again the next time."""
     return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"

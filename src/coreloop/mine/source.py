@@ -1,4 +1,4 @@
-"""A file of records as it was when a run began, and how to tell later that these bytes are still the same."""
+"""Snapshot of a records file at the start of a run, to check later whether its bytes are still the same."""
 
 import os
 from collections.abc import Iterator
@@ -15,20 +15,20 @@ _LOOK_BACK_BYTES: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class LogSource:
-    """What a file was like at one moment, up to its size then: what is appended later is the next run's.
+    """A file at one moment, up to its size at that moment; bytes appended later belong to the next run.
 
     Attributes
     ----------
     size : int
         Bytes.
     end : int
-        Bytes up to the last newline; less than ``size`` while a line is being written, or torn.
+        Bytes up to the last newline; less than ``size`` while a line is being written, or if it is torn.
     modified_ns, inode : int
-        As the file system has them; 0 at an address.
+        From the file system; 0 for a remote file.
     head, tail : str
         Digests of the first and of the last 4,096 bytes.
     version : str
-        At an address, the ETag or the time of change, if it has either.
+        ETag or modification time of a remote file; empty if it has neither.
     """
 
     size: int
@@ -40,13 +40,13 @@ class LogSource:
     version: str = ""
 
     def is_same(self, other: "LogSource") -> bool:
-        """Whether nothing was changed; a file that was moved is the same."""
+        """Whether the file is unchanged; a moved file is the same."""
         return replace(other, inode=self.inode) == self
 
     def begins_with(self, earlier: "LogSource", path: LogFile) -> bool:
-        """Whether only whole lines were appended to what the file was.
+        """Whether only complete lines were appended to the earlier file.
 
-        An editor that saves makes another inode; what is written anew has other edges.
+        Saving in an editor changes the inode; rewriting the file changes the first or last bytes.
         """
         if earlier.inode != self.inode or not earlier.size == earlier.end < self.size:
             return False
@@ -55,8 +55,8 @@ class LogSource:
         return (earlier.head, earlier.tail) == (_digest(head), _digest(tail))
 
 
-def look_at(path: LogFile) -> LogSource:
-    """Look at a file; may raise `OSError`."""
+def read_source(path: LogFile) -> LogSource:
+    """Take the snapshot of a file; may raise `OSError`."""
     with path.open("rb", buffering=_EDGE_BYTES) as file:
         if isinstance(path, Path):
             status = os.fstat(file.fileno())
@@ -69,8 +69,8 @@ def look_at(path: LogFile) -> LogSource:
     return LogSource(size, end, modified_ns, inode, _digest(head), _digest(tail), version)
 
 
-def cut(path: LogFile, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
-    """Parts of about ``chunk_bytes`` that begin and end where lines do; at least one."""
+def split_at_lines(path: LogFile, start: int, end: int, *, chunk_bytes: int) -> Iterator[tuple[int, int]]:
+    """Split a range of bytes at line ends into one or more chunks of about ``chunk_bytes``."""
     with path.open("rb") as file:
         while end - start > chunk_bytes:
             file.seek(start + chunk_bytes)
@@ -93,13 +93,13 @@ def _digest(data: bytes) -> str:
 
 
 def _last_newline(file: BinaryIO, size: int) -> int:
-    """Offset behind the last newline; 0 when there is none."""
+    """Offset just past the last newline, or 0 without a newline."""
     end = size
     while end > 0:
         start = max(0, end - _LOOK_BACK_BYTES)
         file.seek(start)
-        place = file.read(end - start).rfind(b"\n")
-        if place >= 0:
-            return start + place + 1
+        newline = file.read(end - start).rfind(b"\n")
+        if newline >= 0:
+            return start + newline + 1
         end = start
     return 0

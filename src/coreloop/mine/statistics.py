@@ -1,4 +1,4 @@
-"""How much counts are worth: intervals of rates and differences, tests, the correction for many tests."""
+"""Statistics of counts: intervals of rates and differences, tests, the correction for many tests."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -6,11 +6,11 @@ from math import erfc, exp, lgamma, log, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-_TIE = 1e-7  # relative; lgamma errs by 1e-9 at 100,000 requests, and R takes the same
+_TIE = 1e-7  # relative, as in R; the error of lgamma is 1e-9 at 100,000 requests
 
 
 class TwoSides(NamedTuple):
-    """One stratum: a side with something against the other side without it.
+    """A stratum: the side with a property, and the other side without it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def wilson_interval(successes: int, n: int, *, confidence: float = 0.95) -> tupl
 
 
 def fisher_exact(a_hits: int, a_n: int, b_hits: int, b_n: int) -> float:
-    """Whether two sides have the same rate (Fisher's exact test).
+    """Test whether two sides have the same rate (Fisher's exact test).
 
     Takes about 0.1 ms for sides of 3,000.
 
@@ -100,7 +100,7 @@ def fisher_exact(a_hits: int, a_n: int, b_hits: int, b_n: int) -> float:
 
 
 def combined_p(first: float, second: float) -> float:
-    """The p-value of two independent tests of one hypothesis together (Fisher's method).
+    """Combine the p-values of two independent tests of a hypothesis (Fisher's method).
 
     Parameters
     ----------
@@ -149,17 +149,17 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def mantel_haenszel_p(strata: Sequence[TwoSides]) -> float:
-    """Whether two sides have the same rate within strata (Cochran–Mantel–Haenszel, no continuity correction).
+    """Test for equal rates of two sides within strata (Cochran–Mantel–Haenszel, no continuity correction).
 
     Parameters
     ----------
     strata : sequence of TwoSides
-        Strata without both sides or without both outcomes say nothing.
+        Strata without both sides or without both outcomes do not count.
 
     Returns
     -------
     float
-        Two-sided p, 0–1, of chi-square with one degree of freedom; 1.0 when no stratum says anything.
+        Two-sided p, 0–1, of chi-square with one degree of freedom; 1.0 when no stratum counts.
 
     References
     ----------
@@ -192,7 +192,7 @@ def mantel_haenszel_difference(strata: Sequence[TwoSides]) -> float:
     ----------
     Greenland and Robins (1985), Biometrics 41:55.
     """
-    weights, sides, other_sides = _weighed(strata)
+    weights, sides, other_sides = _weigh_strata(strata)
     return _mean_rate(weights, sides) - _mean_rate(weights, other_sides)
 
 
@@ -216,7 +216,7 @@ def newcombe_interval(strata: Sequence[TwoSides], *, confidence: float = 0.95) -
     Newcombe (1998), Statistics in Medicine 17:873; Yan and Su (2010), Statistics in Biopharmaceutical
     Research 2:329, with Mantel–Haenszel weights.
     """
-    weights, sides, other_sides = _weighed(strata)
+    weights, sides, other_sides = _weigh_strata(strata)
     if not weights:
         return -1.0, 1.0
     z = _quantile(confidence)
@@ -241,7 +241,7 @@ def _wilson(hits: int, n: int, z: float) -> tuple[float, float]:
         return 0.0, 1.0
     rate, share = hits / n, z * z / n
     centre, spread = rate + share / 2, z * sqrt(rate * (1 - rate) / n + share / (4 * n))
-    low = (centre - spread) / (1 + share) if hits else 0.0  # and not 2e-18, which is above the rate
+    low = (centre - spread) / (1 + share) if hits else 0.0  # rounding would give 2e-18, above the rate
     high = (centre + spread) / (1 + share) if hits < n else 1.0
     return low, high
 
@@ -282,15 +282,15 @@ def _with_both_sides(strata: Sequence[TwoSides]) -> Iterator[TwoSides]:
     return (stratum for stratum in strata if stratum.n and stratum.other_n)
 
 
-def _weighed(strata: Sequence[TwoSides]) -> tuple[list[float], list[_Side], list[_Side]]:
+def _weigh_strata(strata: Sequence[TwoSides]) -> tuple[list[float], list[_Side], list[_Side]]:
     """Mantel–Haenszel weights, which add up to 1, and both sides of the strata that have both."""
-    kept = list(_with_both_sides(strata))
-    weights = [stratum.n * stratum.other_n / (stratum.n + stratum.other_n) for stratum in kept]
+    complete = list(_with_both_sides(strata))
+    weights = [stratum.n * stratum.other_n / (stratum.n + stratum.other_n) for stratum in complete]
     total = sum(weights)
     return (
         [weight / total for weight in weights],
-        [(stratum.hits, stratum.n) for stratum in kept],
-        [(stratum.other_hits, stratum.other_n) for stratum in kept],
+        [(stratum.hits, stratum.n) for stratum in complete],
+        [(stratum.other_hits, stratum.other_n) for stratum in complete],
     )
 
 
@@ -299,7 +299,7 @@ def _mean_rate(weights: list[float], sides: list[_Side]) -> float:
 
 
 def _spread(weights: list[float], sides: list[_Side]) -> float:
-    """What a rate's variance is multiplied with: 1 / n for one stratum."""
+    """The factor of a rate's variance: 1 / n for a single stratum."""
     return sum(weight * weight / n for weight, (_, n) in zip(weights, sides, strict=True))
 
 
@@ -308,7 +308,7 @@ def _stratified_wilson(weights: list[float], sides: list[_Side], z: float) -> tu
     errors = [
         weight * sqrt(hits * (n - hits) / n**3) for weight, (hits, n) in zip(weights, sides, strict=True)
     ]
-    if not any(errors):  # all or nothing everywhere: no rate varies more than another, n alone counts
+    if not any(errors):  # every rate is 0 or 1: all vary alike, only n counts
         errors = [weight / sqrt(n) for weight, (_, n) in zip(weights, sides, strict=True)]
     narrower = z * sqrt(sum(error * error for error in errors)) / sum(errors)
     bounds = [_wilson(hits, n, narrower) for hits, n in sides]

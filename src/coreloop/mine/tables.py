@@ -1,6 +1,6 @@
-"""What a rollup holds: tables of counts and texts that merge with any other rollup's by plain addition.
+"""The tables of a rollup: counts and texts, merged with other rollups' tables by plain addition.
 
-Every sum is of whole numbers, so neither the parts nor their order change a total.
+All sums are of integers, so totals depend neither on the parts nor on their order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ GROUPS: Final[Mapping[str, Any]] = {
     "first_us": pl.Int64,  # microseconds since 1970
     "last_us": pl.Int64,
 }
-"""Records by what they have in common: a few hundred rows a day, whatever the number of records."""
+"""Counts of records by their common properties: a few hundred rows a day for any number of records."""
 
 REQUESTS: Final[Mapping[str, Any]] = {
     "pattern": pl.UInt64,
@@ -35,7 +35,7 @@ REQUESTS: Final[Mapping[str, Any]] = {
     "ts_us": pl.Int64,
     "offset": pl.UInt64,  # bytes, of the line
 }
-"""A row per record that has a sequence: what must be told apart, and where its text lies."""
+"""A row per record that has a sequence: the hashes to count distinct values of, and where its line starts."""
 
 CALL_KEYS: Final = ("day", "provider", "tool", "shape", "error_class", "template")
 CALLS: Final[Mapping[str, Any]] = {
@@ -47,18 +47,18 @@ CALLS: Final[Mapping[str, Any]] = {
     "template": pl.UInt64,  # 0: the calls were ok
     "n": pl.UInt32,
     "wasted_us": pl.Int64,  # of failed calls, microseconds, sum
-    "first_us": pl.Int64,  # of failed calls, as what follows; else null
+    "first_us": pl.Int64,  # this and the next two: of failed calls, else null
     "last_us": pl.Int64,
-    "offset": pl.UInt64,  # of the earliest one's line
+    "offset": pl.UInt64,  # line of the earliest failed call
 }
 """Calls by tool, arguments and error."""
 
 TEXTS: Final[Mapping[str, Any]] = {"kind": pl.String, "hash": pl.UInt64, "text": pl.String}
-"""What hashes stand for. Kinds: ``sequence`` (of which no call was omitted), ``shape`` (JSON of the steps
-with their argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error)."""
+"""Texts by hash. Kinds: ``sequence`` (without omitted calls), ``shape`` (JSON of the steps with their
+argument names), ``call`` (JSON of ``{"selectors", "arg_keys"}``), ``template`` (of an error)."""
 
-MOST_SAMPLED: Final = 768
-"""Requests of a file that are kept call by call; up to so many, all of them."""
+MAX_SAMPLED: Final = 768
+"""Requests of a file that are stored call by call; smaller files are stored completely."""
 
 SAMPLE: Final[Mapping[str, Any]] = {
     "number": pl.UInt64,  # in the draw, `coreloop.mine.sampling.sample_number`
@@ -69,18 +69,18 @@ SAMPLE: Final[Mapping[str, Any]] = {
     "provider": pl.String,
     "outcome": pl.Int8,
     "question": pl.UInt64,
-    "keywords": pl.String,  # of coreloop.yaml's, those that the question holds, one a line
+    "keywords": pl.String,  # keywords of coreloop.yaml that occur in the question, one per line
     "calls": pl.String,  # JSON of `coreloop.mine.sampling.SampledCall`
 }
-"""A row per request in the sample, those with the smallest numbers of the file."""
+"""A row per sampled request: those with the smallest numbers of the file."""
 
 IDS: Final[Mapping[str, Any]] = {"id": pl.UInt64}
-"""Hashes of the ids of all requests, those that are not mined too: on which a later verdict may fall."""
+"""Hashes of the ids of all requests, mined or not: a later verdict may concern any of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables, each in an order of its own."""
+    """The tables, each sorted by its own keys."""
 
     groups: pl.LazyFrame
     requests: pl.LazyFrame
@@ -90,7 +90,7 @@ class Tables:
     sample: pl.LazyFrame
 
     def collected(self) -> "Tables":
-        """The same, computed and in memory."""
+        """The same tables, computed and in memory."""
         return Tables(*(frame.lazy() for frame in pl.collect_all([getattr(self, name) for name in NAMES])))
 
 
@@ -98,24 +98,24 @@ NAMES: Final = tuple(field.name for field in fields(Tables))
 SCHEMAS: Final = dict(zip(NAMES, (GROUPS, REQUESTS, CALLS, TEXTS, IDS, SAMPLE), strict=True))
 
 
-def side_by_side(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """The rows of all parts; of none, an empty table."""
+def concatenate(parts: Iterable[pl.LazyFrame], schema: Mapping[str, Any]) -> pl.LazyFrame:
+    """The rows of all parts; an empty table without parts."""
     return pl.concat([pl.LazyFrame(schema=schema), *parts])
 
 
-def merged(parts: Iterable[Tables]) -> Tables:
-    """One rollup of the parts of a file, in the file's order; the same whatever the parts were."""
-    every = list(parts)
-    whole = Tables(*(side_by_side([getattr(one, name) for one in every], SCHEMAS[name]) for name in NAMES))
+def merge_tables(parts: Iterable[Tables]) -> Tables:
+    """Merge the parts of a file, given in order; the result does not depend on how the file was split."""
+    parts = list(parts)
+    rows = Tables(*(concatenate([getattr(part, name) for part in parts], SCHEMAS[name]) for name in NAMES))
     earliest = pl.col("offset").filter(pl.col("first_us") == pl.col("first_us").min()).min()
     times = (pl.col("first_us").min(), pl.col("last_us").max())
-    groups = whole.groups.group_by(GROUP_KEYS).agg(pl.col("n", "chunk_len", "n_chunk_len").sum(), *times)
-    calls = whole.calls.group_by(CALL_KEYS).agg(pl.col("n", "wasted_us").sum(), *times, earliest)
+    groups = rows.groups.group_by(GROUP_KEYS).agg(pl.col("n", "chunk_len", "n_chunk_len").sum(), *times)
+    calls = rows.calls.group_by(CALL_KEYS).agg(pl.col("n", "wasted_us").sum(), *times, earliest)
     return Tables(
         groups=groups.sort(GROUP_KEYS),
-        requests=whole.requests.sort("pattern", maintain_order=True),  # and so of the lines, as the parts are
+        requests=rows.requests.sort("pattern", maintain_order=True),  # keeps the order of the lines
         calls=calls.sort(CALL_KEYS),
-        texts=whole.texts.unique().sort("kind", "hash"),
-        ids=whole.ids.unique().sort("id"),
-        sample=whole.sample.sort("number", "offset").head(MOST_SAMPLED),
+        texts=rows.texts.unique().sort("kind", "hash"),
+        ids=rows.ids.unique().sort("id"),
+        sample=rows.sample.sort("number", "offset").head(MAX_SAMPLED),
     )

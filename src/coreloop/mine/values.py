@@ -1,4 +1,4 @@
-"""Values of arguments as the sample keeps them: 64 bits of any, and of a number its bucket."""
+"""Argument values as the sample stores them: a 64-bit hash, and the bucket of a number."""
 
 import unicodedata
 from bisect import bisect_left
@@ -11,13 +11,13 @@ from coreloop.encoding import ELIDED
 
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 EDGES: Final = tuple(step * 10.0**power for power in range(-3, 13) for step in _STEPS)
-"""Upper ends of the buckets of positive numbers, ten a decade; bucket 0 is what is not above 0.001."""
+"""Upper ends of the buckets of positive numbers, ten per decade; bucket 0 holds numbers up to 0.001."""
 
 
 def value_hash(value: object) -> int:
-    """An argument's value as 64 bits; 0 where it is `ELIDED`.
+    """Hash an argument's value to 64 bits; 0 if it is `ELIDED`.
 
-    Two checksums and no digest: it is asked for every argument of the sample, and is no secret's keeper.
+    Two checksums instead of a digest: it runs for every argument of the sample and protects no secret.
     """
     if type(value) is str:
         if value == ELIDED:
@@ -34,5 +34,5 @@ def value_hash(value: object) -> int:
 
 
 def bucket_of(number: float) -> int:
-    """The bucket of a number: fixed logarithmic ones, ten a decade, those of negative numbers below 0."""
+    """The logarithmic bucket of a number, see `EDGES`; negative for negative numbers."""
     return bisect_left(EDGES, number) if number >= 0 else -1 - bisect_left(EDGES, -number)

@@ -17,12 +17,12 @@ from coreloop.mine.outcome import RequestOutcome
 from coreloop.mine.remote import LogFile, map_files
 from coreloop.mine.rollup import EPOCH_DAY, Rollup, line_at
 from coreloop.mine.rows import DAY_US, NO_SEQUENCE
-from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, side_by_side
+from coreloop.mine.tables import CALLS, GROUPS, REQUESTS, SAMPLE, TEXTS, concatenate
 from coreloop.records import UNSPECIFIED
 
 PATTERN_KEYS: Final = ("category", "sequence")
 MAX_QUESTIONS: Final = 200
-"""Of a pattern, the earliest ones: enough for any gate, and all of them are read and compared."""
+"""Questions of a pattern that are read and compared, earliest first: enough for any gate."""
 _ROWS_AT_ONCE: Final = 1_000_000
 IS_COUNTED: Final = pl.col("outcome") != int(RequestOutcome.NEUTRAL)
 IS_SUCCESS: Final = pl.col("outcome") == int(RequestOutcome.SUCCESS)
@@ -31,16 +31,16 @@ IS_FAILURE: Final = pl.col("outcome") == int(RequestOutcome.FAILURE)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The rollups of some days, side by side.
+    """The combined rollups of some days.
 
     Attributes
     ----------
     groups : polars.LazyFrame
-        `coreloop.mine.tables.GROUPS`, of the days.
+        `coreloop.mine.tables.GROUPS` of the days.
     requests, calls : polars.LazyFrame
-        `REQUESTS` and `CALLS`, of the days, and ``file``, the index into ``paths``.
+        `REQUESTS` and `CALLS` of the days, and ``file``, the index into ``paths``.
     sample : polars.LazyFrame
-        `SAMPLE`, of the days, and ``file``.
+        `SAMPLE` of the days, and ``file``.
     texts : polars.LazyFrame
         `TEXTS`; `texts_of` looks them up.
     paths : tuple of Path or RemoteFile
@@ -58,39 +58,39 @@ class Window:
     skipped: Mapping[str, int]
 
     def n_records(self) -> int:
-        """Records in the window, those that count neither way included."""
+        """Records in the window, including neutral records."""
         return int(self.groups.select(pl.col("n").sum()).collect().item())
 
     def n_neutral(self) -> int:
-        """Records in the window that count neither way."""
+        """Records in the window that count neither as success nor as failure."""
         return int(self.groups.filter(~IS_COUNTED).select(pl.col("n").sum()).collect().item())
 
     def texts_of(self, kind: str, hashes: Iterable[int]) -> dict[int, str]:
-        """Texts of one kind by their hash; one that no record holds is missing."""
+        """Texts of one kind by their hash; unknown hashes are left out."""
         wanted = pl.Series(sorted(set(hashes)), dtype=pl.UInt64)
-        found = self.texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
-        return dict(found.select("hash", "text").collect().iter_rows())
+        texts = self.texts.filter(pl.col("kind") == kind, pl.col("hash").is_in(wanted.implode()))
+        return dict(texts.select("hash", "text").collect().iter_rows())
 
     def lines(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, RecordLine]]:
-        """Read single lines again, by file and offset; what is no longer there is left out."""
-        grouped = groupby(sorted(set(places)), key=itemgetter(0))
-        wanted = [(file, [offset for _, offset in there]) for file, there in grouped]
-        for found in map_files(self._lines_of, wanted, self.paths):
-            yield from found
+        """Read single lines again, by file and offset; lines that no longer exist are left out."""
+        by_file = groupby(sorted(set(places)), key=itemgetter(0))
+        wanted = [(file, [offset for _, offset in group]) for file, group in by_file]
+        for lines in map_files(self._lines_of, wanted, self.paths):
+            yield from lines
 
     def questions(self, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """What was asked at some places; nothing of a line that is no longer there."""
+        """The questions of some lines; lines that no longer exist are left out."""
         return {(file, offset): line.fields.question or "" for file, offset, line in self.lines(places)}
 
     def _lines_of(self, wanted: tuple[int, Sequence[int]]) -> list[tuple[int, int, RecordLine]]:
         file, offsets = wanted
-        found = []
+        lines = []
         with suppress(OSError), self.paths[file].open("rb") as opened:
             for offset in offsets:
                 line = line_at(opened, offset)
                 if isinstance(line, RecordLine):
-                    found.append((file, offset, line))
-        return found
+                    lines.append((file, offset, line))
+        return lines
 
 
 def moment(microseconds: int) -> datetime:
@@ -100,7 +100,7 @@ def moment(microseconds: int) -> datetime:
 
 
 def merge(rollups: Sequence[Rollup], days: Days) -> Window:
-    """Put the rollups of different files side by side; what is of other days is left out."""
+    """Combine the rollups of different files, without the records of other days."""
     since, until = ((day - EPOCH_DAY).days for day in (days.since, days.until))
     skipped: Counter[str] = Counter()
     for rollup in rollups:
@@ -113,13 +113,13 @@ def merge(rollups: Sequence[Rollup], days: Days) -> Window:
     of_days = pl.col("day").is_between(since, until)
     in_days = pl.col("ts_us").is_between(since * DAY_US, (until + 1) * DAY_US, closed="left")
     return Window(
-        groups=side_by_side((tables.groups for _, tables in numbered), GROUPS).filter(of_days),
+        groups=concatenate((tables.groups for _, tables in numbered), GROUPS).filter(of_days),
         requests=_with_file(((index, tables.requests) for index, tables in numbered), REQUESTS).filter(
             in_days
         ),
         calls=_with_file(((index, tables.calls) for index, tables in numbered), CALLS).filter(of_days),
         sample=_with_file(((index, tables.sample) for index, tables in numbered), SAMPLE).filter(in_days),
-        texts=side_by_side((tables.texts for _, tables in numbered), TEXTS),
+        texts=concatenate((tables.texts for _, tables in numbered), TEXTS),
         paths=tuple(rollup.path for rollup in rollups),
         skipped=dict(skipped),
     )
@@ -127,7 +127,7 @@ def merge(rollups: Sequence[Rollup], days: Days) -> Window:
 
 def _with_file(frames: Iterable[tuple[int, pl.LazyFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
     numbered = (frame.with_columns(file=pl.lit(index, pl.UInt32)) for index, frame in frames)
-    return side_by_side(numbered, {**schema, "file": pl.UInt32})
+    return concatenate(numbered, {**schema, "file": pl.UInt32})
 
 
 def count_patterns(window: Window) -> pl.DataFrame:
@@ -139,7 +139,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
         A row per category and sequence with at least one counted record: pattern, category, sequence,
         n_observed (successes and failures), n_success, success_rate, n_peers and n_peers_success (all counted
         records of the category, those without a sequence included), base_rate (their rate), avg_chunk_len
-        (characters; 0.0 where none is known), is_whole (a record holds every call), first_us, last_us
+        (characters; 0.0 if unknown), is_complete (some record has no omitted calls), first_us, last_us
         (microseconds since 1970).
     """
     counted = window.groups.filter(IS_COUNTED)
@@ -152,7 +152,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
             n_observed=pl.col("n").sum(),
             n_success=n_success,
             avg_chunk_len=pl.col("chunk_len").sum() / pl.col("n_chunk_len").sum().clip(1),
-            is_whole=(pl.col("shape") != 0).any(),
+            is_complete=(pl.col("shape") != 0).any(),
             first_us=pl.col("first_us").min(),
             last_us=pl.col("last_us").max(),
         )
@@ -161,7 +161,7 @@ def count_patterns(window: Window) -> pl.DataFrame:
 
 
 def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """Hold each pattern of no category against those that begin with the same tool.
+    """Compare each pattern without a category with the patterns that begin with the same tool.
 
     Parameters
     ----------
@@ -173,17 +173,18 @@ def group_by_first_tool(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        ``patterns`` with n_peers, n_peers_success and base_rate of these; others are as they were.
+        ``patterns`` with n_peers, n_peers_success and base_rate of that group; patterns with a category are
+        unchanged.
     """
-    alike = patterns.filter(pl.col("category") == UNSPECIFIED)
-    texts = window.texts_of("sequence", alike["sequence"])
-    first = [texts.get(sequence, "").partition("(")[0] for sequence in alike["sequence"]]
-    over = alike.with_columns(first=pl.Series(first, dtype=pl.String)).with_columns(
+    unlabelled = patterns.filter(pl.col("category") == UNSPECIFIED)
+    texts = window.texts_of("sequence", unlabelled["sequence"])
+    first = [texts.get(sequence, "").partition("(")[0] for sequence in unlabelled["sequence"]]
+    compared = unlabelled.with_columns(first=pl.Series(first, dtype=pl.String)).with_columns(
         n_peers=pl.col("n_observed").sum().over("first"),
         n_peers_success=pl.col("n_success").sum().over("first"),
     )
-    others = patterns.filter(pl.col("category") != UNSPECIFIED)
-    return pl.concat([others, over.drop("first").with_columns(**_RATES).select(others.columns)])
+    labelled = patterns.filter(pl.col("category") != UNSPECIFIED)
+    return pl.concat([labelled, compared.drop("first").with_columns(**_RATES).select(labelled.columns)])
 
 
 _RATES: Final = {
@@ -193,7 +194,7 @@ _RATES: Final = {
 
 
 def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """How many different questions (by their hash) and sessions some patterns have.
+    """Count the different questions (by their hash) and sessions of some patterns.
 
     Returns
     -------
@@ -208,14 +209,12 @@ def count_distinct(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
         for rows in _counted_requests(window, patterns)
     ]
     schema = {"pattern": pl.UInt64, "n_question_hashes": pl.UInt32, "n_sessions": pl.UInt32}
-    found = [part.collect() for part in counts]
-    return patterns.join(
-        pl.concat([pl.DataFrame(schema=schema), *found]), on="pattern", maintain_order="left"
-    )
+    counted = pl.concat([pl.DataFrame(schema=schema), *(part.collect() for part in counts)])
+    return patterns.join(counted, on="pattern", maintain_order="left")
 
 
 def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
-    """The different questions of some patterns, at most `MAX_QUESTIONS` of each, the earliest.
+    """Find the different questions of some patterns: of each, the `MAX_QUESTIONS` earliest.
 
     Returns
     -------
@@ -223,7 +222,7 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
         A row per pattern and question (hash): n (counted records), first_us, and file and offset of the
         earliest line that asked it; in the order of first_us.
     """
-    found = [
+    questions = [
         rows.rename({"ts_us": "first_us"})
         .sort("first_us", "file", "offset")
         .group_by("pattern", "question", maintain_order=True)
@@ -235,13 +234,13 @@ def find_questions(window: Window, patterns: pl.DataFrame) -> pl.DataFrame:
     ]
     schema = {"pattern": pl.UInt64, "question": pl.UInt64, "n": pl.UInt32, "first_us": pl.Int64}
     schema |= {"file": pl.UInt32, "offset": pl.UInt64}
-    return pl.concat([pl.DataFrame(schema=schema), *found])
+    return pl.concat([pl.DataFrame(schema=schema), *questions])
 
 
 def _counted_requests(window: Window, patterns: pl.DataFrame) -> Iterator[pl.LazyFrame]:
-    """The counted requests of some patterns, so many patterns at once that memory stays small.
+    """The counted requests of some patterns, in batches of patterns to limit memory.
 
-    Rollups are in the order of the patterns' hashes, so a range of these reads only its part of each file.
+    Rollups are sorted by the patterns' hashes, so a range of hashes reads only its part of each file.
     """
     ordered = patterns.sort("pattern").with_columns(
         part=((pl.col("n_observed").cum_sum() - pl.col("n_observed")) // _ROWS_AT_ONCE)
@@ -253,7 +252,7 @@ def _counted_requests(window: Window, patterns: pl.DataFrame) -> Iterator[pl.Laz
 
 
 def count_values(window: Window, patterns: pl.DataFrame, column: str) -> pl.DataFrame:
-    """How often each value of ``shape`` or ``provider`` occurs in some patterns, most often first."""
+    """Count each value of ``shape`` or ``provider`` in some patterns, most frequent first."""
     return (
         window.groups.filter(IS_COUNTED, pl.col("pattern").is_in(patterns["pattern"].implode()))
         .group_by("pattern", column)

@@ -1,4 +1,4 @@
-"""A night's candidates for people: the draft as Markdown, and what others may read of a candidate."""
+"""A night's candidates for people: the draft as Markdown, and the redaction of entries for sharing."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,14 +14,14 @@ from coreloop.text import escape_markdown, indented_block, printable
 
 
 def redact_entry(entry: Statement | Candidate, words: Vocabulary) -> Statement | Candidate:
-    """An entry of a candidates file as others may read it."""
+    """Redact an entry of a candidates file for sharing."""
     if isinstance(entry, Statement):
         return redact_statement(entry, words)
     return redact_candidate(entry, words)
 
 
 def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
-    """Without questions, and with ``[REDACTED n]`` for every text from no closed vocabulary, n its length."""
+    """Remove questions; texts outside the closed vocabularies become ``[REDACTED n]``, n is the length."""
     axis = candidate.axis
     withheld = any(
         not words.is_known(step.name) or words.redacted(step.name, step.selectors) != step.selectors
@@ -29,7 +29,7 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
     )
     return replace(
         candidate,
-        # Both are plain hashes, over values that are redacted here: a dictionary would give them back.
+        # Both are plain hashes of redacted values, which a dictionary attack would reveal.
         key="" if withheld else candidate.key,
         seq_hash="" if withheld else candidate.seq_hash,
         suggested_append=None if withheld else candidate.suggested_append,
@@ -45,13 +45,13 @@ def redact_candidate(candidate: Candidate, words: Vocabulary) -> Candidate:
 
 
 def redact_note(note: Note) -> Note:
-    """Nothing of a note is from a closed vocabulary."""
+    """Redact a note: no part of it is from a closed vocabulary."""
     bullets = tuple(unless(False, text) for text in note.bullets)
     return replace(note, stock_code=unless(False, note.stock_code), bullets=bullets)
 
 
 def candidates_markdown(document: CandidatesFile, words: Vocabulary) -> str:
-    """The draft: the statements, then the candidates; of each its figures, its text and raw questions."""
+    """The draft: statements, then candidates, each with its figures, its text and raw questions."""
     window = document.window
     head = f"# Candidates, {window.since} to {window.until}\n\nProposals only: nothing was changed.\n"
     if not document.entries:
@@ -90,16 +90,18 @@ def _section(candidate: Candidate, words: Vocabulary) -> str:
 
 
 def _notes(notes: Iterable[Note]) -> str:
-    """What people wrote, for the reader; it is no evidence to promote on."""
+    """Audit notes, to read only: they are no evidence for a promotion."""
     parts = [
-        f"\n### {escape_markdown(one.stock_code)}\n\n{_quoted(one.bullets)}\n" for one in notes if one.bullets
+        f"\n### {escape_markdown(note.stock_code)}\n\n{_quoted(note.bullets)}\n"
+        for note in notes
+        if note.bullets
     ]
     head = f"\n## Audit notes (evidence rank {FROM_NOTES}): to read, not to promote\n"
     return "".join([head, *parts]) if parts else ""
 
 
 def _quoted(texts: Iterable[str]) -> str:
-    """Texts of people as a Markdown code block, one line each."""
+    """Texts as a Markdown code block, a line for each."""
     return "\n".join("    " + printable(text) for text in texts)
 
 

@@ -1,8 +1,8 @@
-"""The text of a candidate: docstring lines built from closed vocabularies, or the reason why there are none.
+"""The text of a candidate: docstring lines built from closed vocabularies, or the reason to refuse them.
 
-A question, a word of a question, an argument's value or an error's text never gets here: the inputs are tool
-names, argument names of the signature, selector values that the source or coreloop.yaml declares, category
-labels with the keywords of coreloop.yaml, counts and dates.
+The inputs are tool names, argument names of the signature, selector values that the source or coreloop.yaml
+declares, category labels with the keywords of coreloop.yaml, counts and dates; never questions or words of
+them, undeclared argument values or error texts.
 """
 
 from collections.abc import Mapping
@@ -33,13 +33,13 @@ def draft_candidate(
     words : Vocabulary
         Definitions of the pattern's tools; keywords and declared axes.
     keywords : mapping of str to tuple of str
-        Those that a tool is used for; no other keyword of the category is named.
+        Keywords by the tool that is used for them; a line names no other keywords of the category.
 
     Returns
     -------
     Candidate
-        With ``suggested_append``, or with ``refused``: the reason why no text may be proposed. Its key is one
-        that may be published.
+        With ``suggested_append``, or with ``refused``, the reason why no text may be proposed. Its key may be
+        published.
     """
     lines = guide_lines(candidate, words, keywords.get(candidate.engine, ()))
     candidate = replace(candidate, key=_public_key(candidate, words, call=lines[1]))
@@ -54,31 +54,31 @@ def draft_candidate(
 
 
 def guide_lines(candidate: Candidate, words: Vocabulary, keywords: tuple[str, ...] = ()) -> tuple[str, str]:
-    """The two bullets of a Guide: when, and which calls."""
+    """The two bullets of a Guide: when to use the sequence, and its calls."""
     when = _when(candidate.cat_hash, keywords, words.settings)
     return str(when), str(_calls(candidate, words))
 
 
 def is_weak(candidate: Candidate) -> bool:
-    """Whether a drafted candidate has no text because it says no more than its category does."""
+    """Whether a candidate was refused because its sequence is not better than the rest of its category."""
     return candidate.refused is not None and candidate.refused.startswith(_WEAK)
 
 
 def _weak(candidate: Candidate) -> str | None:
-    """Why a sequence says no more than its category does; None where it does better beyond doubt."""
+    """Why a sequence is not better than the rest of its category, or None if it is significantly better."""
     n, rest_ok, rest_n = candidate.n_observed, candidate.rest_ok, candidate.rest_n
     is_better = rest_n > 0 and candidate.n_succeeded * rest_n > rest_ok * n
     if is_better and candidate.q_value is not None and candidate.q_value <= MAX_Q:
         return None
     if not rest_n:
         return f"{_WEAK}its category has no other requests to compare it with"
-    sure = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
-    rest = f"{rest_ok} of {rest_n} of the rest of its category{sure}"
+    significance = "" if candidate.q_value is None else f" ({q_text(candidate.q_value)})"
+    rest = f"{rest_ok} of {rest_n} of the rest of its category{significance}"
     return f"{_WEAK}{candidate.n_succeeded} of {n} succeeded, {rest}"
 
 
 def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
-    """The key, of the text where a value is nobody's: once published, a hash over it could be guessed."""
+    """The key; with undeclared values, the key of the text, since a hash of the values could be guessed."""
     if words.tool(candidate.engine) is None or words.declares_all(candidate.tool_pattern):
         return candidate.key
     return candidate_key(candidate.cat_hash, call)
@@ -86,13 +86,13 @@ def _public_key(candidate: Candidate, words: Vocabulary, *, call: str) -> str:
 
 def _refuse(candidate: Candidate, lines: tuple[str, ...]) -> str | None:
     if not is_category(candidate.cat_hash):
-        return "the category is no label"
+        return "the category is not a label"
     reasons = ((line.split(":", 1)[0], refuse_line(line)) for line in lines)
     return next((f"{bullet} line: {reason}" for bullet, reason in reasons if reason), None)
 
 
 def _when(category: str, keywords: tuple[str, ...], settings: Settings) -> When:
-    """With the keywords of the category that the tool is used for."""
+    """The category, with those of its keywords that the tool is used for."""
     if category == UNSPECIFIED:
         return When("")
     known = settings.keywords(category)
@@ -100,9 +100,9 @@ def _when(category: str, keywords: tuple[str, ...], settings: Settings) -> When:
 
 
 def _calls(candidate: Candidate, words: Vocabulary) -> Calls:
-    """With the names of all arguments where a line has room for them, else with the selectors alone."""
-    whole, short = (
+    """The calls with all argument names if the line has room for them, else only with the selectors."""
+    full, short = (
         Calls(tuple(words.call(step, with_arguments=named) for step in candidate.tool_pattern))
         for named in (True, False)
     )
-    return whole if len(str(whole)) <= MAX_LINE_CHARS else short
+    return full if len(str(full)) <= MAX_LINE_CHARS else short

@@ -1,4 +1,4 @@
-"""From a window's groups to candidates: the gates, the ranking, and what a reviewer needs to see."""
+"""A window's groups -> candidates: the gates, the ranking, and the details for a reviewer."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -27,13 +27,11 @@ from coreloop.records import is_category
 
 MAX_EXAMPLES: Final = 5
 RELAXED_COUNT: Final = 2
-"""What both counts of the gate come down to where the playbook has a good bullet."""
-
-
+"""Requests and questions that the gate needs if the playbook has a good bullet."""
 MAX_NEAREST: Final = 3
-"""Of the patterns that fell at a gate, those that are named."""
+"""Dropped patterns that are shown for each gate."""
 _NEAR: Final = 0.9
-"""Share of the gate's success rate below which a miss is named only where nothing passed."""
+"""Share of the gate's success rate below which a miss is shown only if no candidate was found."""
 _NEAREST_BY: Final = {
     "min_repeat": ("n_observed", "success_rate"),
     "min_success_rate": ("success_rate", "n_observed"),
@@ -43,14 +41,14 @@ _NEAREST_BY: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
-    """A pattern that fell at a gate, for this machine only: its steps may hold values of users.
+    """A pattern that failed a gate, for local output only: its steps may hold users' values.
 
     Attributes
     ----------
     gate : str
-        The first one that it failed.
+        The first gate that it failed.
     n_questions : int or None
-        Different questions by their hash; None where an earlier gate kept them from being counted.
+        Different questions by their hash, or None if it failed before they were counted.
     """
 
     gate: str
@@ -63,24 +61,24 @@ class NearMiss:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCandidates:
-    """What was found.
+class CandidateSearch:
+    """Result of `find_candidates`.
 
     Attributes
     ----------
     candidates : tuple of Candidate
         Best first.
     n_groups : int
-        Patterns that were looked at.
-    fell : mapping of str to int
-        How many fell at which gate.
+        Patterns that were examined.
+    dropped : mapping of str to int
+        How many failed each gate.
     nearest : tuple of NearMiss
-        Those that fell closest to the success rate and, where nothing passed, to the other gates.
+        The nearest misses of the success rate and, without candidates, of the other gates.
     """
 
     candidates: tuple[Candidate, ...]
     n_groups: int
-    fell: Mapping[str, int]
+    dropped: Mapping[str, int]
     nearest: tuple[NearMiss, ...] = ()
 
 
@@ -91,7 +89,7 @@ def find_candidates(
     known: frozenset[str] = frozenset(),
     playbook: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     by_first_tool: bool = False,
-) -> FoundCandidates:
+) -> CandidateSearch:
     """Find the patterns of a window that keep succeeding.
 
     Parameters
@@ -99,20 +97,20 @@ def find_candidates(
     window : Window
         Merged rollups.
     gate : Gates
-        Least figures.
+        Minimum figures.
     known : frozenset of str
         Keys that are not proposed again: promoted, in an open pull request, or rejected.
     playbook : mapping of str to tuple of str
         Intent to good bullets. A pattern whose category has the intent as its topic part needs only two
-        requests and two different questions; its success rate is what the gate asks for.
+        requests and two different questions; the gate's success rate still applies.
     by_first_tool : bool
-        Where the project has no categories: a pattern is held against those that begin with the same tool.
+        For projects without categories: compare patterns that begin with the same tool.
 
     Returns
     -------
-    FoundCandidates
+    CandidateSearch
         Candidates by how far the lower bound of their success rate is above their category's base rate, then
-        by number of requests. Groups are counted at the first gate that they fail.
+        by number of requests. Each dropped pattern is counted at the first gate that it fails.
     """
     patterns = count_patterns(window)
     if by_first_tool:
@@ -125,24 +123,24 @@ def find_candidates(
     sieve.rows = count_distinct(window, sieve.rows)
     unique = _at_least(gate.min_unique_questions, relaxed)
     sieve.keep("min_unique_questions", pl.col("n_question_hashes") >= unique)
-    sieve.keep("steps_not_recorded", pl.col("is_whole"))
+    sieve.keep("steps_not_recorded", pl.col("is_complete"))
     details = _Details(window, sieve.rows)
     passed: list[Candidate] = []
     for row in sieve.rows.iter_rows(named=True):
         candidate = _ranked(details.candidate(row), gate, advice[row["category"]])
         if candidate.n_unique_questions < _relax(gate.min_unique_questions, bool(advice[row["category"]])):
-            sieve.fell["min_unique_questions"] += 1
+            sieve.dropped["min_unique_questions"] += 1
         elif candidate.key in known:
-            sieve.fell["known"] = sieve.fell.get("known", 0) + 1
+            sieve.dropped["known"] = sieve.dropped.get("known", 0) + 1
         else:
             passed.append(candidate)
     ranked = tuple(sorted(passed, key=_rank))
     nearest = _nearest(window, sieve, _NEAREST_BY)
     if ranked:
-        least = _NEAR * gate.min_success_rate
+        limit = _NEAR * gate.min_success_rate
         by_rate = (miss for miss in nearest if miss.gate == "min_success_rate")
-        nearest = tuple(miss for miss in by_rate if miss.success_rate >= least)
-    return FoundCandidates(ranked, patterns.height, sieve.fell, nearest)
+        nearest = tuple(miss for miss in by_rate if miss.success_rate >= limit)
+    return CandidateSearch(ranked, patterns.height, sieve.dropped, nearest)
 
 
 def _nearest(window: Window, sieve: "_Sieve", gates: Iterable[str]) -> tuple[NearMiss, ...]:
@@ -178,11 +176,11 @@ def _at_least(count: int, relaxed: list[str]) -> pl.Expr:
 
 
 def _ranked(candidate: Candidate, gate: Gates, bullets: tuple[str, ...]) -> Candidate:
-    """The candidate with the bullets without which it would not be one."""
-    by_itself = (
+    """The candidate, with the playbook's bullets if it passed only the relaxed gate."""
+    passed = (
         candidate.n_observed >= gate.min_repeat and candidate.n_unique_questions >= gate.min_unique_questions
     )
-    return candidate if by_itself else replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=bullets)
+    return candidate if passed else replace(candidate, evidence_rank=FROM_PLAYBOOK, bullets=bullets)
 
 
 def _rank(candidate: Candidate) -> tuple[float, int, str]:
@@ -192,31 +190,32 @@ def _rank(candidate: Candidate) -> tuple[float, int, str]:
 class _Sieve:
     def __init__(self, rows: pl.DataFrame) -> None:
         self.rows = rows
-        self.fell: dict[str, int] = {}
+        self.dropped: dict[str, int] = {}
         self.missed: dict[str, pl.DataFrame] = {}
 
     def keep(self, gate: str, condition: pl.Expr) -> None:
-        kept = self.rows.filter(condition)
-        self.fell[gate] = self.rows.height - kept.height
-        by = _NEAREST_BY.get(gate)
-        if by is not None:
-            order = self.rows.filter(~condition).sort(*by, "pattern", descending=[True, True, False])
-            self.missed[gate] = order.head(MAX_NEAREST)
-        self.rows = kept
+        passed = self.rows.filter(condition)
+        self.dropped[gate] = self.rows.height - passed.height
+        columns = _NEAREST_BY.get(gate)
+        if columns is not None:
+            failed = self.rows.filter(~condition)
+            nearest = failed.sort(*columns, "pattern", descending=[True, True, False])
+            self.missed[gate] = nearest.head(MAX_NEAREST)
+        self.rows = passed
 
 
 class _Details:
-    """What is looked up only for the groups that are left: texts, steps, providers."""
+    """Texts, steps and providers of the patterns that passed the gates."""
 
-    def __init__(self, window: Window, kept: pl.DataFrame) -> None:
-        shapes = count_values(window, kept, "shape").filter(pl.col("shape") != 0)
-        questions = find_questions(window, kept)
+    def __init__(self, window: Window, patterns: pl.DataFrame) -> None:
+        shapes = count_values(window, patterns, "shape").filter(pl.col("shape") != 0)
+        questions = find_questions(window, patterns)
         self._questions = _by_pattern(questions)
         self._shapes = _by_pattern(shapes)
-        self._providers = _by_pattern(count_values(window, kept, "provider"))
+        self._providers = _by_pattern(count_values(window, patterns, "provider"))
         self._texts = _read_questions(window, questions.select("file", "offset", "question"))
         self._shape_texts = window.texts_of("shape", shapes["shape"])
-        self._sequences = window.texts_of("sequence", kept["sequence"])
+        self._sequences = window.texts_of("sequence", patterns["sequence"])
 
     def candidate(self, row: Mapping[str, Any]) -> Candidate:
         pattern = row["pattern"]
@@ -243,19 +242,19 @@ class _Details:
             first_seen=moment(row["first_us"]),
             last_seen=moment(row["last_us"]),
             example_questions=tuple(text for text in distinct if text)[:MAX_EXAMPLES],
-            providers={one["provider"]: one["n"] for one in self._providers[pattern] if one["provider"]},
+            providers={row["provider"]: row["n"] for row in self._providers[pattern] if row["provider"]},
         )
 
     def _steps(self, pattern: int) -> tuple[Step, ...]:
-        most_often = self._shapes[pattern][0]["shape"]
-        return msgspec.json.decode(self._shape_texts[most_often], type=tuple[Step, ...])
+        most_frequent = self._shapes[pattern][0]["shape"]
+        return msgspec.json.decode(self._shape_texts[most_frequent], type=tuple[Step, ...])
 
     def _distinct(self, pattern: int) -> list[str]:
-        """Texts of the questions that differ; of those that cannot be read any more, each hash is one."""
-        texts = [self._texts.get((one["file"], one["offset"])) for one in self._questions[pattern]]
+        """Texts of the different questions; an empty text for each that is no longer readable."""
+        texts = [self._texts.get((row["file"], row["offset"])) for row in self._questions[pattern]]
         readable = [text for text in texts if text is not None]
-        kept = [readable[index] for index in distinct_questions(readable)]
-        return kept + [""] * (len(texts) - len(readable))
+        different = [readable[index] for index in distinct_questions(readable)]
+        return different + [""] * (len(texts) - len(readable))
 
 
 def _by_pattern(rows: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
@@ -265,10 +264,10 @@ def _by_pattern(rows: pl.DataFrame) -> dict[int, list[dict[str, Any]]]:
 
 
 def _read_questions(window: Window, questions: pl.DataFrame) -> dict[tuple[int, int], str]:
-    """Question texts by file and offset; a line that is no longer what was mined has none."""
-    asked = {(file, offset): hashed for file, offset, hashed in questions.iter_rows()}
+    """Question texts by file and offset, without lines that were changed since they were mined."""
+    hashes = {(file, offset): hashed for file, offset, hashed in questions.iter_rows()}
     return {
         (file, offset): line.fields.question
-        for file, offset, line in window.lines(asked)
-        if line.fields.question is not None and question_hash(line.fields) == asked[file, offset]
+        for file, offset, line in window.lines(hashes)
+        if line.fields.question is not None and question_hash(line.fields) == hashes[file, offset]
     }

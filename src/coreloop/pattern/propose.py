@@ -1,4 +1,4 @@
-"""One run of Phase P: a folder of records in, two files of proposals out."""
+"""A run of Phase P: rollups in, two files of proposals out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ from coreloop.mine.statistics import fisher_exact
 from coreloop.mine.window import merge
 from coreloop.pattern.document import candidates_markdown, redact_entry, redact_note
 from coreloop.pattern.draft import draft_candidate
-from coreloop.pattern.find import FoundCandidates, find_candidates
-from coreloop.pattern.statements import FoundStatements, find_statements, keywords_by_tool
+from coreloop.pattern.find import CandidateSearch, find_candidates
+from coreloop.pattern.statements import StatementSearch, find_statements, keywords_by_tool
 from coreloop.project.settings import Gates
 from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
@@ -35,26 +35,26 @@ from coreloop.proposals.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Proposals:
-    """What one run found.
+    """The proposals of a run.
 
     Attributes
     ----------
     days : Days
         The window.
     n_records, n_neutral, n_files : int
-        Records in the window, those of them that count neither way, and files that were read.
+        Records in the window, how many of them are neutral, and files that were read.
     newest : date or None
-        Day of the newest record of all, in the window or not.
-    found : FoundCandidates
-        Candidates with their texts, best first, and the groups that fell.
-    said : FoundStatements
+        Day of the newest record, in the window or not.
+    candidate_search : CandidateSearch
+        Candidates with their texts, best first, and the dropped patterns.
+    statement_search : StatementSearch
         Statements with their targets, best first.
     oddities : LogOddities
         Lines that were not mined, and fields that were read as absent, in all of the files.
     words : Vocabulary
-        What is known of the candidates' tools.
+        Definitions of the candidates' tools.
     notes : tuple of Note
-        What people wrote by hand.
+        Audit notes.
     """
 
     days: Days
@@ -62,8 +62,8 @@ class Proposals:
     n_neutral: int
     n_files: int
     newest: date | None
-    found: FoundCandidates
-    said: FoundStatements
+    candidate_search: CandidateSearch
+    statement_search: StatementSearch
     oddities: LogOddities
     words: Vocabulary
     notes: tuple[Note, ...] = ()
@@ -81,7 +81,7 @@ def propose(
 ) -> Proposals:
     """Find the candidates of a window and draft their texts; writes nothing.
 
-    ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` stand beside the candidates.
+    ``known`` and ``playbook`` are as in `find_candidates`; ``notes`` are shown after the candidates.
     """
     window = merge(rollups, days)
     settings = workspace.settings
@@ -89,29 +89,32 @@ def propose(
         window, gate, known=known, playbook=playbook, by_first_tool=not settings.categories
     )
     sample = read_sample(window)
-    said = find_statements(sample, [_p_value(candidate) for candidate in sequences.candidates])
-    weighed = [
+    search = find_statements(sample, [_p_value(candidate) for candidate in sequences.candidates])
+    tested = [
         replace(candidate, q_value=q_value)
-        for candidate, q_value in zip(sequences.candidates, said.q_values, strict=True)
+        for candidate, q_value in zip(sequences.candidates, search.q_values, strict=True)
     ]
-    names = {step.name for candidate in weighed for step in candidate.tool_pattern}
-    names |= named_tools(said.statements)
+    names = {step.name for candidate in tested for step in candidate.tool_pattern}
+    names |= named_tools(search.statements)
     tools = resolve_tools(names, root=workspace.root, configured=settings.tools)
     words = Vocabulary(tools, settings)
-    keywords = keywords_by_tool(said.statements)
-    drafted, fell = new_keys((draft_candidate(one, words, keywords=keywords) for one in weighed), known)
-    lines = tuple(
-        draft_statement(one, words, section=SECTION) for one in said.statements if one.key not in known
+    keywords = keywords_by_tool(search.statements)
+    drafts = (draft_candidate(candidate, words, keywords=keywords) for candidate in tested)
+    candidates, dropped = new_keys(drafts, known)
+    statements = tuple(
+        draft_statement(statement, words, section=SECTION)
+        for statement in search.statements
+        if statement.key not in known
     )
-    places = {one.key: sample.places(one.tool, most=MAX_EXAMPLES) for one in lines}
+    places = {statement.key: sample.places(statement.tool, limit=MAX_EXAMPLES) for statement in statements}
     return Proposals(
         days=days,
         n_records=window.n_records(),
         n_neutral=window.n_neutral(),
         n_files=len(rollups),
         newest=newest_day(rollups),
-        found=replace(sequences, candidates=drafted, fell={**sequences.fell, **fell}),
-        said=replace(said, statements=with_questions(lines, places, window)),
+        candidate_search=replace(sequences, candidates=candidates, dropped={**sequences.dropped, **dropped}),
+        statement_search=replace(search, statements=with_questions(statements, places, window)),
         oddities=find_oddities((rollup.path, rollup.oddities) for rollup in rollups),
         words=words,
         notes=notes,
@@ -125,12 +128,12 @@ def _p_value(candidate: Candidate) -> float:
 def write_proposals(
     proposals: Proposals, folder: Path, *, now: datetime, sanitized: bool
 ) -> tuple[CandidatesFile, tuple[Path, Path]]:
-    """Write ``{day}-candidates.json`` and ``{day}-draft.md``; a key that the day knows keeps its id.
+    """Write ``{day}-candidates.json`` and ``{day}-draft.md``; keys in the day's file keep their ids.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be written, or the day's file is damaged. Nothing is half written.
+        The folder cannot be written, or the day's file is damaged. No file is left half written.
     """
     words, notes = proposals.words, proposals.notes
 
@@ -146,6 +149,9 @@ def write_proposals(
         )
         return document, candidates_markdown(document, words)
 
-    redacting = partial(redact_entry, words=words) if sanitized else None
-    found: list[Statement | Candidate] = [*proposals.said.statements, *proposals.found.candidates]
-    return write_night(folder, now.date(), found, kind=CANDIDATES, redact=redacting, build=build)
+    redact = partial(redact_entry, words=words) if sanitized else None
+    entries: list[Statement | Candidate] = [
+        *proposals.statement_search.statements,
+        *proposals.candidate_search.candidates,
+    ]
+    return write_night(folder, now.date(), entries, kind=CANDIDATES, redact=redact, build=build)

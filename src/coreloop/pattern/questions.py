@@ -1,4 +1,4 @@
-"""How many different questions a list of questions really holds."""
+"""Different questions in a list of questions, without near duplicates."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,16 +12,15 @@ _NUMBER: Final = re.compile(r"[0-9a-z]*[0-9][0-9a-z]*")
 
 
 def distinct_questions(questions: Sequence[str]) -> list[int]:
-    """Indices of the questions that are near no earlier kept one.
+    """Indices of the questions that are not near duplicates of an earlier question in the result.
 
-    Two questions are the same when the word sets of their normalised texts have a Jaccard similarity of 0.8
-    or more. Ids, numbers and dates do not tell questions apart. A question without a word is the same as any
-    other such question.
+    Two questions are near duplicates if the word sets of their normalised texts have a Jaccard similarity of
+    at least 0.8. Ids, numbers and dates are ignored. All questions without a word are duplicates.
 
     Parameters
     ----------
     questions : sequence of str
-        Raw texts; the order decides which of two near ones is kept.
+        Raw texts; of two near duplicates, the first is distinct.
 
     Returns
     -------
@@ -31,7 +30,7 @@ def distinct_questions(questions: Sequence[str]) -> list[int]:
     Notes
     -----
     Prefix filtering: of two sets with a Jaccard similarity of at least t, the first
-    ``len - ceil(t * len) + 1`` words of each, rarest first, share a word. So only few pairs are compared.
+    ``len - ceil(t * len) + 1`` words of each, rarest first, share a word. So few pairs are compared.
 
     References
     ----------
@@ -39,23 +38,23 @@ def distinct_questions(questions: Sequence[str]) -> list[int]:
     """
     word_sets = [_words(question) for question in questions]
     frequency = Counter(word for words in word_sets for word in words)
-    kept: list[int] = []
-    kept_by_word: defaultdict[str, list[int]] = defaultdict(list)
+    distinct: list[int] = []
+    distinct_by_word: defaultdict[str, list[int]] = defaultdict(list)
     for index, words in enumerate(word_sets):
         ordered = sorted(words, key=lambda word: (frequency[word], word))
         prefix = ordered[: len(words) - -(-4 * len(words) // 5) + 1] or [""]
-        near = {other for word in prefix for other in kept_by_word[word]}
-        if any(_are_near(words, word_sets[other]) for other in near):
+        similar = {other for word in prefix for other in distinct_by_word[word]}
+        if any(_are_near(words, word_sets[other]) for other in similar):
             continue
-        kept.append(index)
+        distinct.append(index)
         for word in prefix:
-            kept_by_word[word].append(index)
-    return kept
+            distinct_by_word[word].append(index)
+    return distinct
 
 
 def _words(question: str) -> frozenset[str]:
     return frozenset(_NUMBER.sub("0", normalize_question(question)).split())
 
 
-def _are_near(one: frozenset[str], other: frozenset[str]) -> bool:
-    return 5 * len(one & other) >= 4 * len(one | other)
+def _are_near(words: frozenset[str], others: frozenset[str]) -> bool:
+    return 5 * len(words & others) >= 4 * len(words | others)

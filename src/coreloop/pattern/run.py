@@ -1,4 +1,4 @@
-"""Phase P as one use case: a project's records in, a night's candidates out, and what it removed."""
+"""Phase P as a use case: a project's records in, the day's candidates out; old records are removed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from coreloop.proposals.candidates import CandidatesFile, Note
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternRequest:
-    """What ``pattern`` is asked for; a gate that is None is the project's.
+    """Options of ``pattern``; for a gate that is None, the project's setting applies.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class PatternRequest:
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
-        Write for others to read.
+        Redact the files for sharing.
     with_notes : bool
-        Show what people wrote by hand, too; then nothing is removed.
+        Show audit notes, too; then no records are removed.
     """
 
     days: Days
@@ -51,7 +51,7 @@ class PatternRequest:
 
 @dataclass(frozen=True, slots=True)
 class NotesRead:
-    """Audit notes: those found, files that were skipped by reason, and the folder if it is missing."""
+    """Audit notes, skipped files with their reasons, and the folder if it is missing."""
 
     notes: tuple[Note, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class NotesRead:
 
 @dataclass(frozen=True, slots=True)
 class PatternResult:
-    """What ``pattern`` found, wrote and removed.
+    """Result of ``pattern``.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ def run_pattern(
     workspace : Workspace
         The project.
     request : PatternRequest
-        What to look for, and where.
+        Options.
     now : datetime
-        Aware; its day names the files.
+        With time zone; its day is part of the file names.
     watch : Watch, optional
         Callbacks of the mining.
 
@@ -124,8 +124,8 @@ def run_pattern(
         if request.sanitized:  # steps may hold values of users
             proposals = replace(
                 proposals,
-                found=replace(proposals.found, nearest=()),
-                said=replace(proposals.said, nearest=()),
+                candidate_search=replace(proposals.candidate_search, nearest=()),
+                statement_search=replace(proposals.statement_search, nearest=()),
             )
         folder = request.out or workspace.candidates_dir
         workspace.keep_private(folder)
@@ -137,19 +137,19 @@ def run_pattern(
 def _remove_expired(
     workspace: Workspace, mined: Mined, request: PatternRequest, now: datetime
 ) -> Sequence[Path]:
-    """Remove the project's own files that are older than `retention_days`, never what was just mined."""
+    """Remove the project's own files that are older than `retention_days`, except those of the window."""
     keep_days = workspace.settings.retention_days
     if keep_days is None or request.mining.in_dir is not None:
         return ()
-    oldest_kept = min(now.date() - timedelta(days=keep_days), request.days.since)
-    old = expired(mined.rollups, before=oldest_kept)
-    for path in old:
+    first_day = min(now.date() - timedelta(days=keep_days), request.days.since)
+    paths = expired(mined.rollups, before=first_day)
+    for path in paths:
         remove(path)
-    return old
+    return paths
 
 
 def _good_bullets(workspace: Workspace) -> dict[str, tuple[str, ...]]:
-    """The playbook's advice that has proved itself, where the project has a knowledge database."""
+    """The playbook's proven advice, if the project has a knowledge database."""
     if not workspace.knowledge_file.exists():
         return {}
     with reading(workspace.knowledge_file) as connection:

@@ -1,7 +1,8 @@
-"""What is worth saying about tools that are used with success: found, tested together, put in order."""
+"""Statements about the successful use of tools: found, tested together and ranked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from coreloop.mine.sample import Sample
 from coreloop.mine.statistics import benjamini_hochberg
@@ -20,20 +21,20 @@ from coreloop.proposals.statements import (
 
 
 @dataclass(frozen=True, slots=True)
-class FoundStatements:
-    """What was found.
+class StatementSearch:
+    """Result of `find_statements`.
 
     Attributes
     ----------
     statements : tuple of Statement
-        Best first: what single calls show before what whole requests show, then by failures that would be
-        avoided, by calls that would be saved, by calls or requests behind it.
+        Best first: statements about calls before statements about requests, then by failures that would be
+        avoided, by calls that would be saved, by number of calls or requests.
     q_values : tuple of float
         Of the sequences, in their order.
     n_tests : int
-        Everything that was tested, the sequences too.
+        Number of tests, including the sequences.
     nearest : tuple of NearStatement
-        Those that fell closest.
+        The nearest misses.
     """
 
     statements: tuple[Statement, ...]
@@ -42,7 +43,7 @@ class FoundStatements:
     nearest: tuple[NearStatement, ...] = ()
 
 
-def find_statements(sample: Sample, sequence_p_values: Sequence[float] = ()) -> FoundStatements:
+def find_statements(sample: Sample, sequence_p_values: Sequence[float] = ()) -> StatementSearch:
     """Find statements in a sample; all tests of a run are corrected together.
 
     Parameters
@@ -54,34 +55,40 @@ def find_statements(sample: Sample, sequence_p_values: Sequence[float] = ()) -> 
     """
     contrasts, lifts = find_contrasts(sample), find_lifts(sample)
     tested = [contrast for contrast in contrasts if not contrast.n_missing]
-    p_values = [*(one.p_value for one in tested), *(one.p_value for one in lifts), *sequence_p_values]
+    p_values = [
+        *(contrast.p_value for contrast in tested),
+        *(lift.p_value for lift in lifts),
+        *sequence_p_values,
+    ]
     q_values = benjamini_hochberg(p_values)
     of_contrasts = list(zip(tested, q_values, strict=False))
     of_lifts = list(zip(lifts, q_values[len(tested) :], strict=False))
-    sure = without_repeats((one, q) for one, q in of_contrasts if q <= MAX_Q and one.is_worth_saying())
-    found = [
+    significant = without_repeats(
+        (contrast, q) for contrast, q in of_contrasts if q <= MAX_Q and contrast.is_worth_saying()
+    )
+    statements = [
         *find_sources(sample),
-        *(one.statement(sample, q_value=q) for one, q in sure),
-        *use_for([(one, q) for one, q in of_lifts if q <= MAX_Q and one.is_worth_saying()], sample),
+        *(contrast.statement(sample, q_value=q) for contrast, q in significant),
+        *use_for([(lift, q) for lift, q in of_lifts if q <= MAX_Q and lift.is_worth_saying()], sample),
     ]
-    first = {statement.key: statement for statement in sorted(found, key=_rank, reverse=True)}
-    told = [one for one in first.values() if not _is_told_by_source(one, found)]
-    return FoundStatements(
-        statements=tuple(sorted(told, key=_rank)),
+    by_key = {statement.key: statement for statement in sorted(statements, key=_rank, reverse=True)}
+    new = [statement for statement in by_key.values() if not _is_implied_by_source(statement, statements)]
+    return StatementSearch(
+        statements=tuple(sorted(new, key=_rank)),
         q_values=tuple(q_values[len(tested) + len(lifts) :]),
         n_tests=len(p_values),
         nearest=_nearest(of_contrasts, contrasts),
     )
 
 
-def _is_told_by_source(statement: Statement, found: Sequence[Statement]) -> bool:
-    """Whether it says to call first what one of the tool's arguments comes from anyway."""
-    said = parse_advice(statement.line)
-    if said is None or said.form != "first":
+def _is_implied_by_source(statement: Statement, statements: Sequence[Statement]) -> bool:
+    """Whether it says to call a tool first from which an argument is taken anyway."""
+    parsed = parse_advice(statement.line)
+    if parsed is None or parsed.form != "first":
         return False
-    same = [one for one in found if one.tool == statement.tool and one.kind == "source"]
-    named = {tool for one in same if (source := parse_advice(one.line)) for tool in source.named().tools}
-    return named.issuperset(said.named().tools)
+    lines = [other.line for other in statements if other.tool == statement.tool and other.kind == "source"]
+    givers = {tool for line in lines if (source := parse_advice(line)) for tool in source.named().tools}
+    return givers.issuperset(parsed.named().tools)
 
 
 def _rank(statement: Statement) -> tuple[bool, float, float, int, str]:
@@ -92,11 +99,11 @@ def _rank(statement: Statement) -> tuple[bool, float, float, int, str]:
 def _nearest(
     tested: Sequence[tuple[Contrast, float]], contrasts: Sequence[Contrast]
 ) -> tuple[NearStatement, ...]:
-    unsure = [(one, q) for one, q in tested if q > MAX_Q and one.is_worth_saying()]
-    few = sorted((one for one in contrasts if one.n_missing), key=lambda one: one.n_missing)
+    unsure = [(contrast, q) for contrast, q in tested if q > MAX_Q and contrast.is_worth_saying()]
+    few = sorted((contrast for contrast in contrasts if contrast.n_missing), key=lambda few: few.n_missing)
     return (
-        *(_near(one, not_sure(q)) for one, q in sorted(unsure, key=lambda pair: pair[1])[:MAX_NEAREST]),
-        *(_near(one, too_few(one.n_missing, "request")) for one in few[:MAX_NEAREST]),
+        *(_near(contrast, not_sure(q)) for contrast, q in sorted(unsure, key=itemgetter(1))[:MAX_NEAREST]),
+        *(_near(contrast, too_few(contrast.n_missing, "request")) for contrast in few[:MAX_NEAREST]),
     )
 
 
@@ -105,10 +112,10 @@ def _near(contrast: Contrast, reason: str) -> NearStatement:
 
 
 def keywords_by_tool(statements: Iterable[Statement]) -> dict[str, tuple[str, ...]]:
-    """The keywords that some statements say tools are for."""
-    said = [(statement.tool, parse_advice(statement.line)) for statement in statements]
+    """The keywords of statements of the form "Use for", by tool."""
+    parsed = [(statement.tool, parse_advice(statement.line)) for statement in statements]
     return {
         tool: dict(advice.slots)["keywords"]
-        for tool, advice in said
+        for tool, advice in parsed
         if advice is not None and advice.form == "use_for"
     }

@@ -1,7 +1,7 @@
-"""The simplest rule that tells a tool's failed calls from its others: one sentence for one cause.
+"""The causes of a tool's failures: the simplest rules that separate failed calls from the others.
 
-Many features go with one cause. So the best rule is taken first, the calls that it tells of are put aside,
-and only what still sets the rest apart is another cause.
+Many features correlate with the same cause. So the best rule is taken first, its calls are removed, and the
+search continues with the rest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,43 +9,43 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
-from coreloop.mine.cases import LEAST_DIFFERENCE, Cases
+from coreloop.mine.cases import MIN_DIFFERENCE, Cases
 from coreloop.mine.statistics import combined_p, fisher_exact, newcombe_interval
 from coreloop.refine.features import Feature
 
-LEAST_CALLS: Final = 8
-"""Of a side."""
-_MOST_CAUSES: Final = 5
-_MOST_PAIRED: Final = 12
+MIN_CALLS: Final = 8
+"""Calls that each side needs."""
+_MAX_CAUSES: Final = 5
+_MAX_PAIRED: Final = 12
 _ALIKE: Final = 0.8
-"""Share of failed calls that two features have in common to be ways of saying the same."""
+"""Share of failed calls in common at which two causes count as the same."""
 _NEAR_TIE: Final = 1e3
 _GAIN_OF_TWO: Final = 1e-4
-"""How much smaller the p of two conditions must be than that of each: a longer sentence must earn it."""
+"""Factor by which two conditions together must lower the p-value of each, to justify a longer sentence."""
 _WORTH_A_LOOK: Final = 0.05
 _CLEAR: Final = 0.5
-"""Difference of the rates from which too few calls are a reason to wait for more."""
+"""Difference of the rates at which a rule with too few calls is shown as a near miss."""
 _ROUNDING: Final = 1e-9
-"""135 of 150 less 105 of 150 is 0.2 but for the last bit."""
+"""135/150 - 105/150 differs from 0.2 in the last bit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A rule, and how sure it is.
+    """A rule and its tests.
 
     Attributes
     ----------
     features : tuple of Feature
         One or two; the calls have all of them.
     calls, others : int
-        Sets of the calls under the rule, and of all others that it can be told of; those of rules that were
-        found before are in neither.
+        Sets of the calls under the rule, and of the other calls to which it is applicable; neither holds
+        calls of rules that were found before.
     p_value : float
-        Fisher's, on the days that the search sees, by which it chooses; 1.0 where it was not tested.
+        Fisher's, without the held-out days, used to rank rules; 1.0 if not tested.
     combined_p : float
-        With what the last days say: 1.0 for these where they speak against the rule.
+        Combined with the p-value of the held-out days, which is 1.0 if they contradict the rule.
     n_missing : int
-        Calls under the rule that it lacks to be tested.
+        Calls that the rule lacks for a test.
     """
 
     features: tuple[Feature, ...]
@@ -58,7 +58,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class CauseSearch:
-    """What a search found, the combined p of everything that it tested, and what too few calls speak for."""
+    """The causes of a search, the combined p-values of all tests, and promising rules with too few calls."""
 
     causes: tuple[Cause, ...]
     p_values: tuple[float, ...]
@@ -66,7 +66,7 @@ class CauseSearch:
 
 
 def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
-    """Find the rules that set a tool's failed calls apart, best first.
+    """Find the rules that separate a tool's failed calls from the others, best first.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
     Returns
     -------
     CauseSearch
-        At most five causes, of calls that fail by 20 points more often and whose sign holds on the last days.
+        At most five causes whose calls fail by 20 points more often, and more often on the held-out days.
     """
     rest, causes, p_values = cases.all, list[Cause](), list[float]()
-    for _ in range(_MOST_CAUSES):
+    for _ in range(_MAX_CAUSES):
         tested = list(_tested(cases, features, rest))
         tested += _pairs(cases, tested, rest)
         p_values += [cause.combined_p for cause in tested]
@@ -95,33 +95,33 @@ def find_causes(cases: Cases, features: Sequence[Feature]) -> CauseSearch:
 
 
 def _few(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause]:
-    """Rules that most calls fail under, and that half as many calls as are needed speak for."""
+    """Rules under which most calls fail, with at least half of the calls that a test needs."""
     for feature in features:
         calls, others = feature.calls & rest, feature.within & ~feature.calls & rest
-        n_missing = LEAST_CALLS - calls.bit_count()
+        n_missing = MIN_CALLS - calls.bit_count()
         cause = Cause((feature,), calls, others, n_missing=n_missing)
-        if 0 < n_missing <= LEAST_CALLS // 2 and (_difference(cases, cause, cases.all) or 0) > _CLEAR:
+        if 0 < n_missing <= MIN_CALLS // 2 and (_difference(cases, cause, cases.all) or 0) > _CLEAR:
             yield cause
 
 
 def _tested(cases: Cases, features: Sequence[Feature], rest: int) -> Iterator[Cause]:
-    """A cause per set of calls that is worth a test; features of the same calls are one."""
+    """Test a cause for each pair of sides; features with the same sides share a cause."""
     by_sides: dict[tuple[int, int], tuple[Feature, ...]] = {}
     for feature in sorted(features, key=lambda feature: feature.rank):
         sides = feature.calls & rest, feature.within & ~feature.calls & rest
-        said = by_sides.get(sides)
-        if said is None:
+        known = by_sides.get(sides)
+        if known is None:
             by_sides[sides] = (feature,)
-        elif {said[0].condition.form, feature.condition.form} == {"without"}:
-            by_sides[sides] = (*said, feature)
-    for (calls, others), said in by_sides.items():
-        cause = _test(cases, said, calls, others)
+        elif {known[0].condition.form, feature.condition.form} == {"without"}:
+            by_sides[sides] = (*known, feature)
+    for (calls, others), shared in by_sides.items():
+        cause = _test(cases, shared, calls, others)
         if cause is not None:
             yield cause
 
 
 def _test(cases: Cases, features: tuple[Feature, ...], calls: int, others: int) -> Cause | None:
-    if min(calls.bit_count(), others.bit_count()) < LEAST_CALLS:
+    if min(calls.bit_count(), others.bit_count()) < MIN_CALLS:
         return None
     if not (cases.has_questions(calls) and cases.has_questions(others)):
         return None
@@ -136,48 +136,48 @@ def _fisher(cases: Cases, calls: int, others: int) -> float:
 
 
 def _pairs(cases: Cases, tested: Sequence[Cause], rest: int) -> list[Cause]:
-    """Two conditions at once, where that says much more than either."""
-    sayable = (cause for cause in tested if not cause.features[0].names)
-    singles = sorted(sayable, key=lambda cause: cause.p_value)[:_MOST_PAIRED]
-    found = []
-    for one, other in combinations(singles, 2):
-        within = one.features[0].within & other.features[0].within & rest
-        both = one.calls & other.calls
-        cause = _test(cases, (one.features[0], other.features[0]), both, within & ~both)
-        if cause is not None and cause.p_value < _GAIN_OF_TWO * min(one.p_value, other.p_value):
-            found.append(cause)
-    return found
+    """Causes of two conditions, if they explain much more than each condition alone."""
+    single = (cause for cause in tested if not cause.features[0].names)
+    best = sorted(single, key=lambda cause: cause.p_value)[:_MAX_PAIRED]
+    pairs = []
+    for first, second in combinations(best, 2):
+        within = first.features[0].within & second.features[0].within & rest
+        calls = first.calls & second.calls
+        cause = _test(cases, (first.features[0], second.features[0]), calls, within & ~calls)
+        if cause is not None and cause.p_value < _GAIN_OF_TWO * min(first.p_value, second.p_value):
+            pairs.append(cause)
+    return pairs
 
 
 def _is_worth_saying(cases: Cases, cause: Cause) -> bool:
-    """Whether the calls under the rule fail so much more often, and do so on the last days, too.
+    """Whether the calls under the rule fail by 20 points more often, and more often on the held-out days.
 
-    The 20 points are of all days: of 30 that were planted, the days of the search alone miss them in 6 % of
-    runs with 150 calls a side, and all days in 3 %.
+    The 20 points are measured on all days: with planted differences of 30 points and 150 calls on each side,
+    that misses 3 % of the runs; without the held-out days it is 6 %.
     """
-    every = _difference(cases, cause, cases.all)
+    total = _difference(cases, cause, cases.all)
     held = _difference(cases, cause, cases.held)
-    is_clear = every is not None and held is not None and every >= LEAST_DIFFERENCE - _ROUNDING and held > 0
+    is_clear = total is not None and held is not None and total >= MIN_DIFFERENCE - _ROUNDING and held > 0
     return is_clear and _holds_within_strata(cases, cause)
 
 
 def _holds_within_strata(cases: Cases, cause: Cause) -> bool:
-    """Whether categories and models do not explain it; where these go with the rule, nobody can tell."""
-    seen = ~cases.held
-    sides = cases.sides(cause.others & seen, cause.calls & seen)
-    both = [stratum for stratum in sides if stratum.n and stratum.other_n]
-    n, other_n = sum(stratum.n for stratum in both), sum(stratum.other_n for stratum in both)
-    return min(n, other_n) < LEAST_CALLS or newcombe_interval(both)[0] > 0
+    """Whether it also holds within categories and models, as far as both sides occur in them."""
+    searched = ~cases.held
+    sides = cases.sides(cause.others & searched, cause.calls & searched)
+    strata = [stratum for stratum in sides if stratum.n and stratum.other_n]
+    n, other_n = sum(stratum.n for stratum in strata), sum(stratum.other_n for stratum in strata)
+    return min(n, other_n) < MIN_CALLS or newcombe_interval(strata)[0] > 0
 
 
-def _difference(cases: Cases, cause: Cause, among: int) -> float | None:
-    good, n = cases.count(cause.calls & among)
-    other_good, other_n = cases.count(cause.others & among)
+def _difference(cases: Cases, cause: Cause, subset: int) -> float | None:
+    good, n = cases.count(cause.calls & subset)
+    other_good, other_n = cases.count(cause.others & subset)
     return other_good / other_n - good / n if n and other_n else None
 
 
 def _best(cases: Cases, causes: Sequence[Cause]) -> Cause | None:
-    """The smallest p; of those that say nearly the same, the better reason."""
+    """The cause with the smallest p-value; among similar causes, the better reason."""
     if not causes:
         return None
     first = min(causes, key=lambda cause: (cause.p_value, _rank(cause)))
@@ -190,11 +190,11 @@ def _best(cases: Cases, causes: Sequence[Cause]) -> Cause | None:
 
 
 def _rank(cause: Cause) -> tuple[int, int]:
-    two = len({feature.condition.form for feature in cause.features}) > 1
-    return int(two), max(feature.rank for feature in cause.features)
+    is_pair = len({feature.condition.form for feature in cause.features}) > 1
+    return int(is_pair), max(feature.rank for feature in cause.features)
 
 
-def _overlap(cases: Cases, one: Cause, other: Cause) -> float:
+def _overlap(cases: Cases, cause: Cause, other: Cause) -> float:
     failed = ~cases.good
-    either = ((one.calls | other.calls) & failed).bit_count()
-    return (one.calls & other.calls & failed).bit_count() / either if either else 0.0
+    n_union = ((cause.calls | other.calls) & failed).bit_count()
+    return (cause.calls & other.calls & failed).bit_count() / n_union if n_union else 0.0

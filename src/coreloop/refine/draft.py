@@ -1,7 +1,7 @@
-"""What is said of a counterexample: it is evidence, and the text for a docstring is a statement's.
+"""Why a counterexample gets no docstring text of its own: it is evidence for the statements about its tool.
 
-Calls fail for a reason that other calls of the tool do not have; a text on one way of calling, or on a
-sequence of calls that all were ok, would blame what only happened to be there.
+A failure has a cause that distinguishes it from the tool's other calls. A text about a single shape of call,
+or about a sequence of successful calls, would blame a coincidence.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,36 +13,36 @@ from coreloop.proposals.vocabulary import Vocabulary
 
 
 def draft_counterexample(
-    one: Counterexample, words: Vocabulary, *, explained: Collection[str] = ()
+    example: Counterexample, words: Vocabulary, *, explained: Collection[str] = ()
 ) -> Counterexample:
     """Give a counterexample the reason why it has no text of its own, and a key that may be published.
 
     Parameters
     ----------
-    one : Counterexample
+    example : Counterexample
         As found.
     words : Vocabulary
-        Definitions of the tools concerned.
+        Definitions of the tools.
     explained : collection of str
-        Tools of which a statement says when they fail.
+        Tools with a statement that explains when they fail.
     """
-    steps = one.steps or (one.call,)
-    return replace(one, key=_public_key(one, words, steps), refused=_reason(one, explained))
+    steps = example.steps or (example.call,)
+    return replace(example, key=_public_key(example, words, steps), refused=_reason(example, explained))
 
 
-def _reason(one: Counterexample, explained: Collection[str]) -> str:
-    if one.kind == "sequence":
-        return "the calls of a sequence were ok: which of them to blame, records do not tell"
-    if one.tool in explained:
+def _reason(example: Counterexample, explained: Collection[str]) -> str:
+    if example.kind == "sequence":
+        return "all calls of the sequence succeeded; records do not show which of them to blame"
+    if example.tool in explained:
         return "a statement says when this tool fails"
-    if not one.n_without.n_calls and one.n_failures == one.n_calls:
-        return "every call failed: mend the tool, or take it away"
+    if not example.n_without.n_calls and example.n_failures == example.n_calls:
+        return "every call failed: fix the tool or remove it"
     return "nothing sets its failed calls apart from the others yet"
 
 
-def _public_key(one: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
-    """The key, of the calls as they are written where a value is nobody's: its hash could be guessed."""
-    if words.tool(one.tool) is None or words.declares_all(steps):
-        return one.key
+def _public_key(example: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:
+    """The key; with undeclared values, the key of the calls as written, since a hash could be guessed."""
+    if words.tool(example.tool) is None or words.declares_all(steps):
+        return example.key
     calls = " -> ".join(str(words.call(step)) for step in steps)
-    return counterexample_key(one.kind, calls, one.error_class or "", one.error_template or "")
+    return counterexample_key(example.kind, calls, example.error_class or "", example.error_template or "")

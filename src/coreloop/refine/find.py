@@ -1,4 +1,4 @@
-"""From a window's calls and groups to counterexamples: what fails, how often, and what sets it apart."""
+"""A window's calls and groups -> counterexamples: calls and sequences that fail, how often and how."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,31 +17,31 @@ from coreloop.proposals.step import Step, target_step
 
 MAX_EXAMPLES: Final = 5
 MAX_NEAREST: Final = 3
-_TORN_FROM_CHARS: Final = 20
+_MIN_TORN_CHARS: Final = 20
 _SHAPE: Final = ("tool", "shape")
-_IS_CALL_ALONE: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
+_IS_ONLY_CALL: Final = (pl.col("signals").cast(pl.UInt32) & bits_of(LABELS)) == BITS["tool_error"]
 _Places = list[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCounterexamples:
-    """What was found.
+class CounterexampleSearch:
+    """Result of `find_counterexamples`.
 
     Attributes
     ----------
     counterexamples : tuple of Counterexample
         Worst first.
     n_groups : int
-        Failing groups that were looked at.
-    fell : mapping of str to int
-        How many were left out, and why.
+        Failing groups that were examined.
+    dropped : mapping of str to int
+        How many were dropped, by reason.
     nearest : tuple of Counterexample
-        Where nothing was found, the groups with the most failures; for this machine only.
+        Without counterexamples, the groups with the most failures; for local output only.
     """
 
     counterexamples: tuple[Counterexample, ...]
     n_groups: int
-    fell: Mapping[str, int]
+    dropped: Mapping[str, int]
     nearest: tuple[Counterexample, ...] = ()
 
 
@@ -54,8 +54,8 @@ class _Shape:
 
 def find_counterexamples(
     window: Window, *, min_failures: int, excluded: Collection[str] = (), known: frozenset[str] = frozenset()
-) -> FoundCounterexamples:
-    """Find the ways of calling and of working that keep failing.
+) -> CounterexampleSearch:
+    """Find the calls and sequences that keep failing.
 
     Parameters
     ----------
@@ -64,34 +64,37 @@ def find_counterexamples(
     min_failures : int
         Failures that a group needs.
     excluded : collection of str
-        Failure labels and error classes that are left out.
+        Failure labels and error classes to leave out.
     known : frozenset of str
         Keys that are not proposed again.
 
     Returns
     -------
-    FoundCounterexamples
-        By the lower bound of the share that fails, then by time wasted, then by number of failures. Any
-        share will do; but a sequence whose requests failed by nothing but a failed call, which is taken in
-        itself, needs more than half.
+    CounterexampleSearch
+        By the lower bound of the failing share, then by time wasted, then by number of failures. Any share
+        qualifies, except for sequences that failed only because of a failed call, which is a counterexample
+        of its own: they need more than half.
     """
-    everything = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
-    enough = [(one, places) for one, places in everything if one.n_failures >= min_failures]
-    new = [(one, places) for one, places in enough if one.key not in known]
-    fell = {"min_failures": len(everything) - len(enough), "known": len(enough) - len(new)}
+    groups = [*_failing_calls(window, excluded), *_failing_sequences(window, excluded)]
+    frequent = [(group, places) for group, places in groups if group.n_failures >= min_failures]
+    new = [(group, places) for group, places in frequent if group.key not in known]
+    dropped = {"min_failures": len(groups) - len(frequent), "known": len(frequent) - len(new)}
     ranked = sorted(new, key=lambda pair: _rank(pair[0]))
-    questions = window.questions((one["file"], one["offset"]) for _, places in ranked for one in places)
-    shown = tuple(replace(one, examples=_examples(places, window, questions)) for one, places in ranked)
-    few = sorted((one for one, _ in everything if one.n_failures < min_failures), key=_most_failures)
-    return FoundCounterexamples(shown, len(everything), fell, tuple(few[:MAX_NEAREST]) if not shown else ())
+    questions = window.questions((place["file"], place["offset"]) for _, places in ranked for place in places)
+    examples = tuple(
+        replace(group, examples=_examples(places, window, questions)) for group, places in ranked
+    )
+    rare = sorted((group for group, _ in groups if group.n_failures < min_failures), key=_most_failures)
+    nearest = tuple(rare[:MAX_NEAREST]) if not examples else ()
+    return CounterexampleSearch(examples, len(groups), dropped, nearest)
 
 
-def _most_failures(one: Counterexample) -> tuple[int, float, str]:
-    return (-one.n_failures, -one.harm_low, one.key)
+def _most_failures(group: Counterexample) -> tuple[int, float, str]:
+    return (-group.n_failures, -group.harm_low, group.key)
 
 
-def _rank(one: Counterexample) -> tuple[float, float, int, str]:
-    return (-one.harm_low, -one.wasted_ms, -one.n_failures, one.key)
+def _rank(group: Counterexample) -> tuple[float, float, int, str]:
+    return (-group.harm_low, -group.wasted_ms, -group.n_failures, group.key)
 
 
 def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[Counterexample, _Places]]:
@@ -115,7 +118,7 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
         .collect()
     )
     shapes = _call_shapes(window)
-    others = _Others(window, shapes)
+    others = _OtherCalls(window, shapes)
     templates = window.texts_of("template", rows["template"])
     for row in _without_torn_texts(rows.to_dicts(), templates):
         if row["error_class"] not in excluded:
@@ -123,32 +126,32 @@ def _failing_calls(window: Window, excluded: Collection[str]) -> Iterator[tuple[
 
 
 def _without_torn_texts(rows: list[dict[str, Any]], templates: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Groups whose error text is the beginning of another's are that one: logs cut long texts anywhere.
+    """Merge groups whose error text is the beginning of another group's: logs cut long texts anywhere.
 
-    The class goes with the longer text, since the words that tell it may be cut off too.
+    The group with the longer text determines the error class.
     """
-    whole: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    by_shape: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: -len(templates[row["template"]])):
-        alike = whole.setdefault((row["tool"], row["shape"]), [])
+        same_shape = by_shape.setdefault((row["tool"], row["shape"]), [])
         text = templates[row["template"]]
-        longer = next((one for one in alike if _begins(templates[one["template"]], text)), None)
+        longer = next((other for other in same_shape if _begins(templates[other["template"]], text)), None)
         if longer is None:
-            alike.append(row)
+            same_shape.append(row)
         else:
             longer["n_failures"] += row["n_failures"]
             longer["wasted_us"] += row["wasted_us"]
             longer["providers"] += row["providers"]
             longer["first_us"] = min(longer["first_us"], row["first_us"])
             longer["last_us"] = max(longer["last_us"], row["last_us"])
-    return [row for alike in whole.values() for row in alike]
+    return [row for same_shape in by_shape.values() for row in same_shape]
 
 
 def _begins(text: str, head: str) -> bool:
-    return len(head) >= _TORN_FROM_CHARS and text.startswith(head)
+    return len(head) >= _MIN_TORN_CHARS and text.startswith(head)
 
 
-class _Others:
-    """How the other calls of each tool went, and which arguments they have."""
+class _OtherCalls:
+    """Failures and arguments of a tool's calls of other shapes."""
 
     def __init__(self, window: Window, shapes: Mapping[int, _Shape]) -> None:
         failed = pl.col("error_class") != ""
@@ -160,19 +163,19 @@ class _Others:
             self._by_tool.setdefault(row["tool"], []).append(row)
         self._shapes = shapes
 
-    def than(self, tool: str, shape: int) -> Without:
+    def without(self, tool: str, shape: int) -> Without:
         rows = [row for row in self._by_tool[tool] if row["shape"] != shape]
-        named = [set(self._shapes[row["shape"]].arg_keys) for row in rows]
+        names = [set(self._shapes[row["shape"]].arg_keys) for row in rows]
         return Without(
             n_failures=sum(row["n_failed"] for row in rows),
             n_calls=sum(row["n"] for row in rows),
-            arg_keys=tuple(sorted(set.intersection(*named))) if named else (),
-            any_arg_keys=tuple(sorted(set().union(*named))),
+            arg_keys=tuple(sorted(set.intersection(*names))) if names else (),
+            any_arg_keys=tuple(sorted(set().union(*names))),
         )
 
 
 def _call_shapes(window: Window) -> dict[int, _Shape]:
-    """Every shape of a call to a tool of which some call failed."""
+    """All shapes of calls to tools with a failed call."""
     failed = window.calls.filter(pl.col("error_class") != "").select("tool").unique()
     shapes = window.calls.join(failed, on="tool", how="semi").select("shape").unique().collect()
     texts = window.texts_of("call", shapes["shape"])
@@ -180,7 +183,7 @@ def _call_shapes(window: Window) -> dict[int, _Shape]:
     return {number: replace(decode(text), text=text) for number, text in texts.items()}
 
 
-def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _Others) -> Counterexample:
+def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _OtherCalls) -> Counterexample:
     return Counterexample(
         key=counterexample_key("call", row["tool"], shape.text, row["error_class"], template),
         kind="call",
@@ -192,7 +195,7 @@ def _call(row: Mapping[str, Any], shape: _Shape, template: str, others: _Others)
         error_template=template,
         n_failures=row["n_failures"],
         n_calls=row["n_calls"],
-        n_without=others.than(row["tool"], row["shape"]),
+        n_without=others.without(row["tool"], row["shape"]),
         harm_low=success_bound(row["n_failures"], row["n_calls"]),
         wasted_ms=row["wasted_us"] / 1000,
         first_seen=moment(row["first_us"]),
@@ -206,9 +209,9 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
     counted = window.groups.filter(pl.col("sequence") != NO_SEQUENCE, IS_COUNTED).filter(
         (pl.col("signals").cast(pl.UInt32) & mask) == 0 if mask else pl.lit(True)
     )
-    whole = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("first_us").min())
-    shape = (
-        whole.sort("first_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
+    shapes = counted.filter(pl.col("shape") != 0).group_by("pattern", "shape").agg(pl.col("first_us").min())
+    first_shape = (
+        shapes.sort("first_us", "shape").group_by("pattern", maintain_order=True).agg(pl.col("shape").first())
     )
     failed = counted.filter(IS_FAILURE)
     rows = (
@@ -216,34 +219,34 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> Iterator[tu
         .agg(
             n_failures=pl.col("n").filter(IS_FAILURE).sum(),
             n_calls=pl.col("n").sum(),
-            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_CALL_ALONE).sum(),
+            n_signs=pl.col("n").filter(IS_FAILURE & ~_IS_ONLY_CALL).sum(),
             signals=pl.col("signals").filter(IS_FAILURE).unique(),
             first_us=pl.col("first_us").filter(IS_FAILURE).min(),
             last_us=pl.col("last_us").filter(IS_FAILURE).max(),
         )
         .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
-        .join(shape, on="pattern")
+        .join(first_shape, on="pattern")
         .join(_providers(failed, ("pattern",)), on="pattern")
         .sort("first_us", "pattern")
         .collect()
     )
     places = _failed_requests(window, rows["pattern"])
-    shapes = window.texts_of("shape", rows["shape"])
+    steps = window.texts_of("shape", rows["shape"])
     sequences = window.texts_of("sequence", rows["sequence"])
     for row in rows.iter_rows(named=True):
-        one = _sequence(row, shapes[row["shape"]], sequences[row["sequence"]])
-        yield one, _sorted(places.get(row["pattern"], []))
+        group = _sequence(row, steps[row["shape"]], sequences[row["sequence"]])
+        yield group, _sorted(places.get(row["pattern"], []))
 
 
 def _failed_requests(window: Window, patterns: pl.Series) -> dict[int, _Places]:
-    """Where the earliest failed requests of some patterns are recorded."""
+    """Places of the earliest failed requests of some patterns."""
     failed = window.requests.filter(IS_FAILURE, pl.col("pattern").is_in(patterns.implode()))
     rows = failed.group_by("pattern").agg(places=_earliest("ts_us")).collect()
     return dict(rows.iter_rows())
 
 
 def _earliest(time: str) -> pl.Expr:
-    """The earliest places of a group; to sort all of them would take the memory of all."""
+    """The earliest places of a group; sorting all places would keep them in memory."""
     place = (time, "file", "offset")
     return pl.struct(place).bottom_k_by(place, k=MAX_EXAMPLES)
 
@@ -253,7 +256,7 @@ def _sorted(places: _Places) -> _Places:
 
 
 def _providers(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """How many failures each provider has, by group."""
+    """Failures by provider, for each group."""
     counts = rows.group_by(*keys, "provider").agg(pl.col("n").sum())
     return counts.group_by(keys).agg(providers=pl.struct("provider", "n"))
 
@@ -262,8 +265,8 @@ def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexamp
     steps = msgspec.json.decode(shape, type=tuple[Step, ...])
     target = target_step(steps)
     bits = 0
-    for one in row["signals"]:
-        bits |= one
+    for signals in row["signals"]:
+        bits |= signals
     classes = names_of(bits, among=CLASSES)
     return Counterexample(
         key=counterexample_key("sequence", row["category"], sequence),
@@ -288,20 +291,22 @@ def _sequence(row: Mapping[str, Any], shape: str, sequence: str) -> Counterexamp
 
 
 def _by_provider(counts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Failures by provider, most first; a record without one counts for none."""
+    """Failures by provider, most frequent first; records without a provider are left out."""
     total: Counter[str] = Counter()
-    for one in counts:
-        total[one["provider"]] += one["n"]
+    for row in counts:
+        total[row["provider"]] += row["n"]
     return {name: n for name, n in sorted(total.items(), key=lambda item: (-item[1], item[0])) if name}
 
 
 def _examples(
     places: _Places, window: Window, questions: Mapping[tuple[int, int], str]
 ) -> tuple[Example, ...]:
-    """Where they are recorded; a line that is no longer there has no question."""
+    """The examples at some places; without a question if the line no longer exists."""
     return tuple(
         Example(
-            window.paths[one["file"]].name, one["offset"], questions.get((one["file"], one["offset"]), "")
+            window.paths[place["file"]].name,
+            place["offset"],
+            questions.get((place["file"], place["offset"]), ""),
         )
-        for one in places
+        for place in places
     )

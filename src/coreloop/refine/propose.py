@@ -1,4 +1,4 @@
-"""One run of Phase F: rollups in, two files of proposals out."""
+"""A run of Phase F: rollups in, two files of proposals out."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -18,21 +18,21 @@ from coreloop.proposals.night import COUNTEREXAMPLES, Numbered, new_keys, write_
 from coreloop.proposals.statement_draft import draft_statement, with_questions
 from coreloop.proposals.statements import Statement
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.conditions import FoundConditions, find_conditions
+from coreloop.refine.conditions import ConditionSearch, find_conditions
 from coreloop.refine.document import counterexamples_markdown, redact_entry
 from coreloop.refine.draft import draft_counterexample
-from coreloop.refine.find import FoundCounterexamples, find_counterexamples
+from coreloop.refine.find import CounterexampleSearch, find_counterexamples
 
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """What one run found: the window, its records and files, the counterexamples and the statements."""
+    """The proposals of a run: the window, its records and files, the counterexamples and the statements."""
 
     days: Days
     n_records: int
     n_files: int
-    found: FoundCounterexamples
-    said: FoundConditions
+    counterexample_search: CounterexampleSearch
+    condition_search: ConditionSearch
     oddities: LogOddities
     words: Vocabulary
 
@@ -46,37 +46,38 @@ def refine(
     excluded: Collection[str] = (),
     known: frozenset[str] = frozenset(),
 ) -> Refined:
-    """Find the counterexamples of a window, but for ``known`` keys, and draft their texts; writes nothing."""
+    """Find the counterexamples of a window except ``known`` keys, and draft their texts; writes nothing."""
     window = merge(rollups, days)
-    found = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
+    search = find_counterexamples(window, min_failures=min_failures, excluded=excluded, known=known)
     sample = read_sample(window)
-    names = {one.tool for one in found.counterexamples} | sample.tools
-    names |= {step.name for one in found.counterexamples for step in one.steps}
+    names = {example.tool for example in search.counterexamples} | sample.tools
+    names |= {step.name for example in search.counterexamples for step in example.steps}
     tools = resolve_tools(names, root=workspace.root, configured=workspace.settings.tools)
     words = Vocabulary(tools, workspace.settings)
     conditions = find_conditions(sample, words)
-    lines = [
-        draft_statement(one, words, section=SECTION) for one in conditions.statements if one.key not in known
+    statements = [
+        draft_statement(statement, words, section=SECTION)
+        for statement in conditions.statements
+        if statement.key not in known
     ]
-    said = replace(conditions, statements=with_questions(lines, conditions.places, window))
-    explained = {one.tool for one in said.statements}
-    drafted, fell = new_keys(
-        (draft_counterexample(one, words, explained=explained) for one in found.counterexamples), known
-    )
-    found = replace(found, counterexamples=drafted, fell={**found.fell, **fell})
+    conditions = replace(conditions, statements=with_questions(statements, conditions.places, window))
+    explained = {statement.tool for statement in statements}
+    drafts = (draft_counterexample(example, words, explained=explained) for example in search.counterexamples)
+    counterexamples, dropped = new_keys(drafts, known)
+    search = replace(search, counterexamples=counterexamples, dropped={**search.dropped, **dropped})
     oddities = find_oddities((rollup.path, rollup.oddities) for rollup in rollups)
-    return Refined(days, window.n_records(), len(rollups), found, said, oddities, words)
+    return Refined(days, window.n_records(), len(rollups), search, conditions, oddities, words)
 
 
 def write_refined(
     refined: Refined, folder: Path, *, now: datetime, sanitized: bool
 ) -> tuple[CounterexamplesFile, tuple[Path, Path]]:
-    """Write ``{day}-counterexamples.json`` and ``{day}-draft.md``; a key that the day knows keeps its id.
+    """Write ``{day}-counterexamples.json`` and ``{day}-draft.md``; keys in the day's file keep their ids.
 
     Raises
     ------
     WorkspaceError
-        The folder cannot be written, or the day's file is damaged. Nothing is half written.
+        The folder cannot be written, or the day's file is damaged. No file is left half written.
     """
 
     def build(numbered: Numbered[Statement | Counterexample]) -> tuple[CounterexamplesFile, str]:
@@ -90,6 +91,9 @@ def write_refined(
         )
         return document, counterexamples_markdown(document)
 
-    redacting = partial(redact_entry, words=refined.words) if sanitized else None
-    found: list[Statement | Counterexample] = [*refined.said.statements, *refined.found.counterexamples]
-    return write_night(folder, now.date(), found, kind=COUNTEREXAMPLES, redact=redacting, build=build)
+    redact = partial(redact_entry, words=refined.words) if sanitized else None
+    entries: list[Statement | Counterexample] = [
+        *refined.condition_search.statements,
+        *refined.counterexample_search.counterexamples,
+    ]
+    return write_night(folder, now.date(), entries, kind=COUNTEREXAMPLES, redact=redact, build=build)

@@ -1,4 +1,4 @@
-"""What worked instead of a call that failed: the next call that was ok, or two calls the other way round."""
+"""Remedies for failed calls: the next successful call, or the same two calls in reverse order."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -10,8 +10,8 @@ from coreloop.mine.statistics import fisher_exact, success_bound
 from coreloop.refine.causes import Cause
 from coreloop.refine.features import ToolCalls, pair
 
-_LEAST: Final = 8
-_LEAST_SHARE: Final = 0.5
+_MIN_CALLS: Final = 8
+_MIN_SHARE: Final = 0.5
 _SURE: Final = 0.01
 _SAME_SHARE: Final = 0.9
 
@@ -24,35 +24,35 @@ def find_remedy(
     arguments: Callable[[str], Collection[str]],
     handoff: Collection[str],
 ) -> str | None:
-    """The call that worked instead, as it is written, or None if none stands out.
+    """Find the call that worked instead, as written, or None if there is no clear remedy.
 
     Parameters
     ----------
     tool_calls : ToolCalls
         All calls of the tool that failed.
     cause : Cause
-        Under which they failed.
+        Why they failed.
     values : mapping of str to mapping of int to str
-        Declared values by tool and hash; others are never written.
+        Declared values by tool and hash; other values are never written.
     arguments : callable
-        Names of the arguments in a tool's signature; others are never written.
+        Names of the arguments in a tool's signature; other names are never written.
     handoff : collection of str
-        Tools that hand over to a human, which is no remedy.
+        Tools that hand over to a human, which is not a remedy.
 
     Returns
     -------
     str or None
-        ``escalate(team="billing")``: taken after at least half of eight or more failures (lower bound), and
-        more often than after this tool's other calls.
+        Such as ``escalate(team="billing")``: called after at least half of eight or more failures (lower
+        bound), and more often than after this tool's other calls.
     """
     after = {place: _next_ok(tool_calls, place) for place in places_of(cause.calls | cause.others)}
     failed = [place for place in places_of(cause.calls) if not tool_calls.calls[place][2].ok]
     others = [after[place] for place in after.keys() - set(failed)]
-    taken = Counter(call.tool for place in failed if (call := after[place]) is not None)
-    for tool, n in taken.most_common(1):
+    next_tools = Counter(call.tool for place in failed if (call := after[place]) is not None)
+    for tool, n in next_tools.most_common(1):
         n_other = sum(call is not None and call.tool == tool for call in others)
-        is_usual = success_bound(n, len(failed)) > _LEAST_SHARE
-        if n < _LEAST or not is_usual or tool in {*handoff, tool_calls.tool}:
+        is_usual = success_bound(n, len(failed)) > _MIN_SHARE
+        if n < _MIN_CALLS or not is_usual or tool in {*handoff, tool_calls.tool}:
             return None
         if n / len(failed) <= n_other / max(1, len(others)):
             return None
@@ -64,10 +64,10 @@ def find_remedy(
 
 
 def has_worked_before(tool_calls: ToolCalls, tool: str, argument: str) -> bool:
-    """Whether a tool is known to work before another: both were ok in this order, with the same value.
+    """Whether a call has succeeded before a successful call of ``tool`` with the same value.
 
-    An order that cannot be exchanged after its address was changed may not be exchanged before, either: the
-    change is a sign of the order's state, and not the cause.
+    An order that cannot be exchanged after its address was changed may also fail before: the change may be
+    a sign of the order's state and not the cause.
     """
     n_worked = 0
     for request, at, call in tool_calls.calls:
@@ -75,12 +75,12 @@ def has_worked_before(tool_calls: ToolCalls, tool: str, argument: str) -> bool:
         if call.ok and value:
             later = (after for after in request.calls[at + 1 :] if after.ok and after.tool == tool)
             n_worked += any(_value(after, argument) == value for after in later)
-    return n_worked >= _LEAST
+    return n_worked >= _MIN_CALLS
 
 
 def _value(call: SampledCall, argument: str) -> int | None:
-    given = call.arguments.get(argument)
-    return given.value if given is not None else None
+    sampled = call.arguments.get(argument)
+    return sampled.value if sampled is not None else None
 
 
 def _next_ok(tool_calls: ToolCalls, place: int) -> SampledCall | None:
@@ -91,13 +91,13 @@ def _next_ok(tool_calls: ToolCalls, place: int) -> SampledCall | None:
 def _written(
     tool: str, calls: list[SampledCall], declared: Mapping[int, str], arguments: Collection[str]
 ) -> str:
-    """The tool with the declared values that nearly all of the calls have in common."""
+    """The tool with the declared values that nearly all calls have in common."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for call in calls:
         for name, argument in call.arguments.items():
             if argument.value in declared and name in arguments:
                 counts[name][declared[argument.value]] += 1
-    common = {name: found.most_common(1)[0] for name, found in counts.items()}
-    least = _SAME_SHARE * len(calls)
-    pairs = [pair(name, text) for name, (text, n) in common.items() if n >= least and '"' not in text]
+    most_common = {name: texts.most_common(1)[0] for name, texts in counts.items()}
+    limit = _SAME_SHARE * len(calls)
+    pairs = [pair(name, text) for name, (text, n) in most_common.items() if n >= limit and '"' not in text]
     return f"{tool}({', '.join(pairs)})" if pairs else tool

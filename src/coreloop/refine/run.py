@@ -1,4 +1,4 @@
-"""Phase F as one use case: a project's records in, a night's counterexamples out."""
+"""Phase F as a use case: a project's records in, the day's counterexamples out."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,7 +14,7 @@ from coreloop.refine.propose import Refined, refine, write_refined
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineRequest:
-    """What ``refine`` is asked for.
+    """Options of ``refine``.
 
     Attributes
     ----------
@@ -25,13 +25,13 @@ class RefineRequest:
     min_failures : int, optional
         Failures that a group needs; the project's gate by default.
     min_chunk_len : int, optional
-        Characters of a whole answer; the project's gate by default.
+        Characters of a complete answer; the project's gate by default.
     excluded : tuple of str
         Failure labels and error classes to leave out.
     out : Path, optional
         Folder of the two files; the project's own by default.
     sanitized : bool
-        Write for others to read.
+        Redact the files for sharing.
     """
 
     days: Days
@@ -45,7 +45,7 @@ class RefineRequest:
 
 @dataclass(frozen=True, slots=True)
 class RefineResult:
-    """What ``refine`` found and wrote: ``paths`` are the counterexamples file and the draft."""
+    """Result of ``refine``; ``paths`` are the counterexamples file and the draft."""
 
     refined: Refined
     document: CounterexamplesFile
@@ -63,16 +63,16 @@ def run_refine(
     workspace : Workspace
         The project.
     request : RefineRequest
-        What to look for, and where.
+        Options.
     now : datetime
-        Aware; its day names the files.
+        With time zone; its day is part of the file names.
     watch : Watch, optional
         Callbacks of the mining.
 
     Raises
     ------
     UsageError
-        A name in ``excluded`` is no failure label and no error class.
+        A name in ``excluded`` is neither a failure label nor an error class.
     WorkspaceError
         Records or verdicts cannot be read, or the folder cannot be written.
     GitError
@@ -90,9 +90,11 @@ def run_refine(
             excluded=excluded,
             known=mined.known_keys(),
         )
-        if request.sanitized:  # they are no part of what others may read
+        if request.sanitized:  # near misses may hold users' values
             refined = replace(
-                refined, found=replace(refined.found, nearest=()), said=replace(refined.said, nearest=())
+                refined,
+                counterexample_search=replace(refined.counterexample_search, nearest=()),
+                condition_search=replace(refined.condition_search, nearest=()),
             )
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)

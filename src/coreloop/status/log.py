@@ -115,8 +115,8 @@ def sieve(rollups: Sequence[Rollup], gate: Gates, *, known: frozenset[str], toda
     today : date
         In UTC.
     """
-    result = find_candidates(merge(rollups, window(today)), gate, known=known)
-    return Sieved(len(result.candidates), result.fell)
+    search = find_candidates(merge(rollups, window(today)), gate, known=known)
+    return Sieved(len(search.candidates), search.dropped)
 
 
 def _may_be_in(rollup: Rollup, days: Days) -> bool:

@@ -111,7 +111,7 @@ def test_a_demo_ends_within_ten_seconds(scenario, tmp_path):
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
     _, proposals, document, paths = _demo(scenario, tmp_path, seed)
-    assert 3 <= len(document.candidates) < proposals.found.n_groups
+    assert 3 <= len(document.candidates) < proposals.candidate_search.n_groups
     texts = [entry for entry in document.entries if entry.refused is None]
     assert texts
     for entry in texts:
@@ -160,11 +160,11 @@ def test_the_mistakes_of_the_script_become_statements_on_the_tool_that_failed(
 
 def test_the_demo_shows_groups_that_fall_at_the_gates(demo):
     _, _, proposals, *_ = demo
-    assert proposals.found.fell["min_success_rate"] > 0
-    assert proposals.found.fell["min_repeat"] > 0
+    assert proposals.candidate_search.dropped["min_success_rate"] > 0
+    assert proposals.candidate_search.dropped["min_repeat"] > 0
     assert all(
         DAYS.since <= candidate.first_seen.date() <= candidate.last_seen.date() <= DAYS.until
-        for candidate in proposals.found.candidates
+        for candidate in proposals.candidate_search.candidates
     )
 
 

@@ -1,4 +1,4 @@
-"""coreloop's mining against a slow, obvious one: every group, on real episodes and on made-up logs."""
+"""coreloop's mining compared with a slow, simple miner: every group, on real episodes and generated logs."""
 
 import json
 import tempfile
@@ -19,7 +19,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.oddities import find_oddities
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import IS_COUNTED, Window, count_distinct, count_patterns, merge
-from coreloop.pattern.find import FoundCandidates, find_candidates
+from coreloop.pattern.find import CandidateSearch, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import Candidate
 from logs import line
@@ -45,8 +45,8 @@ def _neutral(window: Window) -> dict[tuple[str, str], int]:
 
 
 def _with_steps(window: Window) -> dict[tuple[str, str], Candidate]:
-    found = find_candidates(window, OPEN_GATE)
-    return {(one.cat_hash, one.seq_hash): one for one in found.candidates}
+    search = find_candidates(window, OPEN_GATE)
+    return {(candidate.cat_hash, candidate.seq_hash): candidate for candidate in search.candidates}
 
 
 def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain_miner.Mined:
@@ -74,7 +74,7 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
         assert (_moment(row["first_us"]), _moment(row["last_us"])) == (group.first, group.last), key
     candidates = _with_steps(window)
     assert {key for key, group in counted.items() if group.sequence} <= candidates.keys() <= counted.keys()
-    assert {key: one.n_unique_questions for key, one in candidates.items()} == {
+    assert {key: candidate.n_unique_questions for key, candidate in candidates.items()} == {
         key: counted[key].questions for key in candidates
     }
     empty = plain_miner.hash_sequence("")
@@ -83,7 +83,7 @@ def _assert_same(folder: Path, days: Days, mine_settings: MineSettings) -> plain
     assert sum(window.skipped.values()) == plain.n_skipped
     rollups = roll_up_folder(folder, mine_settings)
     odd = find_oddities((rollup.path, rollup.oddities) for rollup in rollups).read_as_absent
-    assert {name: found.n for name, found in odd.items()} == dict(plain.absent)
+    assert {name: oddity.n for name, oddity in odd.items()} == dict(plain.absent)
     return plain
 
 
@@ -97,7 +97,7 @@ def tau_folder(tau_log: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _tau_candidates(folder: Path, min_success_rate: float) -> FoundCandidates:
+def _tau_candidates(folder: Path, min_success_rate: float) -> CandidateSearch:
     window = _window(folder, Days(date(2025, 7, 1), date(2026, 12, 31)), MineSettings(min_chunk_len=0))
     return find_candidates(window, Gates(min_success_rate=min_success_rate))
 
@@ -128,12 +128,12 @@ def test_real_episodes_without_a_failure_lead_with_the_payment_methods(tau_folde
 
 
 def test_real_episodes_split_anywhere_give_the_same_groups(tau_folder: Path, tmp_path: Path):
-    whole = _summary(_window(tau_folder, ALWAYS, MineSettings(min_chunk_len=0)))
+    expected = _summary(_window(tau_folder, ALWAYS, MineSettings(min_chunk_len=0)))
     lines = (tau_folder / "tau.jsonl").read_bytes().splitlines(keepends=True)
     parts = tmp_path / "parts"
     _write_parts(parts, lines, cuts=[1, 7, 100, 101, 350, 689])
     assert len(list(parts.iterdir())) == 7
-    assert _summary(_window(parts, ALWAYS, MineSettings(min_chunk_len=0))) == whole
+    assert _summary(_window(parts, ALWAYS, MineSettings(min_chunk_len=0))) == expected
 
 
 # --- made-up logs ---------------------------------------------------------------------------------
@@ -211,7 +211,9 @@ OVERRIDE = st.fixed_dictionaries(
     {"tool": st.sampled_from(["analysis", "show"])}, optional={"succeeded": st.booleans()}
 )
 CHUNK_LENS = st.sampled_from([0, 199, 200, 399, 399.5, 400, 1000, 1000, 1000, None])
-VERDICTS = st.sampled_from([None, None, {}, *({"verdict": one} for one in ("P", "T", "V", "C", "?", None))])
+VERDICTS = st.sampled_from(
+    [None, None, {}, *({"verdict": verdict} for verdict in ("P", "T", "V", "C", "?", None))]
+)
 ODD_VALUES = st.sampled_from(
     [
         None,
@@ -281,8 +283,8 @@ def _odd(fields: Iterable[str]) -> st.SearchStrategy[dict[str, Any]]:
 def _extras(draw: st.DrawFn, made: dict[str, Any]) -> dict[str, Any]:
     recorded, _ = plain_miner.sequence_of(made, {})
     more = [{"name": "show"}] * draw(st.integers(0, 1))
-    whole = plain_miner.sequence_of({"tool_calls": [*made["tool_calls"], *more]}, {})[1]
-    omitted = {"tool_calls_omitted": draw(st.integers(0, 2)), "tool_sequence_hash": whole}
+    sequence = plain_miner.sequence_of({"tool_calls": [*made["tool_calls"], *more]}, {})[1]
+    omitted = {"tool_calls_omitted": draw(st.integers(0, 2)), "tool_sequence_hash": sequence}
     text_is_missing = {"question": None, "question_hash": draw(st.sampled_from(["md5:1", "md5:2"]))}
     return draw(
         st.sampled_from(
@@ -337,8 +339,8 @@ def _in_a_folder() -> Iterator[Path]:
 
 
 def _summary(window: Window) -> tuple[object, ...]:
-    found = find_candidates(window, OPEN_GATE)
-    return found, sorted(_neutral(window).items()), window.n_records(), window.skipped
+    search = find_candidates(window, OPEN_GATE)
+    return search, sorted(_neutral(window).items()), window.n_records(), window.skipped
 
 
 @pytest.mark.slow
@@ -369,8 +371,8 @@ def test_a_file_split_at_any_lines_gives_the_same_groups(lines, cuts):
     for folder in _in_a_folder():
         _write_parts(folder / "whole", lines, cuts=[])
         _write_parts(folder / "parts", lines, cuts=cuts)
-        whole = _summary(_window(folder / "whole", ALWAYS, MineSettings()))
-        assert _summary(_window(folder / "parts", ALWAYS, MineSettings())) == whole
+        expected = _summary(_window(folder / "whole", ALWAYS, MineSettings()))
+        assert _summary(_window(folder / "parts", ALWAYS, MineSettings())) == expected
 
 
 def _crowded_log(seed: int) -> list[bytes]:
@@ -396,7 +398,7 @@ def _crowded_log(seed: int) -> list[bytes]:
         }
         for _ in range(200)
     ]
-    return [line(one) for one in records]
+    return [line(row) for row in records]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -414,8 +416,8 @@ def test_a_crowded_log_split_anywhere_gives_the_same_groups(seed: int, tmp_path:
     lines = _crowded_log(seed)
     _write_parts(tmp_path / "whole", lines, cuts=[])
     _write_parts(tmp_path / "parts", lines, cuts=Random(seed).sample(range(200), 12))
-    whole = _summary(_window(tmp_path / "whole", ALWAYS, MineSettings()))
-    assert _summary(_window(tmp_path / "parts", ALWAYS, MineSettings())) == whole
+    expected = _summary(_window(tmp_path / "whole", ALWAYS, MineSettings()))
+    assert _summary(_window(tmp_path / "parts", ALWAYS, MineSettings())) == expected
 
 
 def test_a_records_line_is_one_that_both_read(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""The counts of calls, against a plain loop over the records, whole and in parts."""
+"""The counts of calls, against a plain loop over the records; in a single run and in parts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from coreloop.mine.decode import RecordLine, decode_line
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.signals import template
 from coreloop.mine.tables import CALLS as SCHEMA
-from coreloop.mine.tables import Tables, merged
+from coreloop.mine.tables import Tables, merge_tables
 from coreloop.mine.window import moment
 from coreloop.records import OTHER
 from logs import call, failed, line, record
@@ -60,11 +60,11 @@ RECORDS = st.lists(
 
 def _lines(records: Iterable[dict[str, Any]]) -> list[tuple[int, bytes]]:
     """The records as lines of one file, each at its offset."""
-    found, offset = [], 0
-    for one in records:
-        found.append((offset, line(one)))
-        offset += len(line(one))
-    return found
+    lines, offset = [], 0
+    for row in records:
+        lines.append((offset, line(row)))
+        offset += len(line(row))
+    return lines
 
 
 def _roll_up(lines: list[tuple[int, bytes]]) -> Tables:
@@ -93,19 +93,19 @@ def _counted(tables: Tables) -> dict[_Key, list[Any]]:
 
 
 def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
-    """The same in the plainest of ways: sort all calls into lists, then count each list."""
+    """The same counts in the simplest form: sort all calls into lists, then count each list."""
     lists: dict[_Key, list[tuple[int, int, float]]] = {}
     offset = 0
-    for one in records:
-        decoded = decode_line(line(one))
+    for row in records:
+        decoded = decode_line(line(row))
         assert isinstance(decoded, RecordLine)
-        for recorded in one["tool_calls"]:
+        for recorded in row["tool_calls"]:
             made = {"name": recorded} if isinstance(recorded, str) else recorded
             ok = not made.get("error") if made.get("ok") is None else made["ok"]
             text = str(made.get("error"))
             key = (
-                one["ts"][:10],
-                one["provider"] or "",
+                row["ts"][:10],
+                row["provider"] or "",
                 made["name"],
                 _shape(made["name"], made.get("args")),
                 "" if ok else error_class(text),
@@ -113,7 +113,7 @@ def _plainly(records: list[dict[str, Any]]) -> dict[_Key, list[Any]]:
             )
             wasted = 0.0 if ok else made.get("duration_ms") or 0.0
             lists.setdefault(key, []).append((decoded.ts_us, offset, wasted))
-        offset += len(line(one))
+        offset += len(line(row))
     return {
         key: [
             len(made),
@@ -151,7 +151,7 @@ def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts:
     lines = _lines(records)
     bounds = [0, *cuts, len(lines)]
     parts = [_roll_up(lines[start:end]) for start, end in pairwise(bounds)]
-    assert _counted(merged(parts)) == _counted(_roll_up(lines))
+    assert _counted(merge_tables(parts)) == _counted(_roll_up(lines))
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_parts_of_a_log_add_up_to_the_whole(records: list[dict[str, Any]], cuts:
 def test_every_call_is_counted_once_in_a_frame_of_the_schema(records: list[dict[str, Any]]) -> None:
     calls = _roll_up(_lines(records)).calls.collect()
     assert calls.schema == pl.Schema(SCHEMA)
-    assert calls["n"].sum() == sum(len(one["tool_calls"]) for one in records)
+    assert calls["n"].sum() == sum(len(row["tool_calls"]) for row in records)
 
 
 def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
@@ -168,7 +168,7 @@ def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         pytest.param(failed("a", {"x": 1}), failed("a", {"y": 1}), id="argument names"),
         pytest.param(failed("a", {"axis": "수익성"}), failed("a", {"axis": "배당"}), id="a selector's value"),
@@ -177,14 +177,14 @@ def _rows(*calls: Any, **changes: Any) -> list[dict[str, Any]]:
         pytest.param(failed("a"), call("a"), id="ok or not"),
     ],
 )
-def test_calls_that_differ_in_this_are_counted_apart(
-    one: Mapping[str, Any], other: Mapping[str, Any]
+def test_calls_that_differ_in_a_key_are_counted_separately(
+    first: Mapping[str, Any], other: Mapping[str, Any]
 ) -> None:
-    assert [row["n"] for row in _rows(one, other, one)] == [2, 1]
+    assert [row["n"] for row in _rows(first, other, first)] == [2, 1]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         pytest.param(failed("a", {"x": 1}), failed("a", {"x": 2}), id="an argument's value"),
         pytest.param(failed("a", {"x": 1, "y": 2}), failed("a", {"y": 1, "x": 2}), id="their order"),
@@ -192,10 +192,10 @@ def test_calls_that_differ_in_this_are_counted_apart(
         pytest.param(failed("a", {}), failed("a", "not an object"), id="no arguments"),
     ],
 )
-def test_calls_that_differ_only_in_this_are_counted_together(
-    one: Mapping[str, Any], other: Mapping[str, Any]
+def test_calls_that_differ_only_in_other_fields_are_counted_together(
+    first: Mapping[str, Any], other: Mapping[str, Any]
 ) -> None:
-    assert [row["n"] for row in _rows(one, other)] == [2]
+    assert [row["n"] for row in _rows(first, other)] == [2]
 
 
 def test_only_failed_calls_waste_time() -> None:
@@ -207,7 +207,7 @@ def test_only_failed_calls_waste_time() -> None:
     ]
 
 
-def test_a_count_stands_at_the_earliest_line_whatever_their_order() -> None:
+def test_the_offset_is_that_of_the_earliest_line_in_any_order() -> None:
     times = ["2026-04-25T10:00:00Z", "2026-04-25T08:00:00Z", "2026-04-25T09:00:00Z"]
     lines = _lines([record(ts=ts, tool_calls=[failed("a")]) for ts in times])
     (row,) = _roll_up(lines).calls.collect().to_dicts()
@@ -215,14 +215,14 @@ def test_a_count_stands_at_the_earliest_line_whatever_their_order() -> None:
     assert f"{moment(row['first_us']):%H} {moment(row['last_us']):%H}" == "08 10"
 
 
-def test_templates_hold_failed_calls_texts_and_no_others() -> None:
+def test_only_failed_calls_have_templates() -> None:
     rollup = _roll_up(
         _lines([record(tool_calls=[failed("a", error="page 3 is gone"), call("b", error="x")])])
     )
     assert set(_texts(rollup, "template").values()) == {"page <n> is gone"}
 
 
-def test_nothing_gives_an_empty_frame_of_the_same_schema() -> None:
+def test_no_calls_give_an_empty_frame_of_the_same_schema() -> None:
     calls = _roll_up([]).calls.collect()
     assert calls.schema == pl.Schema(SCHEMA)
     assert calls.is_empty()

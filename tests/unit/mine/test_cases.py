@@ -1,4 +1,4 @@
-"""Sets of cases as whole numbers, against sets of Python's."""
+"""Sets of cases as integers, compared with Python's sets."""
 
 import pytest
 from hypothesis import given
@@ -20,40 +20,40 @@ def test_places_come_back_in_order(places: set[int]):
 
 
 @given(_places, _places)
-def test_sets_combine_as_sets_do(one: set[int], other: set[int]):
-    a, b = bits_of(one, N), bits_of(other, N)
-    assert places_of(a & b) == sorted(one & other)
-    assert places_of(a | b) == sorted(one | other)
-    assert places_of(a & ~b) == sorted(one - other)
+def test_sets_combine_as_sets_do(first: set[int], second: set[int]):
+    a, b = bits_of(first, N), bits_of(second, N)
+    assert places_of(a & b) == sorted(first & second)
+    assert places_of(a | b) == sorted(first | second)
+    assert places_of(a & ~b) == sorted(first - second)
 
 
 @given(_places, _places)
-def test_counts_are_those_of_the_good_ones(some: set[int], good: set[int]):
-    assert _cases(good).count(bits_of(some, N)) == (len(some & good), len(some))
+def test_counts_are_those_of_the_good_ones(subset: set[int], good: set[int]):
+    assert _cases(good).count(bits_of(subset, N)) == (len(subset & good), len(subset))
 
 
 @given(_places, st.integers(1, 8))
-def test_questions_are_counted_once(some: set[int], least: int):
-    cases, different = _cases(set()), {place % 7 for place in some}
-    assert cases.n_questions(bits_of(some, N)) == len(different)
-    assert cases.has_questions(bits_of(some, N), least) == (len(different) >= least)
+def test_questions_are_counted_once(subset: set[int], minimum: int):
+    cases, different = _cases(set()), {place % 7 for place in subset}
+    assert cases.n_questions(bits_of(subset, N)) == len(different)
+    assert cases.has_questions(bits_of(subset, N), minimum) == (len(different) >= minimum)
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=80), st.data())
 def test_strata_part_all_cases_and_both_sides(keys: list[int], data: st.DataObject):
     n = len(keys)
-    some = data.draw(st.sets(st.integers(0, n - 1)))
-    others = set(range(n)) - some
+    subset = data.draw(st.sets(st.integers(0, n - 1)))
+    others = set(range(n)) - subset
     good = data.draw(st.sets(st.integers(0, n - 1)))
     cases = _cases(good, keys=keys, n=n)
     assert sum(cases.strata) == cases.all
-    sides = cases.sides(bits_of(some, n), bits_of(others, n))
+    sides = cases.sides(bits_of(subset, n), bits_of(others, n))
     assert [tuple(side) for side in sides] == [
         tuple(
             len(chosen & {place for place in range(n) if keys[place] == key} & with_good)
             for chosen, with_good in (
-                (some, good),
-                (some, set(range(n))),
+                (subset, good),
+                (subset, set(range(n))),
                 (others, good),
                 (others, set(range(n))),
             )

@@ -1,4 +1,4 @@
-"""Lines as they come: of two versions, of any length, torn, foreign, and from other systems."""
+"""Decoding of lines: both versions, any length, torn, malformed, and from other systems."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ def test_a_version_2_line_gives_its_fields():
     assert (read.offset, read.ts_us) == (17, 1_777_109_400_000_000)
     assert read.fields.question == "삼성전자 수익성 분석해줘"
     assert read.fields.session_hash == "session:1"
-    assert [one.name for one in read.calls] == ["analysis"]
+    assert [call_fields.name for call_fields in read.calls] == ["analysis"]
 
 
 def test_a_version_1_line_needs_only_its_seven_fields():
@@ -61,7 +61,7 @@ def test_a_version_1_line_needs_only_its_seven_fields():
     read = decode_line(line(older))
     assert isinstance(read, RecordLine)
     assert read.fields.schema_version == 1
-    assert [one.name for one in read.calls] == ["show", "analysis"]
+    assert [call_fields.name for call_fields in read.calls] == ["show", "analysis"]
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_a_future_schema_version_is_refused_by_name(changes: dict[str, object]):
     assert read == Skipped("schema version 3 is newer than 2: upgrade coreloop", 0)
 
 
-def _whole(**changes: Any) -> RecordLine:
+def _read_record(**changes: Any) -> RecordLine:
     read = decode_line(line(record(**changes)))
     assert isinstance(read, RecordLine)
     return read
 
 
 def _one_call(**changes: Any) -> CallFields:
-    (one,) = _whole(tool_calls=[call(**changes)]).calls
-    return one
+    (call_fields,) = _read_record(tool_calls=[call(**changes)]).calls
+    return call_fields
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def _one_call(**changes: Any) -> CallFields:
     ],
 )
 def test_a_field_of_another_form_is_read_as_what_it_plainly_says(field: str, value: object, expected: object):
-    read = _whole(**{field: value})
+    read = _read_record(**{field: value})
     assert getattr(read.fields, field) == expected
     assert read.absent == (("schema_version",) if field == "schema_version" and expected == 1 else ())
 
@@ -224,7 +224,7 @@ def test_a_calls_field_of_another_form_is_read_as_what_it_plainly_says(
     ],
 )
 def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str, Any], absent: list[str]):
-    read = _whole(**changes)
+    read = _read_record(**changes)
     assert list(read.absent) == absent
     assert getattr(read.fields, absent[0], None) is None or absent[0] == "override_calls"
 
@@ -233,26 +233,26 @@ def test_a_field_that_says_nothing_usable_is_absent_and_named(changes: dict[str,
     "bad", [{"args": {}}, None, 7, [], {"name": None}, {"name": {}, "ok": True}], ids=repr
 )
 def test_an_unusable_call_is_skipped_and_not_its_record(bad: object):
-    read = _whole(tool_calls=[call("show"), bad, "scan"])
-    assert [one.name for one in read.calls] == ["show", "scan"]
+    read = _read_record(tool_calls=[call("show"), bad, "scan"])
+    assert [call_fields.name for call_fields in read.calls] == ["show", "scan"]
     assert read.absent == ("tool_calls entry",)
 
 
 def test_a_lone_call_is_a_list_of_one():
-    assert [one.name for one in _whole(tool_calls=call("show")).calls] == ["show"]
-    assert [one.name for one in _whole(tool_calls="show").calls] == ["show"]
+    assert [call_fields.name for call_fields in _read_record(tool_calls=call("show")).calls] == ["show"]
+    assert [call_fields.name for call_fields in _read_record(tool_calls="show").calls] == ["show"]
 
 
 @pytest.mark.parametrize("judgment", ["V", {"verdict": ["V"]}, {"verdict": "V"}], ids=repr)
 def test_a_verdict_in_another_form_is_a_verdict(judgment: object):
-    verdict = _whole(judgment=judgment).fields.judgment
+    verdict = _read_record(judgment=judgment).fields.judgment
     assert verdict is not None
     assert verdict.verdict == "V"
 
 
 def test_an_override_that_failed_counts_without_its_tool():
-    (one,) = _whole(override_calls=[{"succeeded": 0}]).fields.override_calls or ()
-    assert (one.tool, one.succeeded) == ("", False)
+    (override,) = _read_record(override_calls=[{"succeeded": 0}]).fields.override_calls or ()
+    assert (override.tool, override.succeeded) == ("", False)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_an_override_that_failed_counts_without_its_tool():
     ],
 )
 def test_a_time_in_another_form_is_a_time(ts: object):
-    assert _whole(ts=ts).ts_us == 1_777_109_400_000_000
+    assert _read_record(ts=ts).ts_us == 1_777_109_400_000_000
 
 
 def test_tool_calls_that_are_missing_are_none():
@@ -277,7 +277,7 @@ def test_tool_calls_that_are_missing_are_none():
 
 
 @pytest.mark.parametrize(
-    ("found", "instead", "question", "chunk_len"),
+    ("original", "instead", "question", "chunk_len"),
     [
         pytest.param("삼".encode(), b"\\ud800", "?성전자 수익성 분석해줘", 1000, id="half a character"),
         pytest.param(b"1000", b"NaN", "삼성전자 수익성 분석해줘", None, id="NaN"),
@@ -285,9 +285,9 @@ def test_tool_calls_that_are_missing_are_none():
     ],
 )
 def test_what_python_writes_and_others_refuse_is_read(
-    found: bytes, instead: bytes, question: str, chunk_len: float | None
+    original: bytes, instead: bytes, question: str, chunk_len: float | None
 ):
-    read = decode_line(line(record()).replace(found, instead))
+    read = decode_line(line(record()).replace(original, instead))
     assert isinstance(read, RecordLine)
     assert (read.fields.question, read.fields.chunk_len) == (question, chunk_len)
 
@@ -359,17 +359,17 @@ def test_offsets_lead_back_to_the_lines(tmp_path: Path):
     raw = [line(record(question=f"질문 {number}")) for number in range(3)]
     data = b"\xef\xbb\xbf" + raw[0] + b"\n  \r\n" + raw[1].replace(b"\n", b"\r\n") + raw[2][:-1]
     read = _read(tmp_path, data)
-    assert [one.fields.question for one in read if isinstance(one, RecordLine)] == [
+    assert [entry.fields.question for entry in read if isinstance(entry, RecordLine)] == [
         "질문 0",
         "질문 1",
         "질문 2",
     ]
-    assert [data[one.offset :].lstrip(b"\xef\xbb\xbf")[:1] for one in read] == [b"{"] * 3
+    assert [data[entry.offset :].lstrip(b"\xef\xbb\xbf")[:1] for entry in read] == [b"{"] * 3
 
 
 def test_a_byte_order_mark_inside_the_file_is_no_space(tmp_path: Path):
     read = _read(tmp_path, line(record()) + b"\xef\xbb\xbf" + line(record()))
-    assert [type(one) for one in read] == [RecordLine, Skipped]
+    assert [type(entry) for entry in read] == [RecordLine, Skipped]
 
 
 def test_blank_lines_are_nothing(tmp_path: Path):
@@ -382,14 +382,14 @@ def test_a_line_of_50_mb_is_read_like_any_other(tmp_path: Path):
     long = line(record(tool_calls=[call("show", {"text": "가" * 17_000_000})]))
     assert len(long) > 50_000_000
     read = _read(tmp_path, long + line(record()))
-    assert [type(one) for one in read] == [RecordLine, RecordLine]
+    assert [type(entry) for entry in read] == [RecordLine, RecordLine]
     assert read[1].offset == len(long)
 
 
 def test_gzip_bytes_are_skipped_line_by_line(tmp_path: Path):
     read = _read(tmp_path, gzip.compress(b"".join(line(record()) for _ in range(50)), mtime=0))
     assert read
-    assert {type(one) for one in read} == {Skipped}
+    assert {type(entry) for entry in read} == {Skipped}
 
 
 @given(raw=st.binary(max_size=200))
@@ -399,8 +399,8 @@ def test_no_bytes_raise(raw: bytes):
 
 @given(cut=st.integers(0, 2000), extra=st.binary(max_size=3))
 def test_no_torn_line_passes_for_a_record(cut: int, extra: bytes):
-    whole = line(record())[:-1]
-    torn = whole[: cut % len(whole)]
+    complete = line(record())[:-1]
+    torn = complete[: cut % len(complete)]
     assert isinstance(decode_line(torn + extra.replace(b"}", b"")), Skipped)
 
 
@@ -449,5 +449,5 @@ def test_comparing_a_replay_needs_no_polars():
 def test_many_newer_versions_are_few_reasons():
     versions = [*range(3, 200), 3.5, 1e300]
     read = [decode_line(line(record(schema_version=version)), 0) for version in versions]
-    assert all(isinstance(one, Skipped) for one in read)
-    assert len({one.reason for one in read}) <= 20
+    assert all(isinstance(entry, Skipped) for entry in read)
+    assert len({entry.reason for entry in read}) <= 20

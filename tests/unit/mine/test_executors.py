@@ -1,4 +1,4 @@
-"""Who counts makes no difference: this process, two others, or a cluster of two workers."""
+"""All executors give the same tables: this process, two other processes, a cluster of two workers."""
 
 import subprocess
 import sys
@@ -10,10 +10,10 @@ import pytest
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, record, write_log
 
@@ -39,7 +39,7 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """A scheduler and two workers, each a process of its own."""
+    """A scheduler and two workers, each in a separate process."""
     dask = pytest.importorskip("dask", reason="needs the extra distributed")
     distributed = pytest.importorskip("distributed", reason="needs the extra distributed")
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
@@ -50,43 +50,41 @@ def cluster() -> Iterator[str]:
         yield made.scheduler_address
 
 
-def _content(logs: Path, kept: Path, executor: Executor) -> dict[tuple[str, str], bytes]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
-        assert all(one.n_bytes_read for one in rollups)
+def _content(logs: Path, cache_dir: Path, executor: Executor) -> dict[tuple[str, str], bytes]:
+    with open_cache(cache_dir, SETTINGS) as cache:
+        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
+        assert all(rollup.n_bytes_read for rollup in rollups)
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
-        for folder in kept.iterdir()
+        for folder in cache_dir.iterdir()
         if folder.is_dir()
         for name in NAMES
     }
 
 
 @pytest.mark.slow
-def test_rollups_of_two_processes_are_those_of_one_byte_for_byte(logs: Path, tmp_path: Path):
+def test_two_processes_write_the_same_bytes_as_one_process(logs: Path, tmp_path: Path):
     alone = _content(logs, tmp_path / "one", Executor(jobs=1))
     assert len(alone) == 5 * len(NAMES)
     assert _content(logs, tmp_path / "two", Executor(jobs=2)) == alone
 
 
 @pytest.mark.slow
-def test_rollups_of_a_cluster_are_those_of_one_process_byte_for_byte(
-    logs: Path, tmp_path: Path, cluster: str
-):
+def test_a_cluster_writes_the_same_bytes_as_one_process(logs: Path, tmp_path: Path, cluster: str):
     alone = _content(logs, tmp_path / "one", Executor(jobs=1))
     assert _content(logs, tmp_path / "cluster", Executor(scheduler=cluster)) == alone
 
 
 @pytest.mark.slow
-def test_a_worker_with_another_version_of_mining_is_said(
+def test_a_worker_with_another_version_of_mining_is_an_error(
     logs: Path, tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("coreloop.mine.executors.VERSION", 99)
-    with pytest.raises(UsageError, match=r"another one \(it counts by version \d+ of mining, not 99\)"):
+    with pytest.raises(UsageError, match=r"of coreloop \(it has version \d+ of mining, not 99\)"):
         _content(logs, tmp_path / "cluster", Executor(scheduler=cluster))
 
 
-def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
+def test_a_worker_that_dies_is_an_error(tmp_path: Path, cluster: str):
     class Deadly:
         """A file that ends the process that opens it."""
 
@@ -98,11 +96,11 @@ def test_a_worker_that_ends_is_said(tmp_path: Path, cluster: str):
             os._exit(9)
 
     task = CountTask(Deadly(), 0, 1, SETTINGS, tmp_path / "out")  # type: ignore[arg-type]
-    with pytest.raises(WorkspaceError, match="ended while they counted"):
+    with pytest.raises(WorkspaceError, match="died while they counted"):
         list(Executor(scheduler=cluster).run([task]))
 
 
-def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_scheduler_that_does_not_answer_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     monkeypatch.setattr("coreloop.mine.remote._ANSWER_S", 0.2)
     task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
@@ -110,14 +108,14 @@ def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: p
         list(Executor(scheduler="tcp://127.0.0.1:9").run([task]))
 
 
-def test_an_address_that_is_none_is_said(tmp_path: Path):
+def test_an_invalid_address_is_an_error(tmp_path: Path):
     pytest.importorskip("distributed", reason="needs the extra distributed")
     task = CountTask(tmp_path / "a.jsonl", 0, 1, SETTINGS, tmp_path / "out")
     with pytest.raises(UsageError, match="no Dask scheduler answers at nonsense"):
         list(Executor(scheduler="nonsense://x").run([task]))
 
 
-def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
+def test_without_the_extra_the_error_names_the_line_that_installs_it(tmp_path: Path):
     code = """if True:
         import sys
         sys.modules["distributed"] = None
@@ -137,7 +135,7 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp_path: Path):
+def test_a_file_removed_before_it_is_counted_is_named(logs: Path, tmp_path: Path):
     tasks = [
         CountTask(logs / f"2026-04-{day}.jsonl", 0, 7000, SETTINGS, tmp_path / f"{day}")
         for day in (21, 22, 99)
@@ -147,7 +145,7 @@ def test_a_file_that_is_gone_when_a_process_comes_to_it_is_named(logs: Path, tmp
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_is_said(tmp_path: Path):
+def test_a_killed_process_is_an_error(tmp_path: Path):
     class Deadly(MineSettings):
         """Ends the process that unpacks it."""
 
@@ -157,5 +155,5 @@ def test_a_process_that_is_killed_is_said(tmp_path: Path):
             return os._exit, (9,)
 
     tasks = [CountTask(tmp_path / "a.jsonl", 0, 1, Deadly(), tmp_path / f"{number}") for number in range(2)]
-    with pytest.raises(WorkspaceError, match="ended from outside; try --jobs 1"):
+    with pytest.raises(WorkspaceError, match="was killed; try --jobs 1"):
         list(Executor(jobs=2).run(tasks))

@@ -1,4 +1,4 @@
-"""A folder of day files: which files count, and which are old enough to go."""
+"""A folder of day files: which files are counted, and which have expired."""
 
 from datetime import date
 from pathlib import Path

@@ -1,14 +1,14 @@
-"""What is odd in a log: how much of it, where it begins, and that every part of a file counts."""
+"""Oddities of a log: their counts, their first places, and that every part of a file counts."""
 
 from pathlib import Path
 
 import pytest
 
 from coreloop.mine import oddities as oddities_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.oddities import Absent, LogOddities, Oddities, Oddity, find_oddities, place_of
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from logs import call, line, record
 
 ODD = line(record(question=True))
@@ -34,33 +34,33 @@ def test_a_sound_log_has_no_oddities(tmp_path: Path):
     assert _found(tmp_path) == LogOddities()
 
 
-def test_parts_of_a_file_count_together_and_the_first_place_is_the_least():
-    whole = Oddities({"replay": Oddity(1, 50)})
-    whole.add(Oddities({"replay": Oddity(2, 10)}, {"ok": Oddity(1, 10)}))
-    assert whole == Oddities({"replay": Oddity(3, 10)}, {"ok": Oddity(1, 10)})
+def test_parts_of_a_file_are_added_and_the_first_place_is_the_smallest_offset():
+    total = Oddities({"replay": Oddity(1, 50)})
+    total.add(Oddities({"replay": Oddity(2, 10)}, {"ok": Oddity(1, 10)}))
+    assert total == Oddities({"replay": Oddity(3, 10)}, {"ok": Oddity(1, 10)})
 
 
-def test_what_is_appended_is_odd_too(tmp_path: Path):
+def test_oddities_of_appended_lines_are_added(tmp_path: Path):
     log = tmp_path / "in" / "a.jsonl"
     log.parent.mkdir()
-    found = []
+    runs = []
     for more in (ODD, line(record()) + ODD + b"torn\n", b""):
         with log.open("ab") as file:
             file.write(more)
-        with open_shelf(tmp_path / "shelf", MineSettings()) as shelf:
-            (rollup,) = roll_up_folder(log.parent, MineSettings(), shelf=shelf)
-            found.append((rollup.oddities, rollup.n_bytes_read))
-    whole = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
-    assert [one for one, _ in found] == [Oddities({}, {"question": Oddity(1, 0)}), whole, whole]
-    assert found[2][1] is None
+        with open_cache(tmp_path / "cache", MineSettings()) as cache:
+            (rollup,) = roll_up_folder(log.parent, MineSettings(), cache=cache)
+            runs.append((rollup.oddities, rollup.n_bytes_read))
+    total = Oddities({"torn or not JSON": Oddity(1, log.stat().st_size - 5)}, {"question": Oddity(2, 0)})
+    assert [oddities for oddities, _ in runs] == [Oddities({}, {"question": Oddity(1, 0)}), total, total]
+    assert runs[2][1] is None
 
 
-def test_a_place_that_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_place_whose_line_cannot_be_counted_is_a_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert place_of(tmp_path / "gone.jsonl", 5120) == "gone.jsonl byte 5,120"
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n" * 9)
     assert place_of(path, 5) == "a.jsonl line 6"
-    monkeypatch.setattr(oddities_module, "_MOST_BYTES", 5)
+    monkeypatch.setattr(oddities_module, "_MAX_BYTES", 5)
     assert place_of(path, 5) == "a.jsonl byte 5"
 
 

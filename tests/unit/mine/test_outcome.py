@@ -1,4 +1,4 @@
-"""When a record succeeds, fails, or counts neither way: every clause of the definition, one by one."""
+"""When a record succeeds, fails or is neutral: every clause of the definition."""
 
 from contextlib import suppress
 from typing import Any, cast
@@ -135,7 +135,7 @@ def test_lengths_of_answers(chunk_len: float | None, min_chunk_len: int | None, 
     assert _outcome(min_chunk_len, chunk_len=chunk_len) is expected
 
 
-def test_an_answer_of_unknown_length_is_weighed_by_the_other_signs():
+def test_an_answer_of_unknown_length_does_not_affect_the_outcome():
     assert _outcome(chunk_len=None, error="KeyError: x") is BAD
     assert _outcome(chunk_len=None, tool_calls=[failed()]) is BAD
     assert _outcome(chunk_len=None, error="429") is NEITHER
@@ -191,7 +191,7 @@ def test_flags_and_overrides(calls: list[Any], overrides: list[Any] | None, expe
         pytest.param({"override_calls": [override(succeeded=False)]}, BAD, id="a failed override"),
     ],
 )
-def test_a_verdict_outweighs_everything(
+def test_a_verdict_overrides_everything(
     changes: dict[str, Any], otherwise: RequestOutcome, verdict: str | None, expected: RequestOutcome | None
 ):
     assert _outcome(**changes, **_judged(verdict)) is (otherwise if expected is None else expected)
@@ -199,7 +199,7 @@ def test_a_verdict_outweighs_everything(
 
 @pytest.mark.parametrize(("later", "expected"), [("P", GOOD), ("T", GOOD), ("V", BAD), ("C", BAD)])
 @pytest.mark.parametrize("recorded", ["P", "V", None])
-def test_a_later_verdict_outweighs_the_recorded_one(
+def test_a_later_verdict_overrides_the_recorded_verdict(
     recorded: str | None, later: str, expected: RequestOutcome
 ):
     read = decode_line(line(record(error="429", **_judged(recorded))))
@@ -207,7 +207,7 @@ def test_a_later_verdict_outweighs_the_recorded_one(
     assert outcome(read.fields, read.calls, min_chunk_len=400, verdict=later) is expected
 
 
-def test_a_record_without_a_judgment_is_weighed_like_any_other():
+def test_a_record_without_a_judgment_is_decided_by_its_other_fields():
     assert _outcome(judgment=None) is GOOD
 
 
@@ -266,12 +266,15 @@ _OVERRIDES = st.lists(
 @pytest.mark.slow
 @settings(max_examples=500)
 @given(_CALLS, _CALLS, st.integers(0, 60), _OVERRIDES, st.sampled_from([None, "429", "KeyError: x"]))
-def test_a_record_that_was_cut_has_the_outcome_of_the_whole(
+def test_a_record_with_omitted_calls_has_the_outcome_of_the_complete_record(
     first: list[Any], last: list[Any], between: int, overrides: list[Any], error: str | None
 ):
     calls = [*first, *[call("between", {"text": "가" * 80})] * between, *last]
-    whole = {**record(tool_calls=calls, override_calls=overrides, error=error), "tool_sequence_hash": "seq:0"}
-    assert _weighed(encode_line(cast(Record, whole))) == _weighed(line(whole))
+    complete = {
+        **record(tool_calls=calls, override_calls=overrides, error=error),
+        "tool_sequence_hash": "seq:0",
+    }
+    assert _weighed(encode_line(cast(Record, complete))) == _weighed(line(complete))
 
 
 def _plain_class(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Records at an address: read like a folder's, and never more than read; here in fsspec's own memory."""
+"""Records at an address are read like those of a folder, and never written; here in fsspec's memory."""
 
 import subprocess
 import sys
@@ -12,12 +12,12 @@ import pytest
 
 from coreloop.days import Days
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.mine.cache import open_cache
 from coreloop.mine.decode import read_lines
 from coreloop.mine.folder import day_files, expired, roll_up_folder
 from coreloop.mine.remote import Address, RemoteFile, named_folder
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
-from coreloop.mine.source import cut, look_at
+from coreloop.mine.source import read_source, split_at_lines
 from coreloop.mine.tables import NAMES
 from coreloop.mine.window import merge
 from logs import call, failed, line, record
@@ -66,25 +66,25 @@ def _lines(count: int, *, day: int = 24, first: int = 0) -> bytes:
     )
 
 
-def _read(kept: Path) -> dict[str, int | None]:
-    """Roll up with the shelf, compare with a fresh count, and say what was read of each file."""
+def _read(cache_dir: Path) -> dict[str, int | None]:
+    """Roll up with the cache, compare with a fresh count, and return the bytes read of each file."""
     fresh = roll_up_folder(LOGS, PLAIN)
-    with open_shelf(kept, PLAIN) as shelf:
-        rollups = roll_up_folder(LOGS, PLAIN, shelf=shelf)
-        for one, other in zip(rollups, fresh, strict=True):
-            assert one.path == other.path
-            assert (one.oddities, dict(one.days)) == (other.oddities, dict(other.days))
+    with open_cache(cache_dir, PLAIN) as cache:
+        rollups = roll_up_folder(LOGS, PLAIN, cache=cache)
+        for rollup, expected in zip(rollups, fresh, strict=True):
+            assert rollup.path == expected.path
+            assert (rollup.oddities, dict(rollup.days)) == (expected.oddities, dict(expected.days))
             for name in NAMES:
-                assert getattr(one.tables, name).collect().equals(getattr(other.tables, name).collect())
-        shelf.sweep(LOGS)
-    return {one.path.name: one.n_bytes_read for one in rollups}
+                assert getattr(rollup.tables, name).collect().equals(getattr(expected.tables, name).collect())
+        cache.sweep(LOGS)
+    return {rollup.path.name: rollup.n_bytes_read for rollup in rollups}
 
 
-def _n_kept(kept: Path) -> int:
-    return sum(1 for path in kept.iterdir() if path.is_dir())
+def _n_cached(cache_dir: Path) -> int:
+    return sum(1 for path in cache_dir.iterdir() if path.is_dir())
 
 
-def test_every_jsonl_right_in_it_counts_in_the_order_of_names(bucket: Bucket):
+def test_every_jsonl_directly_in_the_folder_counts_in_the_order_of_names(bucket: Bucket):
     for name in (
         "b.jsonl",
         "감사 기록.jsonl",
@@ -98,18 +98,18 @@ def test_every_jsonl_right_in_it_counts_in_the_order_of_names(bucket: Bucket):
     assert names == ["2026-04-24.jsonl", "2026-04-25.jsonl", "b.jsonl", "감사 기록.jsonl"]
 
 
-def test_what_did_not_change_is_not_read_again(bucket: Bucket, tmp_path: Path):
+def test_unchanged_objects_are_not_read_again(bucket: Bucket, tmp_path: Path):
     size = len(_lines(60))
-    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": size, "2026-04-25.jsonl": size}
-    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": None, "2026-04-25.jsonl": None}
+    assert _read(tmp_path / "cache") == {"2026-04-24.jsonl": size, "2026-04-25.jsonl": size}
+    assert _read(tmp_path / "cache") == {"2026-04-24.jsonl": None, "2026-04-25.jsonl": None}
 
 
-def test_of_an_object_that_grew_only_what_is_new_is_read(bucket: Bucket, tmp_path: Path):
-    _read(tmp_path / "kept")
+def test_of_an_object_that_grew_only_the_new_part_is_read(bucket: Bucket, tmp_path: Path):
+    _read(tmp_path / "cache")
     new = _lines(7, first=60)
     bucket.put("2026-04-24.jsonl", _lines(60) + new)
-    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": len(new), "2026-04-25.jsonl": None}
-    assert _n_kept(tmp_path / "kept") == 2
+    assert _read(tmp_path / "cache") == {"2026-04-24.jsonl": len(new), "2026-04-25.jsonl": None}
+    assert _n_cached(tmp_path / "cache") == 2
 
 
 @pytest.mark.parametrize(
@@ -121,24 +121,24 @@ def test_of_an_object_that_grew_only_what_is_new_is_read(bucket: Bucket, tmp_pat
         pytest.param(b"", id="emptied"),
     ],
 )
-def test_an_object_that_was_changed_is_counted_anew(bucket: Bucket, tmp_path: Path, content: bytes):
-    _read(tmp_path / "kept")
+def test_a_changed_object_is_counted_again(bucket: Bucket, tmp_path: Path, content: bytes):
+    _read(tmp_path / "cache")
     bucket.put("2026-04-24.jsonl", content)
-    assert _read(tmp_path / "kept") == {"2026-04-24.jsonl": len(content), "2026-04-25.jsonl": None}
+    assert _read(tmp_path / "cache") == {"2026-04-24.jsonl": len(content), "2026-04-25.jsonl": None}
 
 
 def test_a_torn_end_that_is_completed_later_is_counted_once(bucket: Bucket, tmp_path: Path):
     bucket.put("2026-04-24.jsonl", _lines(60)[:-20])
-    _read(tmp_path / "kept")
+    _read(tmp_path / "cache")
     bucket.put("2026-04-24.jsonl", _lines(60))
-    assert _read(tmp_path / "kept")["2026-04-24.jsonl"] == len(_lines(60))
+    assert _read(tmp_path / "cache")["2026-04-24.jsonl"] == len(_lines(60))
 
 
-def test_the_rollup_of_an_object_that_is_gone_goes(bucket: Bucket, tmp_path: Path):
-    _read(tmp_path / "kept")
+def test_the_rollup_of_a_removed_object_is_removed(bucket: Bucket, tmp_path: Path):
+    _read(tmp_path / "cache")
     bucket.remove("2026-04-24.jsonl")
-    assert _read(tmp_path / "kept") == {"2026-04-25.jsonl": None}
-    assert _n_kept(tmp_path / "kept") == 1
+    assert _read(tmp_path / "cache") == {"2026-04-25.jsonl": None}
+    assert _n_cached(tmp_path / "cache") == 1
 
 
 def test_a_folder_and_an_address_do_not_disturb_each_other(bucket: Bucket, tmp_path: Path):
@@ -146,32 +146,34 @@ def test_a_folder_and_an_address_do_not_disturb_each_other(bucket: Bucket, tmp_p
     folder.mkdir()
     (folder / "2026-04-24.jsonl").write_bytes(_lines(60))
     for _ in range(2):
-        read = _read(tmp_path / "kept")
-        with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-            of_folder = roll_up_folder(folder, PLAIN, shelf=shelf)
-            shelf.sweep(folder)
+        read = _read(tmp_path / "cache")
+        with open_cache(tmp_path / "cache", PLAIN) as cache:
+            of_folder = roll_up_folder(folder, PLAIN, cache=cache)
+            cache.sweep(folder)
     assert (set(read.values()), of_folder[0].n_bytes_read) == ({None}, None)
 
 
 def test_questions_are_read_back_by_their_offset(bucket: Bucket, tmp_path: Path):
-    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-        window = merge(roll_up_folder(LOGS, PLAIN, shelf=shelf), Days(date(2026, 4, 24), date(2026, 4, 25)))
+    with open_cache(tmp_path / "cache", PLAIN) as cache:
+        window = merge(roll_up_folder(LOGS, PLAIN, cache=cache), Days(date(2026, 4, 24), date(2026, 4, 25)))
         rows = window.requests.select("file", "offset").collect().rows()
-        found = {line.fields.request_id for _, _, line in window.lines(rows)}
-        assert found == {f"req-{day}{number}" for day in (24, 25) for number in range(60) if number % 3 != 1}
+        request_ids = {line.fields.request_id for _, _, line in window.lines(rows)}
+        assert request_ids == {
+            f"req-{day}{number}" for day in (24, 25) for number in range(60) if number % 3 != 1
+        }
         bucket.remove("2026-04-24.jsonl")
         assert {file for file, _, _ in window.lines(rows)} == {1}
 
 
-def test_nothing_at_an_address_is_old_enough_to_go(bucket: Bucket):
+def test_remote_files_never_expire(bucket: Bucket):
     rollups = roll_up_folder(LOGS, PLAIN)
     assert len(rollups) == 2
     assert expired(rollups, before=date(2027, 1, 1)) == []
 
 
-def test_nothing_is_written_there(bucket: Bucket, tmp_path: Path):
+def test_nothing_is_written_to_the_address(bucket: Bucket, tmp_path: Path):
     before = bucket.names()
-    _read(tmp_path / "kept")
+    _read(tmp_path / "cache")
     assert bucket.names() == before
 
 
@@ -181,24 +183,24 @@ def test_nothing_is_written_there(bucket: Bucket, tmp_path: Path):
         pytest.param("memory://gone", "memory://gone: cannot be read (no such bucket,", id="missing"),
         pytest.param(
             "memory://bucket/ai-ask/2026-04-24.jsonl",
-            "24.jsonl: cannot be read (is one object;",
+            "24.jsonl: cannot be read (is an object;",
             id="an object",
         ),
         pytest.param(
             "http://user:pass@127.0.0.1:9/logs?sig=5ecret",
-            "http://127.0.0.1:9/logs: cannot be read (ClientConnectorError: no more can be shown",
+            "http://127.0.0.1:9/logs: cannot be read (ClientConnectorError: details are hidden",
             id="nobody answers",
         ),
     ],
 )
-def test_an_address_that_cannot_be_read_is_said(bucket: Bucket, address: str, says: str):
+def test_an_address_that_cannot_be_read_is_an_error(bucket: Bucket, address: str, says: str):
     with pytest.raises(WorkspaceError) as caught:
         roll_up_folder(Address(address), PLAIN)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_an_object_that_goes_while_it_is_counted_is_named(bucket: Bucket):
+def test_an_object_removed_while_it_is_counted_is_named(bucket: Bucket):
     first, _ = day_files(LOGS)
     bucket.remove("2026-04-24.jsonl")
     with pytest.raises(FileNotFoundError) as caught:
@@ -206,10 +208,10 @@ def test_an_object_that_goes_while_it_is_counted_is_named(bucket: Bucket):
     assert caught.value.filename == "memory://bucket/ai-ask/2026-04-24.jsonl"
 
 
-def test_an_object_that_shrinks_while_it_is_counted_is_no_shorter_one(bucket: Bucket):
+def test_an_object_that_shrinks_while_it_is_counted_is_an_error(bucket: Bucket):
     first, _ = day_files(LOGS)
     bucket.put("2026-04-24.jsonl", _lines(59))
-    with pytest.raises(OSError, match=r"it shrank meanwhile.*memory://bucket/ai-ask/2026-04-24\.jsonl"):
+    with pytest.raises(OSError, match=r"the file shrank.*memory://bucket/ai-ask/2026-04-24\.jsonl"):
         list(read_lines(first))
 
 
@@ -225,20 +227,20 @@ def test_a_line_is_found_again_and_a_file_is_cut_as_on_disk(bucket: Bucket, tmp_
     remote, _ = day_files(LOGS)
     size = on_disk.stat().st_size
     for chunk_bytes in (1, 700, 5000, size):
-        parts = [list(cut(one, 0, size, chunk_bytes=chunk_bytes)) for one in (on_disk, remote)]
+        parts = [list(split_at_lines(path, 0, size, chunk_bytes=chunk_bytes)) for path in (on_disk, remote)]
         assert parts[0] == parts[1]
-    assert replace(look_at(on_disk), modified_ns=0, inode=0) == replace(look_at(remote), version="")
+    assert replace(read_source(on_disk), modified_ns=0, inode=0) == replace(read_source(remote), version="")
 
 
 @pytest.mark.parametrize("torn", [b"", b"x", b"x" * 4096, b"x" * 5000, b"x" * 140_000])
-def test_the_last_whole_line_is_found_behind_a_torn_one_of_any_length(bucket: Bucket, torn: bytes):
+def test_the_last_complete_line_is_found_before_a_torn_line_of_any_length(bucket: Bucket, torn: bytes):
     bucket.put("2026-04-24.jsonl", b"{}\n" + torn)
     remote, _ = day_files(LOGS)
-    assert (look_at(remote).end, look_at(remote).size) == (3, 3 + len(torn))
+    assert (read_source(remote).end, read_source(remote).size) == (3, 3 + len(torn))
 
 
-def test_a_protocol_that_nobody_knows_is_said():
-    with pytest.raises(UsageError, match=r"^nonsense:// is no address that fsspec can read$"):
+def test_an_unknown_protocol_is_an_error():
+    with pytest.raises(UsageError, match=r"^nonsense:// is not a protocol that fsspec supports$"):
         day_files(Address("nonsense://bucket"))
 
 
@@ -255,7 +257,7 @@ def test_a_protocol_that_nobody_knows_is_said():
         ),
     ],
 )
-def test_what_is_missing_is_said_with_the_line_that_installs_it(hidden: str, address: str, says: str):
+def test_a_missing_package_is_named_with_the_line_that_installs_it(hidden: str, address: str, says: str):
     code = f"""if True:
         import sys
         sys.modules["{hidden}"] = None
@@ -270,7 +272,7 @@ def test_what_is_missing_is_said_with_the_line_that_installs_it(hidden: str, add
     assert done.stdout == f"{says}\n"
 
 
-def test_fsspec_is_imported_for_an_address_alone(tmp_path: Path):
+def test_fsspec_is_imported_only_for_an_address(tmp_path: Path):
     code = f"""if True:
         import sys
         from pathlib import Path
@@ -313,8 +315,8 @@ def test_text_without_a_protocol_is_a_folder():
 def test_no_secret_of_an_address_is_in_a_rollup(bucket: Bucket, tmp_path: Path):
     """fsspec's memory takes what stands before the bucket for folders."""
     fsspec.filesystem("memory").pipe_file("/KEY:5ecret@bucket/a.jsonl", _lines(3))
-    with open_shelf(tmp_path / "kept", PLAIN) as shelf:
-        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, shelf=shelf)
-    written = [path.read_bytes() for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    with open_cache(tmp_path / "cache", PLAIN) as cache:
+        roll_up_folder(Address("memory://KEY:5ecret@bucket"), PLAIN, cache=cache)
+    written = [path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert any(b'"memory://bucket/a.jsonl"' in content for content in written)
     assert not any(b"5ecret" in content for content in written)

@@ -1,4 +1,4 @@
-"""One file into one rollup: what stands in a row, which sequence a record has, and where its question is."""
+"""A file into a rollup: the columns of its rows, the sequence of a record, and the place of its question."""
 
 import json
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ class Rolled:
 
 
 def _rolled(*records: dict[str, Any], settings: MineSettings | None = None) -> Rolled:
-    return _of([(number * 100, line(one)) for number, one in enumerate(records)], settings)
+    return _of([(number * 100, line(row)) for number, row in enumerate(records)], settings)
 
 
 def _of(lines: Iterable[tuple[int, bytes]], settings: MineSettings | None = None) -> Rolled:
@@ -99,23 +99,23 @@ def _microseconds(hour: int) -> int:
         pytest.param({"error": "ValueError: no"}, id="what went wrong"),
     ],
 )
-def test_records_that_differ_in_a_key_stand_in_two_rows(changes: dict[str, Any]):
+def test_records_that_differ_in_a_key_have_two_rows(changes: dict[str, Any]):
     assert _rolled(record(), record(**changes)).groups.height == 2
 
 
-def test_records_that_differ_elsewhere_stand_in_one_row():
+def test_records_that_differ_in_other_fields_share_a_row():
     other = record(model="n", request_id="r", question="배당", session_hash="session:1", chunk_len=401)
     assert _rolled(record(), other).groups.height == 1
 
 
-def test_requests_are_told_apart_by_question_and_session_one_by_one():
+def test_each_request_has_its_question_and_session():
     same = record(question="  삼성전자 수익성 분석해줘!! ")
     rows = _rolled(record(), same, record(question="배당"), record(session_hash="session:0000000000000001"))
     assert [row["question"] for row in rows.requests.to_dicts()].count(rows.requests["question"][0]) == 3
     assert rows.requests["session"].to_list() == [0, 0, 0, 1]
 
 
-def test_an_empty_session_is_none():
+def test_an_empty_session_counts_as_absent():
     rows = _rolled(record(session_hash=""), record(session_hash=None), record())
     assert rows.requests["session"].to_list() == [0, 0, 0]
 
@@ -193,8 +193,8 @@ def test_shapes_hold_a_selectors_value_as_it_is_and_the_same_step_comes_of_it():
     names = ["영업이익(OP)", "<other>", ["x"]]
     rolled = _rolled(record(tool_calls=_calls(names)))
     (shape,) = rolled.shapes
-    assert [one["selectors"]["axis"] for one in json.loads(shape)] == ["영업이익(OP)", "<other>", OTHER]
-    steps = [step(one["name"], one["selectors"]) for one in json.loads(shape)]
+    assert [part["selectors"]["axis"] for part in json.loads(shape)] == ["영업이익(OP)", "<other>", OTHER]
+    steps = [step(part["name"], part["selectors"]) for part in json.loads(shape)]
     assert set(rolled.sequences) == {join_steps(steps)} == {_sequence(*_calls(names))}
     stored = {json.loads(text)["selectors"]["axis"] for text in rolled.texts["call"].values()}
     assert stored == {"영업이익(OP)", "<other>", OTHER}
@@ -206,20 +206,20 @@ def _calls(names: list[Any]) -> list[dict[str, Any]]:
 
 def test_selectors_can_be_set_per_tool():
     settings = MineSettings(selectors={"scan": ("target",), "show": ()})
-    one = record(
+    row = record(
         tool_calls=[call("scan", {"target": "배당", "axis": "x"}), call("show", {"axis": "x"})],
     )
-    assert set(_rolled(one, settings=settings).sequences) == {"scan(target=배당)>show()"}
+    assert set(_rolled(row, settings=settings).sequences) == {"scan(target=배당)>show()"}
 
 
-def test_the_recorded_hash_counts_only_where_calls_were_omitted():
+def test_the_recorded_hash_counts_only_if_calls_were_omitted():
     own = _int(hash_sequence("analysis(axis=수익성)"))
     assert _row(tool_sequence_hash="seq:00000000000000ff")["sequence"] == own
     assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=0)["sequence"] == own
     assert _row(tool_sequence_hash="seq:00000000000000ff", tool_calls_omitted=2)["sequence"] == 255
 
 
-def test_a_recorded_hash_of_another_form_is_one_all_the_same():
+def test_a_recorded_hash_in_another_notation_is_accepted():
     short, other = (
         _row(tool_sequence_hash=text, tool_calls_omitted=2)["sequence"] for text in ("seq:a1b2c3d4", "seq:zz")
     )
@@ -268,7 +268,7 @@ def test_categories(label: str | None, question: str | None, expected: str):
     assert rolled.groups["category"].to_list() == [expected]
 
 
-def test_a_question_that_no_rule_matches_leaves_the_rules_on_for_the_lines_after_it():
+def test_a_question_that_no_rule_matches_does_not_disable_the_rules():
     settings = MineSettings(Categories([("FIN-dividend", ["배당"])]))
     asked = [record(category_hash="UNSPECIFIED", question=text) for text in ("안녕", "배당 알려줘", "배당?")]
     counts = [
@@ -302,9 +302,9 @@ def test_a_verdict_changes_what_its_request_counts_as():
     assert dict(counts.select("outcome", "n").iter_rows()) == {0: 1, 1: 2}
 
 
-def test_a_replay_counts_nowhere_but_its_id_is_known():
+def test_a_replay_is_not_counted_but_its_id_is_stored():
     records = [record(request_id=f"req-{number}") for number in range(3)]
-    lines = [(number, line(one)) for number, one in enumerate(records)]
+    lines = [(number, line(row)) for number, row in enumerate(records)]
     tables, oddities = count_lines(lines, MineSettings(replayed=frozenset({"req-0"})))
     heights = {name: getattr(tables, name).collect().height for name in ("requests", "ids")}
     assert (heights, oddities) == ({"requests": 2, "ids": 3}, Oddities({"replay": Oddity(1, 0)}))
@@ -335,10 +335,10 @@ def _finer(at: datetime, digits: str) -> str:
     st.one_of(MOMENTS.map(datetime.isoformat), st.builds(_finer, MOMENTS, st.sampled_from(["4", "5", "999"])))
 )
 def test_a_time_is_the_same_in_a_row_and_in_its_line(text: str):
-    one = record(ts=text)
-    decoded = decode_line(line(one))
+    row = record(ts=text)
+    decoded = decode_line(line(row))
     assert isinstance(decoded, RecordLine)
-    assert _rolled(one).requests["ts_us"].to_list() == [decoded.ts_us]
+    assert _rolled(row).requests["ts_us"].to_list() == [decoded.ts_us]
 
 
 HEX = st.text("0123456789abcdefAF", min_size=14, max_size=17)
@@ -352,7 +352,7 @@ HASHES = st.one_of(
 
 @pytest.mark.slow
 @given(st.lists(HASHES, min_size=1))
-def test_hashes_are_read_one_by_one_or_all_at_once_alike(texts: list[str]):
+def test_hashes_are_the_same_read_singly_or_as_a_column(texts: list[str]):
     tables, _ = count_lines([(0, line(record(request_id=text or None))) for text in texts], MineSettings())
     assert set(tables.ids.collect()["id"]) == {id_hash(text) for text in texts if text}
     rolled = _rolled(*[record(question_hash=text) for text in texts if text])
@@ -370,11 +370,11 @@ def test_no_length_is_too_much_for_a_sum(chunk_len: float):
     ["sha256:00000000000000aa", "sha256-00000000000000aa", "00000000000000aa", "SHA256:00000000000000aa"],
 )
 def test_a_question_is_the_same_in_a_row_and_in_its_line(text: str):
-    """Or its text would not be found again."""
-    one = record(question_hash=text)
-    decoded = decode_line(line(one), 0)
+    """Otherwise its text could not be read again."""
+    row = record(question_hash=text)
+    decoded = decode_line(line(row), 0)
     assert isinstance(decoded, RecordLine)
-    assert _rolled(one).requests["question"].to_list() == [question_hash(decoded.fields)]
+    assert _rolled(row).requests["question"].to_list() == [question_hash(decoded.fields)]
 
 
 HANDED_OVER = [call("analysis"), call("transfer")]
@@ -407,15 +407,15 @@ HANDED_OVER = [call("analysis"), call("transfer")]
         pytest.param({"tool_calls": HANDED_OVER}, "V", RequestOutcome.FAILURE, id="V given later"),
     ],
 )
-def test_a_request_that_was_handed_over_counts_neither_way_unless_a_verdict_says(
+def test_a_request_that_was_handed_over_is_neutral_unless_there_is_a_verdict(
     changes: dict[str, Any], verdict: str | None, expected: RequestOutcome, odd: dict[str, Any]
 ):
     settings = mine_settings(
         Settings(handoff=("transfer",)), None, verdicts={"req-1": verdict} if verdict else {}
     )
-    one = record(**changes)
-    one["tool_calls"] = [{**made, **odd} for made in one["tool_calls"]]
-    assert _rolled(one, settings=settings).groups["outcome"].to_list() == [expected]
+    row = record(**changes)
+    row["tool_calls"] = [{**made, **odd} for made in row["tool_calls"]]
+    assert _rolled(row, settings=settings).groups["outcome"].to_list() == [expected]
 
 
 def test_without_tools_that_hand_over_nothing_is_handed_over():

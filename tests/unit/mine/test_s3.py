@@ -1,4 +1,4 @@
-"""Records in a bucket: read over S3's protocol from a server on loopback, counted here and on a cluster."""
+"""Records in a bucket, read over the S3 protocol from a local server, counted locally and on a cluster."""
 
 import json
 import subprocess
@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from coreloop.cli.main import main
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.mine import folder as folder_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import CountTask, Executor
 from coreloop.mine.folder import day_files, roll_up_folder
 from coreloop.mine.remote import Address, Folder, RemoteFile
 from coreloop.mine.rollup import MineSettings
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, line, record, word
 from s3_stand_in import S3, running_s3
@@ -70,21 +70,21 @@ def every_byte_is_worth_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 7000)
 
 
-def _content(logs: Folder, kept: Path, executor: Executor | None = None) -> dict[tuple[str, str], bytes]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        rollups = roll_up_folder(logs, SETTINGS, shelf=shelf, executor=executor)
-        assert [one.n_bytes_read for one in rollups] == [len(content) for content in CONTENT.values()]
+def _content(logs: Folder, cache_dir: Path, executor: Executor | None = None) -> dict[tuple[str, str], bytes]:
+    with open_cache(cache_dir, SETTINGS) as cache:
+        rollups = roll_up_folder(logs, SETTINGS, cache=cache, executor=executor)
+        assert [rollup.n_bytes_read for rollup in rollups] == [len(content) for content in CONTENT.values()]
     return {
         (folder.name[:10], name): (folder / f"{name}.parquet").read_bytes()
-        for folder in kept.iterdir()
+        for folder in cache_dir.iterdir()
         if folder.is_dir()
         for name in NAMES
     }
 
 
-def _read(logs: Address, kept: Path) -> list[int | None]:
-    with open_shelf(kept, SETTINGS) as shelf:
-        return [one.n_bytes_read for one in roll_up_folder(logs, SETTINGS, shelf=shelf)]
+def _read(logs: Address, cache_dir: Path) -> list[int | None]:
+    with open_cache(cache_dir, SETTINGS) as cache:
+        return [rollup.n_bytes_read for rollup in roll_up_folder(logs, SETTINGS, cache=cache)]
 
 
 def _is_said(executor: Executor, path: RemoteFile, error: type[Exception], says: str) -> None:
@@ -125,22 +125,22 @@ def test_a_cluster_counts_a_bucket_as_one_process_counts_a_folder(s3: S3, logs: 
 
 
 @pytest.mark.slow
-def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
+def test_an_unchanged_object_is_recognised_by_its_etag(s3: S3, tmp_path: Path):
     first, more = _lines(21), _lines(22)
     s3.put("changing")
     s3.put("changing/a.jsonl", first)
     logs = Address("s3://changing")
-    assert _read(logs, tmp_path / "kept") == [len(first)]
+    assert _read(logs, tmp_path / "cache") == [len(first)]
     s3.put("changing/a.jsonl", first)  # the same once more, later
-    assert _read(logs, tmp_path / "kept") == [None]
+    assert _read(logs, tmp_path / "cache") == [None]
     s3.put("changing/a.jsonl", first + more)
-    assert _read(logs, tmp_path / "kept") == [len(more)]
+    assert _read(logs, tmp_path / "cache") == [len(more)]
     s3.put("changing/a.jsonl", more)
-    assert _read(logs, tmp_path / "kept") == [len(more)]
+    assert _read(logs, tmp_path / "cache") == [len(more)]
     s3.put("changing/a.jsonl", more[: more.index(b"\n") + 1])
-    assert _read(logs, tmp_path / "kept") == [more.index(b"\n") + 1]
+    assert _read(logs, tmp_path / "cache") == [more.index(b"\n") + 1]
     s3.put("changing/a.jsonl")
-    assert _read(logs, tmp_path / "kept") == [0]
+    assert _read(logs, tmp_path / "cache") == [0]
 
 
 @pytest.mark.parametrize(
@@ -150,15 +150,15 @@ def test_an_object_is_known_again_by_its_etag(s3: S3, tmp_path: Path):
         pytest.param(
             "s3://records/empty", "(no such bucket, folder or object)", id="nothing under the prefix"
         ),
-        pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is one object; name", id="an object"),
+        pytest.param("s3://records/ai-ask/2026-04-21.jsonl", "(is an object; name", id="an object"),
         pytest.param(
             "s3://AKIA:5e/cret@records/ai-ask",
-            "(ParamValidationError: no more can be shown",
+            "(ParamValidationError: details are hidden",
             id="keys in the address",
         ),
     ],
 )
-def test_an_address_that_cannot_be_read_is_said(s3: S3, address: str, says: str):
+def test_an_address_that_cannot_be_read_is_an_error(s3: S3, address: str, says: str):
     with pytest.raises(WorkspaceError) as caught:
         day_files(Address(address))
     assert says in str(caught.value)
@@ -170,7 +170,7 @@ def test_a_folder_that_was_made_and_is_empty_has_no_records(s3: S3):
     assert day_files(Address("s3://records/made")) == []
 
 
-def test_no_permission_is_said(s3: S3):
+def test_a_missing_permission_is_an_error(s3: S3):
     with (
         s3.locked(),
         pytest.raises(WorkspaceError, match=r"^s3://records/ai-ask: .*\(no permission to list"),
@@ -181,8 +181,8 @@ def test_no_permission_is_said(s3: S3):
 def _found(*arguments: str) -> dict[str, Any]:
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
-    told: dict[str, Any] = json.loads(done.stdout)
-    return {name: value for name, value in told.items() if name not in {"files", "generated_at"}}
+    output: dict[str, Any] = json.loads(done.stdout)
+    return {name: value for name, value in output.items() if name not in {"files", "generated_at"}}
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_commands_find_in_a_bucket_what_they_find_in_a_folder(
 
 
 @pytest.mark.usefixtures("s3")
-def test_retention_leaves_a_bucket_alone_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_retention_never_touches_a_bucket_and_reports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     Path("coreloop.yaml").write_text("retention_days: 30\n")
     done = CliRunner().invoke(main, ["pattern", "--in-dir", str(LOGS)])
@@ -213,7 +213,7 @@ def test_retention_leaves_a_bucket_alone_and_says_so(tmp_path: Path, monkeypatch
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("s3")
-def test_a_command_says_on_one_line_what_is_wrong_and_leaves_nothing(tmp_path: Path):
+def test_a_command_reports_an_error_in_one_line_and_leaves_no_files(tmp_path: Path):
     command = [sys.executable, "-m", "coreloop", "mine", "--in-dir", "s3://no-such-bucket/x"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""The sample of a window: which requests, in which order, and which of them a search does not see."""
+"""The sample of a window: its requests, their order, and the held-out days."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ def _on_days(*days: int) -> Sample:
     return sample_of(record(ts=(START + timedelta(days=day)).isoformat()) for day in days)
 
 
-def test_nothing_is_an_empty_sample():
+def test_an_empty_window_gives_an_empty_sample():
     sample = read_sample(merge([], ALWAYS))
     assert (sample.requests, sample.n_requests, sample.held_from_us, sample.tools) == (
         (),
@@ -36,10 +36,10 @@ def test_requests_come_in_the_order_of_time_though_the_clock_jumps_back():
 
 
 def test_the_order_of_the_files_changes_nothing_but_their_numbers():
-    one, two = rolled([asked(1), asked(3)], "a"), rolled([asked(2), asked(4)], "b")
+    first, second = rolled([asked(1), asked(3)], "a"), rolled([asked(2), asked(4)], "b")
     questions = [
         [request.question for request in read_sample(merge(files, ALWAYS)).requests]
-        for files in ([one, two], [two, one])
+        for files in ([first, second], [second, first])
     ]
     assert questions[0] == questions[1]
 
@@ -49,21 +49,21 @@ def test_requests_of_other_days_are_left_out():
     assert len(read_sample(window).requests) == 1
 
 
-def test_the_smallest_numbers_are_taken_where_a_window_has_too_many(monkeypatch: pytest.MonkeyPatch):
+def test_of_too_many_requests_the_smallest_numbers_are_taken(monkeypatch: pytest.MonkeyPatch):
     files = [
         rolled([asked(number) for number in range(start, start + 20)], f"{start}") for start in (0, 20, 40)
     ]
-    whole = {request.ts_us for request in read_sample(merge(files, ALWAYS)).requests}
-    monkeypatch.setattr(sample_module, "MOST_REQUESTS", 25)
+    everything = {request.ts_us for request in read_sample(merge(files, ALWAYS)).requests}
+    monkeypatch.setattr(sample_module, "MAX_REQUESTS", 25)
     few = read_sample(merge(files, ALWAYS))
-    numbers = sorted(number for one in files for number in one.tables.sample.collect()["number"])[:25]
+    numbers = sorted(number for rollup in files for number in rollup.tables.sample.collect()["number"])[:25]
     taken = {
         ts
-        for one in files
-        for number, ts in one.tables.sample.collect().select("number", "ts_us").rows()
+        for rollup in files
+        for number, ts in rollup.tables.sample.collect().select("number", "ts_us").rows()
         if number in numbers
     }
-    assert {request.ts_us for request in few.requests} == taken < whole
+    assert {request.ts_us for request in few.requests} == taken < everything
     assert few.n_requests == 60
 
 
@@ -80,17 +80,17 @@ def test_the_smallest_numbers_are_taken_where_a_window_has_too_many(monkeypatch:
     ],
     ids=["two days", "three", "ten", "only days with records count"],
 )
-def test_the_last_30_percent_of_the_days_are_held_back(days: tuple[int, ...], held: set[int]):
+def test_the_last_30_percent_of_the_days_are_held_out(days: tuple[int, ...], held: set[int]):
     sample = _on_days(*days)
-    found = {
-        (datetime.fromtimestamp(one.ts_us / 1e6, UTC) - START).days
-        for one in sample.requests
-        if sample.is_held(one)
+    held_days = {
+        (datetime.fromtimestamp(request.ts_us / 1e6, UTC) - START).days
+        for request in sample.requests
+        if sample.is_held(request)
     }
-    assert found == held
+    assert held_days == held
 
 
-def test_a_log_of_one_day_holds_nothing_back():
+def test_a_log_of_a_single_day_has_no_held_out_days():
     sample = _on_days(3, 3, 3)
     assert sample.held_from_us is None
     assert not any(map(sample.is_held, sample.requests))
@@ -107,9 +107,7 @@ def test_a_log_of_one_day_holds_nothing_back():
         ({"tool_calls": [failed("t", error="RateLimitError: 429 Too Many Requests")]}, False, False),
     ],
 )
-def test_a_request_succeeds_fails_or_counts_neither_way(
-    changes: dict[str, Any], succeeded: bool, counts: bool
-):
+def test_a_request_succeeds_fails_or_is_neutral(changes: dict[str, Any], succeeded: bool, counts: bool):
     (request,) = sample_of([record(**changes)]).requests
     assert (request.succeeded, request.counts) == (succeeded, counts)
 
@@ -119,7 +117,7 @@ def test_a_request_without_a_provider_counts_for_none():
     assert list(count_providers(sample_of(made).requests).items()) == [("a", 2), ("b", 2), ("c", 1)]
 
 
-def test_places_are_of_the_earliest_that_succeeded_one_a_question():
+def test_places_are_of_the_earliest_success_of_each_question():
     made = [
         asked(0, call("t"), ok=False),
         asked(1, failed("t"), call("u")),
@@ -130,7 +128,7 @@ def test_places_are_of_the_earliest_that_succeeded_one_a_question():
     ]
     sample = sample_of(made)
     by_time = [request.offset for request in sample.requests]
-    assert sample.places("t", most=2) == [(0, by_time[2]), (0, by_time[4])]
+    assert sample.places("t", limit=2) == [(0, by_time[2]), (0, by_time[4])]
 
 
 def test_tools_are_all_that_were_called():

@@ -1,4 +1,4 @@
-"""Which requests of a file are kept call by call, and what is kept of them, whatever stands in a line."""
+"""Sampling: which requests of a file are stored call by call, and what is stored of them, for any line."""
 
 import json
 from datetime import timedelta
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coreloop.mine.cache import write_tables
 from coreloop.mine.rollup import MineSettings, count_lines
 from coreloop.mine.sampling import SampledCall, sample_number
-from coreloop.mine.shelf import write_tables
-from coreloop.mine.tables import MOST_SAMPLED, Tables, merged
+from coreloop.mine.tables import MAX_SAMPLED, Tables, merge_tables
 from coreloop.mine.values import EDGES, bucket_of, value_hash
 from logs import call, failed, line, record
 from samples import START, mine_settings
@@ -23,14 +23,14 @@ _decode = msgspec.json.Decoder(list[SampledCall]).decode
 
 
 def _lines(count: int) -> list[tuple[int, bytes]]:
-    """Small records, one a second."""
+    """Small records, a second apart."""
     made = []
     for number in range(count):
-        one = {
+        row = {
             "ts": (START + timedelta(seconds=number)).isoformat(),
             "tool_calls": [{"name": "t", "ok": True}],
         }
-        made.append((number * 90, json.dumps(one).encode()))
+        made.append((number * 90, json.dumps(row).encode()))
     return made
 
 
@@ -39,7 +39,7 @@ def _counted(lines: list[tuple[int, bytes]]) -> Tables:
 
 
 def _sample(*parts: Tables) -> pl.DataFrame:
-    return merged(parts).sample.collect()
+    return merge_tables(parts).sample.collect()
 
 
 def _kept(*calls: Any, raw: bytes | None = None, **changes: Any) -> dict[str, Any]:
@@ -56,21 +56,21 @@ def _calls(*calls: Any, **changes: Any) -> list[SampledCall]:
 
 
 def test_up_to_the_limit_every_request_is_kept():
-    assert _sample(_counted(_lines(MOST_SAMPLED))).height == MOST_SAMPLED
+    assert _sample(_counted(_lines(MAX_SAMPLED))).height == MAX_SAMPLED
 
 
-def test_a_busy_file_keeps_those_with_the_smallest_numbers():
-    lines = _lines(MOST_SAMPLED + 500)
+def test_a_busy_file_keeps_the_requests_with_the_smallest_numbers():
+    lines = _lines(MAX_SAMPLED + 500)
     numbers = sorted(
         sample_number(int((START + timedelta(seconds=n)).timestamp() * 1e6), n * 90)
         for n in range(len(lines))
     )
-    assert _sample(_counted(lines))["number"].to_list() == numbers[:MOST_SAMPLED]
+    assert _sample(_counted(lines))["number"].to_list() == numbers[:MAX_SAMPLED]
 
 
 @pytest.fixture(scope="module")
 def busy() -> list[tuple[int, bytes]]:
-    return _lines(2 * MOST_SAMPLED + 100)
+    return _lines(2 * MAX_SAMPLED + 100)
 
 
 @pytest.mark.slow
@@ -88,28 +88,28 @@ def test_the_sample_is_the_same_whatever_the_parts_and_their_order(
 @given(data=st.data())
 def test_parts_merge_in_any_grouping(data: st.DataObject, busy: list[tuple[int, bytes]]):
     first, second, third = (_counted(busy[start : start + 1500]) for start in (0, 1500, 3000))
-    nested = _sample(merged([merged([third, first]), second]))
+    nested = _sample(merge_tables([merge_tables([third, first]), second]))
     assert nested.equals(_sample(first, second, third))
 
 
 @given(cut=st.integers(1, 299))
-def test_a_sample_is_the_same_bytes_wherever_its_lines_were_cut(
+def test_a_sample_has_the_same_bytes_for_any_split_of_its_lines(
     cut: int, tmp_path_factory: pytest.TempPathFactory
 ):
     folder, lines = tmp_path_factory.mktemp("rollups"), _lines(300)
     parts = [_counted(lines[cut:]), _counted(lines[:cut])]
-    write_tables(merged([_counted(lines)]), folder / "whole")
-    write_tables(merged(parts), folder / "parts")
+    write_tables(merge_tables([_counted(lines)]), folder / "whole")
+    write_tables(merge_tables(parts), folder / "parts")
     written = [(folder / name / "sample.parquet").read_bytes() for name in ("whole", "parts")]
     assert written[0] == written[1]
 
 
 def test_the_draw_favours_no_hour():
-    kept = _sample(_counted(_lines(4 * MOST_SAMPLED)))["ts_us"].sort()
+    times = _sample(_counted(_lines(4 * MAX_SAMPLED)))["ts_us"].sort()
     begun = int(START.timestamp() * 1e6)
-    eighths = [((kept - begun) // (MOST_SAMPLED * 500_000) == place).sum() for place in range(8)]
-    assert sum(eighths) == MOST_SAMPLED
-    assert all(abs(count - MOST_SAMPLED / 8) < 5 * (MOST_SAMPLED / 8) ** 0.5 for count in eighths)
+    eighths = [((times - begun) // (MAX_SAMPLED * 500_000) == place).sum() for place in range(8)]
+    assert sum(eighths) == MAX_SAMPLED
+    assert all(abs(count - MAX_SAMPLED / 8) < 5 * (MAX_SAMPLED / 8) ** 0.5 for count in eighths)
 
 
 @pytest.mark.parametrize("step_us", [1, 1000, 1_000_000, 86_400_000_000])
@@ -121,7 +121,7 @@ def test_numbers_are_spread_evenly_whatever_the_rhythm(step_us: int, step_bytes:
     assert len(set(numbers)) == 4000
 
 
-# --- what is kept of a call ------------------------------------------------------------------------
+# --- what is stored of a call ------------------------------------------------------------------------
 
 
 def test_a_call_keeps_its_tool_its_class_of_error_and_hashes_of_values():
@@ -143,16 +143,16 @@ def test_no_text_of_a_value_is_kept():
 
 @pytest.mark.parametrize("value", [None, "", [], {}])
 def test_an_empty_argument_counts_as_absent(value: Any):
-    (kept,) = _calls(call("t", {"a": value, "b": 1}))
-    assert set(kept.arguments) == {"b"}
+    (sampled_call,) = _calls(call("t", {"a": value, "b": 1}))
+    assert set(sampled_call.arguments) == {"b"}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("value", "other"),
     [("W1", " W1 "), ("é", "e\u0301"), (1, 1.0), (7, "7"), (True, "true"), (123456789, 123456789.0)],
 )
-def test_what_means_the_same_is_the_same_value(one: Any, other: Any):
-    assert value_hash(one) == value_hash(other)
+def test_equivalent_values_have_the_same_hash(value: Any, other: Any):
+    assert value_hash(value) == value_hash(other)
 
 
 def test_long_numbers_that_differ_are_different_values():
@@ -163,43 +163,43 @@ def test_long_numbers_that_differ_are_different_values():
 @pytest.mark.parametrize(
     "raw", [b"1e400", b"9" * 5000, b"-" + b"9" * 400, b"[" * 300 + b"]" * 300, b'"' + b"x" * 100_000 + b'"']
 )
-def test_a_value_beyond_all_bounds_is_given_and_no_other_value(raw: bytes):
+def test_an_undecodable_value_is_present_and_differs_from_others(raw: bytes):
     made = line(record(tool_calls=[call("t", {"a": "HUGE", "b": "W1"})])).replace(b'"HUGE"', raw)
     row = _sample(_counted([(0, made)]))
-    (kept,) = _decode(row["calls"][0])
-    assert kept.arguments["a"].value != kept.arguments["b"].value
+    (sampled_call,) = _decode(row["calls"][0])
+    assert sampled_call.arguments["a"].value != sampled_call.arguments["b"].value
     assert len(row["calls"][0]) < 300
 
 
 def test_of_ten_thousand_calls_a_hundred_are_kept():
-    kept = _calls(*(call(f"t{n}") for n in range(10_000)))
-    assert [one.tool for one in kept] == [f"t{n}" for n in range(100)]
+    calls = _calls(*(call(f"t{n}") for n in range(10_000)))
+    assert [sampled_call.tool for sampled_call in calls] == [f"t{n}" for n in range(100)]
 
 
 def test_of_ten_thousand_arguments_a_hundred_are_kept():
-    (kept,) = _calls(call("t", {f"a{n}": 1 for n in range(10_000)}))
-    assert len(kept.arguments) == 100
+    (sampled_call,) = _calls(call("t", {f"a{n}": 1 for n in range(10_000)}))
+    assert len(sampled_call.arguments) == 100
 
 
-def test_a_name_that_nobody_could_say_is_not_kept():
-    (kept,) = _calls(call("t", {"x" * 65: 1, "b": 1}))
-    assert set(kept.arguments) == {"b"}
+def test_a_name_that_is_too_long_is_not_stored():
+    (sampled_call,) = _calls(call("t", {"x" * 65: 1, "b": 1}))
+    assert set(sampled_call.arguments) == {"b"}
 
 
 # --- where values had stood ------------------------------------------------------------------------
 
 
 def test_sources_are_kept_up_to_four_places():
-    (kept,) = _calls(
+    (sampled_call,) = _calls(
         call("t", {"a": 1, "b": 2}, args_from={"a": [f"t.f{n}" for n in range(10_000)], "b": []})
     )
-    assert kept.arguments["a"].sources == ("t.f0", "t.f1", "t.f2", "t.f3")
-    assert kept.arguments["b"].sources == ()
+    assert sampled_call.arguments["a"].sources == ("t.f0", "t.f1", "t.f2", "t.f3")
+    assert sampled_call.arguments["b"].sources == ()
 
 
-def test_without_a_record_of_it_nothing_is_said_of_sources():
-    (kept,) = _calls(call("t", {"a": 1}))
-    assert kept.arguments["a"].sources is None
+def test_unrecorded_sources_are_none():
+    (sampled_call,) = _calls(call("t", {"a": 1}))
+    assert sampled_call.arguments["a"].sources is None
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,10 @@ def test_no_line_that_is_mined_breaks_the_sampling(args: dict[str, Any], places:
     made = call("t", args, args_from=places)
     tables = _counted([(0, line(record(tool_calls=[made], model=model)))])
     (row,) = _sample(tables).to_dicts()
-    (kept,) = _decode(row["calls"])
-    assert set(kept.arguments) == {name for name, value in args.items() if value not in (None, "", [], {})}
+    (sampled_call,) = _decode(row["calls"])
+    assert set(sampled_call.arguments) == {
+        name for name, value in args.items() if value not in (None, "", [], {})
+    }
 
 
 # --- buckets ---------------------------------------------------------------------------------------
@@ -258,9 +260,9 @@ _numbers = st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_inf
 
 
 @given(_numbers, _numbers)
-def test_buckets_are_monotone(one: float, other: float):
-    least, most = sorted((one, other))
-    assert bucket_of(least) <= bucket_of(most)
+def test_buckets_are_monotone(number: float, other: float):
+    lower, higher = sorted((number, other))
+    assert bucket_of(lower) <= bucket_of(higher)
 
 
 @given(st.sampled_from(EDGES))

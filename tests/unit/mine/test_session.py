@@ -1,4 +1,4 @@
-"""Opening mining: all commands find the same rollups, and none evicts another's."""
+"""Mining sessions: all commands share the same rollups and do not evict each other's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,18 +37,18 @@ COMMANDS: dict[str, Command] = {
 @pytest.fixture
 def project(tmp_path: Path) -> Workspace:
     """Two files of records, a verdict on a request of the first and a replay in the second."""
-    found = Workspace(tmp_path, Settings())
+    workspace = Workspace(tmp_path, Settings())
     for day in (24, 25):
         asked = [record(request_id=f"req-{day}-{n}", ts=f"2026-04-{day}T09:30:00Z") for n in range(5)]
-        write_log(found.records_dir / f"2026-04-{day}.jsonl", asked)
-    judge(found, "req-24-1", Verdict.VIOLATION, cause="wrong year", by="Ann", now=NOW)
-    found.replays_file.write_text("req-25-2\n")
-    return found
+        write_log(workspace.records_dir / f"2026-04-{day}.jsonl", asked)
+    judge(workspace, "req-24-1", Verdict.VIOLATION, cause="wrong year", by="Ann", now=NOW)
+    workspace.replays_file.write_text("req-25-2\n")
+    return workspace
 
 
 @contextmanager
 def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
-    """What to watch with, and then the files that were counted before and all files of each run."""
+    """A watch, and the list to which each run adds its reused files and all its files."""
     runs: list[tuple[int, int]] = []
 
     def note(mined: Mined) -> None:
@@ -58,7 +58,7 @@ def reused() -> Iterator[tuple[Watch, list[tuple[int, int]]]]:
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(COMMANDS, repeat=2)))
-def test_what_one_command_counted_no_other_counts_again(project: Workspace, first: str, second: str):
+def test_rollups_of_a_command_are_reused_by_all_others(project: Workspace, first: str, second: str):
     with reused() as (watch, runs):
         for name in (first, second, first, second):
             COMMANDS[name](project, watch)
@@ -81,11 +81,11 @@ def test_a_verdict_counts_in_every_command(project: Workspace):
     [before] = run_refine(project, RefineRequest(days=DAYS), now=NOW).document.counterexamples[:1]
     judge(project, before.id, Verdict.VIOLATION, cause=None, by="Ann", now=NOW)
     after = run_refine(project, RefineRequest(days=DAYS), now=NOW)
-    assert before.key not in {one.key for one in after.document.counterexamples}
-    assert after.refined.found.fell["known"] == 1
+    assert before.key not in {counterexample.key for counterexample in after.document.counterexamples}
+    assert after.refined.counterexample_search.dropped["known"] == 1
 
 
-def test_progress_ends_with_all_bytes_and_only_for_what_is_counted(project: Workspace):
+def test_progress_covers_only_counted_bytes_and_ends_with_all_of_them(project: Workspace):
     seen: list[tuple[int, int]] = []
     watch = Watch(progress=lambda done, total: seen.append((done, total)))
     size = sum(path.stat().st_size for path in project.records_dir.iterdir())
@@ -97,15 +97,15 @@ def test_progress_ends_with_all_bytes_and_only_for_what_is_counted(project: Work
         assert not seen
 
 
-def test_without_a_cache_nothing_is_left_and_the_counts_are_the_same(project: Workspace):
+def test_without_a_cache_no_files_are_left_and_the_counts_are_the_same(project: Workspace):
     with open_mining(project, MiningOptions(no_cache=True)) as mined:
-        whole = [rollup.days for rollup in mined.rollups]
+        days = [rollup.days for rollup in mined.rollups]
     assert not project.rollups_dir.exists()
     with open_mining(project, OPTIONS) as mined:
-        assert [rollup.days for rollup in mined.rollups] == whole
+        assert [rollup.days for rollup in mined.rollups] == days
 
 
-def test_a_cache_that_cannot_be_written_is_named_and_costs_nothing_else(project: Workspace):
+def test_a_cache_that_cannot_be_written_is_reported_and_the_counts_are_the_same(project: Workspace):
     project.rollups_dir.write_text("a file where the folder should be")
     with open_mining(project, OPTIONS) as mined:
         assert "rollups" in mined.not_cached

@@ -1,4 +1,4 @@
-"""What speaks against a record, as labels; and error texts without anyone's data."""
+"""Failure labels of a record; and error texts without personal data."""
 
 import re
 from typing import Any
@@ -71,7 +71,7 @@ def _signals(**changes: Any) -> set[str]:
         ),
     ],
 )
-def test_every_label_and_class_that_speaks_against_a_record_is_named(
+def test_every_failure_label_and_error_class_of_a_record_is_named(
     changes: dict[str, Any], names: set[str]
 ) -> None:
     assert _signals(**changes) == names
@@ -136,7 +136,7 @@ def test_an_unknown_type_is_an_error_that_names_the_known_ones() -> None:
         ("a 'b \"c'd\" e' f", "a <value> f"),
     ],
 )
-def test_what_differs_from_case_to_case_is_replaced(text: str, expected: str) -> None:
+def test_varying_parts_are_replaced(text: str, expected: str) -> None:
     assert template(text) == expected
 
 
@@ -238,10 +238,10 @@ def test_a_template_is_its_own_template(text: str) -> None:
 
 @given(TEXTS)
 def test_a_template_is_one_short_line_without_digits_addresses_and_paths(text: str) -> None:
-    found = template(text)
-    assert len(found) <= 200
-    assert len(found.splitlines()) <= 1
-    assert re.search(r"\d|@|://|[/\\]", found) is None
+    result = template(text)
+    assert len(result) <= 200
+    assert len(result.splitlines()) <= 1
+    assert re.search(r"\d|@|://|[/\\]", result) is None
 
 
 WORDS = st.lists(st.sampled_from(["error", "없습니다", "of", "user:", "12"]), max_size=5).map(" ".join)

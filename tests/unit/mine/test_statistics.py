@@ -1,4 +1,4 @@
-"""Every statistic against values that others computed, and what must hold for any counts."""
+"""Every statistic against reference values, and properties that hold for any counts."""
 
 import random
 import warnings
@@ -110,7 +110,7 @@ def test_the_interval_of_a_rate_holds_it_and_ends_where_rates_end(counts: tuple[
     assert (low == 0, high == 1) == (successes == 0, successes == n)
 
 
-def test_the_rate_of_nothing_may_be_anything():
+def test_without_requests_the_interval_of_a_rate_is_0_to_1():
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
@@ -182,13 +182,13 @@ def test_two_p_values_are_combined_as_in_scipy(pair: tuple[float, float]):
     )
 
 
-def test_of_combined_p_values_that_nothing_speaks_for_one_in_twenty_is_below_a_twentieth():
+def test_five_percent_of_the_combined_p_values_of_true_nulls_are_below_0_05():
     rng = random.Random(5)
     below = sum(combined_p(rng.random(), rng.random()) <= 0.05 for _ in range(20_000))
     assert below / 20_000 == pytest.approx(0.05, abs=0.005)
 
 
-def test_a_p_value_of_nothing_combines_to_nothing():
+def test_a_p_value_of_zero_combines_to_zero():
     assert combined_p(0.0, 0.5) == 0.0
     assert combined_p(1.0, 1.0) == 1.0
 
@@ -206,8 +206,8 @@ def _stratified(strata: list[TwoSides]) -> StratifiedTable:
 @given(strata=STRATA)
 def test_the_stratified_test_is_the_one_of_statsmodels(strata: list[TwoSides]):
     p = mantel_haenszel_p(strata)
-    outcomes = [one.hits + one.other_hits for one in strata]
-    if all(hits in {0, one.n + one.other_n} for hits, one in zip(outcomes, strata, strict=True)):
+    outcomes = [stratum.hits + stratum.other_hits for stratum in strata]
+    if all(hits in {0, stratum.n + stratum.other_n} for hits, stratum in zip(outcomes, strata, strict=True)):
         assert p == 1.0  # statsmodels divides by zero
     else:
         assert p == pytest.approx(_stratified(strata).test_null_odds(correction=False).pvalue, abs=1e-12)
@@ -215,8 +215,8 @@ def test_the_stratified_test_is_the_one_of_statsmodels(strata: list[TwoSides]):
 
 @given(strata=STRATA)
 def test_the_difference_is_the_weighted_one(strata: list[TwoSides]):
-    weights = [one.n * one.other_n / (one.n + one.other_n) for one in strata]
-    differences = [one.hits / one.n - one.other_hits / one.other_n for one in strata]
+    weights = [stratum.n * stratum.other_n / (stratum.n + stratum.other_n) for stratum in strata]
+    differences = [stratum.hits / stratum.n - stratum.other_hits / stratum.other_n for stratum in strata]
     expected = sum(w * d for w, d in zip(weights, differences, strict=True)) / sum(weights)
     assert mantel_haenszel_difference(strata) == pytest.approx(expected, abs=1e-12)
 
@@ -253,7 +253,7 @@ def test_the_interval_holds_the_difference_and_mirrors_with_the_sides(
     low, high = newcombe_interval(strata, confidence=confidence)
     assert -1 <= low <= mantel_haenszel_difference(strata) + 1e-12
     assert mantel_haenszel_difference(strata) - 1e-12 <= high <= 1
-    mirrored = [TwoSides(one.other_hits, one.other_n, one.hits, one.n) for one in strata]
+    mirrored = [TwoSides(stratum.other_hits, stratum.other_n, stratum.hits, stratum.n) for stratum in strata]
     assert newcombe_interval(mirrored, confidence=confidence) == pytest.approx((-high, -low), abs=1e-12)
 
 
@@ -292,7 +292,7 @@ def test_about_nineteen_of_twenty_intervals_hold_the_true_difference(
     truth = _weighted_difference(rates, sizes)
     held = 0
     for _ in range(rounds):
-        low, high = newcombe_interval([_drawn(draw, *each) for each in zip(rates, sizes, strict=True)])
+        low, high = newcombe_interval([_drawn(draw, *counts) for counts in zip(rates, sizes, strict=True)])
         held += low <= truth <= high
     print(held / rounds)
     assert 0.92 <= held / rounds <= 0.995

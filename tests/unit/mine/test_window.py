@@ -1,4 +1,4 @@
-"""Many rollups side by side: which days, which rows, and their sums."""
+"""Many rollups combined: their days, their rows and their sums."""
 
 from datetime import date, datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ def _questions(window: Window) -> list[dict[str, Any]]:
     return find_questions(window, count_patterns(window)).to_dicts()
 
 
-def test_nothing_merges_to_nothing():
+def test_no_rollups_merge_to_an_empty_window():
     window = merge([], APRIL)
     assert (window.n_records(), _patterns(window), window.paths) == (0, [], ())
 
@@ -61,13 +61,13 @@ def test_a_window_is_whole_utc_days(ts: str, inside: bool, tmp_path: Path):
     assert window.n_records() == inside
 
 
-def test_one_file_may_hold_several_days_and_its_name_says_nothing(tmp_path: Path):
+def test_a_file_may_hold_several_days_and_its_name_is_ignored(tmp_path: Path):
     rows = [record(ts=f"2026-04-{day:02}T00:00:00Z") for day in (1, 2, 3)]
     window = _window(tmp_path, rows, days=Days(date(2026, 4, 2), date(2026, 4, 3)))
     assert window.n_records() == 2
 
 
-def test_records_that_count_neither_way_are_records_but_no_requests_of_a_pattern(tmp_path: Path):
+def test_neutral_records_are_counted_but_belong_to_no_pattern(tmp_path: Path):
     window = _window(tmp_path, [record(), record(chunk_len=300), record(error="429")])
     assert window.n_records() == 3
     assert [row["n_observed"] for row in _patterns(window)] == [1]
@@ -83,7 +83,7 @@ def test_a_mean_length_is_that_of_the_answers_whose_length_is_known(tmp_path: Pa
     assert (pattern["n_success"], pattern["avg_chunk_len"]) == (2, 0)
 
 
-def test_a_pattern_of_neutral_records_only_is_none(tmp_path: Path):
+def test_neutral_records_alone_make_no_pattern(tmp_path: Path):
     assert _patterns(_window(tmp_path, [record(chunk_len=300)])) == []
 
 
@@ -118,7 +118,7 @@ def test_one_sequence_in_two_categories_is_two_patterns(tmp_path: Path):
     assert [(row["category"], row["base_rate"]) for row in patterns] == [("A", 1.0), ("B", 0.5)]
 
 
-def test_skipped_lines_and_texts_of_all_files_come_together(tmp_path: Path):
+def test_skipped_lines_and_texts_of_all_files_are_combined(tmp_path: Path):
     other = record(tool_calls=[call("show")])
     window = _window(tmp_path, [record(), record(origin="replay")], [other, record(origin="replay")])
     assert window.skipped == {"replay": 2}
@@ -131,7 +131,7 @@ def test_skipped_lines_and_texts_of_all_files_come_together(tmp_path: Path):
 def test_questions_come_by_time_then_file_then_place(tmp_path: Path):
     late, early, tied = (record(question=text, ts=ts) for text, ts in _ASKED)
     questions = _questions(_window(tmp_path, [late, early], [tied, early]))
-    assert [(one["file"], one["n"]) for one in questions] == [(0, 2), (1, 1), (0, 1)]
+    assert [(row["file"], row["n"]) for row in questions] == [(0, 2), (1, 1), (0, 1)]
 
 
 _ASKED = [
@@ -141,7 +141,7 @@ _ASKED = [
 ]
 
 
-def test_a_question_asked_again_stands_at_its_earliest_line(tmp_path: Path):
+def test_a_repeated_question_has_the_place_of_its_earliest_line(tmp_path: Path):
     again, before = record(ts="2026-04-09T00:00:00Z"), record(ts="2026-04-02T00:00:00Z")
     (question,) = _questions(_window(tmp_path, [again, before]))
     assert question["offset"] == len((tmp_path / "0.jsonl").read_bytes()) // 2
@@ -163,22 +163,22 @@ def test_of_a_pattern_with_many_questions_the_earliest_are_compared(tmp_path: Pa
     (pattern,) = _patterns(window)
     questions = _questions(window)
     assert (pattern["n_question_hashes"], len(questions)) == (MAX_QUESTIONS + 50, MAX_QUESTIONS)
-    assert max(one["first_us"] for one in questions) < min(_us(one) for one in asked[:50])
+    assert max(row["first_us"] for row in questions) < min(_us(row) for row in asked[:50])
 
 
-def _us(one: dict[str, Any]) -> int:
-    return int(datetime.fromisoformat(one["ts"]).timestamp()) * 1_000_000
+def _us(row: dict[str, Any]) -> int:
+    return int(datetime.fromisoformat(row["ts"]).timestamp()) * 1_000_000
 
 
 def test_patterns_are_counted_a_part_at_a_time_with_the_same_result(tmp_path, monkeypatch):
-    rows = [one for axis in "abcdefgh" for one in repeated(5, tool_calls=[call("a", {"axis": axis})])]
+    rows = [row for axis in "abcdefgh" for row in repeated(5, tool_calls=[call("a", {"axis": axis})])]
     window = _window(tmp_path, rows)
-    whole = _patterns(window), sorted(_questions(window), key=str)
+    expected = _patterns(window), sorted(_questions(window), key=str)
     monkeypatch.setattr("coreloop.mine.window._ROWS_AT_ONCE", 7)
-    assert (_patterns(window), sorted(_questions(window), key=str)) == whole
+    assert (_patterns(window), sorted(_questions(window), key=str)) == expected
 
 
-def test_a_line_that_is_no_longer_there_is_left_out(tmp_path: Path):
+def test_a_removed_line_is_left_out(tmp_path: Path):
     window = _window(tmp_path, [record(question="하나"), record(question="둘")], [record()])
     second = len((tmp_path / "0.jsonl").read_bytes().partition(b"\n")[0]) + 1
     (tmp_path / "1.jsonl").unlink()

@@ -1,4 +1,4 @@
-"""The two files of a night: ids that stay, everything redacted on demand, nothing half written."""
+"""The two files of a night: stable ids, redaction on demand, no half-written files."""
 
 import json
 import re
@@ -46,7 +46,7 @@ def _write(
     return write_proposals(proposals, folder / "out", now=now, sanitized=sanitized)
 
 
-def _ways(*names: str) -> list[dict[str, Any]]:
+def _requests(*names: str) -> list[dict[str, Any]]:
     return [row for name in names for row in repeated(3, tool_calls=[call(name)])]
 
 
@@ -55,17 +55,17 @@ def _read(path: Path) -> CandidatesFile:
 
 
 def _ids(document: CandidatesFile) -> dict[str, str]:
-    return {one.engine: one.id for one in document.candidates}
+    return {candidate.engine: candidate.id for candidate in document.candidates}
 
 
 def test_a_document_is_read_back_as_it_was_written(tmp_path: Path):
-    document, (path, _) = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)
+    document, (path, _) = _write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)
     assert path.name == "2026-04-25-candidates.json"
     assert _read(path) == document
     assert len(document.candidates) == 2
 
 
-def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
+def test_the_file_has_its_documented_keys(tmp_path: Path):
     _, (path, _) = _write(_proposals(tmp_path, *repeated(3), *rest()), tmp_path)
     written = json.loads(path.read_bytes())
     assert written.keys() == {
@@ -82,15 +82,15 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path):
     assert written["schema_version"] == 1
     assert written["window"] == {"since": "2000-01-01", "until": "2100-01-01"}
     assert written["generated_at"] == "2026-04-25T12:00:00+00:00"
-    (one,) = written["candidates"]
-    assert one["id"] == "cand-2026-04-25-001"
-    assert one["tool_pattern"] == [
+    (candidate,) = written["candidates"]
+    assert candidate["id"] == "cand-2026-04-25-001"
+    assert candidate["tool_pattern"] == [
         {"name": "analysis", "selectors": {"axis": "수익성"}, "arg_keys": ["axis"]}
     ]
-    assert one["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
+    assert candidate["suggested_append"].keys() == {"target_file", "target_symbol", "section", "body"}
 
 
-def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path):
+def test_files_are_private_and_no_other_files_are_left(tmp_path: Path):
     _write(_proposals(tmp_path, *repeated(3)), tmp_path)
     out = tmp_path / "out"
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
@@ -103,45 +103,48 @@ def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path):
 
 
 def test_a_second_run_of_a_day_keeps_ids_and_new_keys_go_on(tmp_path: Path):
-    first = _ids(_write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0])
-    second = _ids(_write(_proposals(tmp_path, *_ways("a", "b", "c")), tmp_path)[0])
+    first = _ids(_write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0])
+    second = _ids(_write(_proposals(tmp_path, *_requests("a", "b", "c")), tmp_path)[0])
     assert sorted(first.values()) == ["cand-2026-04-25-001", "cand-2026-04-25-002"]
     assert second == {**first, "c": "cand-2026-04-25-003"}
 
 
 def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path):
-    first = _ids(_write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0])
-    without = _ids(_write(_proposals(tmp_path, *_ways("b", "c")), tmp_path)[0])
+    first = _ids(_write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0])
+    without = _ids(_write(_proposals(tmp_path, *_requests("b", "c")), tmp_path)[0])
     _write(_proposals(tmp_path), tmp_path)
-    back = _ids(_write(_proposals(tmp_path, *_ways("a", "b", "c", "d")), tmp_path)[0])
+    back = _ids(_write(_proposals(tmp_path, *_requests("a", "b", "c", "d")), tmp_path)[0])
     assert back == {**first, **without, "d": "cand-2026-04-25-004"}
 
 
-def test_another_day_counts_anew_and_leaves_the_first_days_file(tmp_path: Path):
-    _, (first, _) = _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)
+def test_another_day_starts_new_ids_and_keeps_the_first_days_file(tmp_path: Path):
+    _, (first, _) = _write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)
     before = first.read_bytes()
     tomorrow = NOW.replace(day=26)
-    document, _ = _write(_proposals(tmp_path, *_ways("b")), tmp_path, now=tomorrow)
+    document, _ = _write(_proposals(tmp_path, *_requests("b")), tmp_path, now=tomorrow)
     assert _ids(document) == {"b": "cand-2026-04-26-001"}
     assert first.read_bytes() == before
 
 
 def test_ids_survive_a_sanitized_run(tmp_path: Path):
-    plain = [one.id for one in _write(_proposals(tmp_path, *_ways("a", "b")), tmp_path)[0].candidates]
+    plain = [
+        candidate.id
+        for candidate in _write(_proposals(tmp_path, *_requests("a", "b")), tmp_path)[0].candidates
+    ]
     many = [row for name in "ab" for row in repeated(5, tool_calls=[call(name)])]
     document, _ = _write(_proposals(tmp_path, *many), tmp_path, sanitized=True)
-    assert [one.id for one in document.candidates] == plain
+    assert [candidate.id for candidate in document.candidates] == plain
 
 
-def test_what_fewer_than_five_requests_did_is_counted_for_others_and_listed_for_us(tmp_path: Path):
+def test_groups_of_fewer_than_five_requests_are_listed_only_locally(tmp_path: Path):
     rows = [*repeated(5, tool_calls=[call("often")]), *repeated(4, tool_calls=[call("seldom")])]
     proposals = _proposals(tmp_path, *rows)
     local, _ = _write(proposals, tmp_path)
-    assert {one.engine for one in local.candidates} == {"often", "seldom"}
+    assert {candidate.engine for candidate in local.candidates} == {"often", "seldom"}
     assert local.n_folded == 0
-    key = next(one.key for one in local.candidates if one.engine == "seldom")
+    key = next(candidate.key for candidate in local.candidates if candidate.engine == "seldom")
     published, paths = _write(proposals, tmp_path, sanitized=True)
-    assert [one.n_observed for one in published.candidates] == [5]
+    assert [candidate.n_observed for candidate in published.candidates] == [5]
     assert published.n_folded == 1
     text = "".join(path.read_text(encoding="utf-8") for path in paths)
     assert key not in text
@@ -149,7 +152,7 @@ def test_what_fewer_than_five_requests_did_is_counted_for_others_and_listed_for_
     assert "Not listed: 1 of fewer than 5 requests." in text
 
 
-def test_new_ids_go_on_from_the_highest_number():
+def test_new_ids_continue_from_the_highest_number():
     known = {"old": "cand-2026-04-25-007", "odd": "mine"}
     ids = assign_ids(["new", "old", "new"], known, prefix="cand", day=DAY)
     assert ids == {**known, "new": "cand-2026-04-25-008"}
@@ -180,9 +183,9 @@ for _ in range(20):
 
 
 @pytest.mark.slow
-def test_two_processes_at_once_give_no_id_twice(tmp_path: Path):
+def test_concurrent_processes_never_give_an_id_twice(tmp_path: Path):
     for name in ("one", "two"):
-        ways = _ways("shared", *(f"{name}_{number}" for number in range(10)))
+        ways = _requests("shared", *(f"{name}_{number}" for number in range(10)))
         write_log(tmp_path / name / "a.jsonl", ways)
     runs = [
         subprocess.Popen(
@@ -236,13 +239,13 @@ def test_a_file_of_a_later_version_is_refused(tmp_path: Path):
         _write(_proposals(tmp_path, *repeated(3)), tmp_path)
 
 
-def test_sanitize_leaves_no_hash_of_a_redacted_value(tmp_path: Path):
+def test_sanitize_removes_every_hash_of_a_redacted_value(tmp_path: Path):
     proposals = _proposals(tmp_path, *repeated(5, provider="acme-secret"))
-    (one,) = proposals.found.candidates
+    (candidate,) = proposals.candidate_search.candidates
     document, (path, draft) = _write(proposals, tmp_path, sanitized=True)
     written = path.read_text() + draft.read_text()
-    assert one.key not in written
-    assert one.seq_hash not in written
+    assert candidate.key not in written
+    assert candidate.seq_hash not in written
     assert document.candidates[0].providers == {"[REDACTED]": 5}
     assert document.ids == {f"withheld-{one_id}": one_id for one_id in ["cand-2026-04-25-001"]}
 
@@ -258,10 +261,10 @@ def _hostile(folder: Path) -> Proposals:
     return _proposals(folder, *rows)
 
 
-def test_the_hostile_log_is_loud_when_not_sanitized(tmp_path: Path):
+def test_the_hostile_log_is_visible_if_not_sanitized(tmp_path: Path):
     _, (path, draft_path) = _write(_hostile(tmp_path), tmp_path)
-    found = {key for key, value in _leaves(json.loads(path.read_bytes())) if LOUD.search(f"{key}{value}")}
-    assert {key.rpartition(".")[2] for key in found} >= {
+    loud_keys = {key for key, value in _leaves(json.loads(path.read_bytes())) if LOUD.search(f"{key}{value}")}
+    assert {key.rpartition(".")[2] for key in loud_keys} >= {
         "example_questions",
         "name",
         "axis",
@@ -277,10 +280,10 @@ def test_sanitize_redacts_every_field(tmp_path: Path):
         assert LOUD.findall(text) == []
         assert "홍길동" not in text
         assert "질문" not in text
-    (one,) = document.candidates
-    assert one.example_questions == ()
-    assert one.tool_pattern[0].name == "[REDACTED 14]"
-    assert one.tool_pattern[0].selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
+    (candidate,) = document.candidates
+    assert candidate.example_questions == ()
+    assert candidate.tool_pattern[0].name == "[REDACTED 14]"
+    assert candidate.tool_pattern[0].selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
 
 
 def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
@@ -292,12 +295,16 @@ def _leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
 
 
 def test_sanitize_keeps_what_the_source_declares(tmp_path: Path):
-    (one,) = _proposals(tmp_path, *repeated(3)).found.candidates
+    (candidate,) = _proposals(tmp_path, *repeated(3)).candidate_search.candidates
     tool = Tool("analysis", "a.py", "analysis", ("axis",), frozenset({"수익성"}))
-    kept = redact_candidate(one, Vocabulary({"analysis": tool}, Settings()))
-    assert (kept.engine, kept.axis, kept.tool_pattern) == (one.engine, one.axis, one.tool_pattern)
+    redacted = redact_candidate(candidate, Vocabulary({"analysis": tool}, Settings()))
+    assert (redacted.engine, redacted.axis, redacted.tool_pattern) == (
+        candidate.engine,
+        candidate.axis,
+        candidate.tool_pattern,
+    )
     unknown = redact_candidate(
-        one, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings())
+        candidate, Vocabulary({"analysis": Unresolved("analysis", "no definition")}, Settings())
     )
     assert unknown.axis == "[REDACTED 3]"
 
@@ -327,8 +334,8 @@ HOSTILE_QUESTIONS = [
 @pytest.mark.parametrize("question", HOSTILE_QUESTIONS, ids=ascii)
 def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: Path):
     rows = [record(question=f"{question} {word(n)} 회사{word(n)}") for n in range(3)]
-    (one,) = _proposals(tmp_path, *rows).found.candidates
-    text = _markdown(one)
+    (candidate,) = _proposals(tmp_path, *rows).candidate_search.candidates
+    text = _markdown(candidate)
     asked = text.partition("Example questions:\n\n")[2].splitlines()
     assert len(asked) == 3
     assert all(line.startswith("    ") and line.isprintable() for line in asked)
@@ -337,10 +344,10 @@ def test_a_hostile_question_stays_on_its_line_of_code(question: str, tmp_path: P
 
 @pytest.mark.parametrize("name", ["# x", "<b>x</b>", "[x](https://e)", "a\n\nb", "`x`", "*x*", "x_y", "a|b"])
 def test_a_hostile_name_is_no_markup_in_the_title(name: str, tmp_path: Path):
-    (one,) = _proposals(tmp_path, *_ways(name)).found.candidates
-    title = next(line for line in _markdown(one).splitlines() if line.startswith("## "))
+    (candidate,) = _proposals(tmp_path, *_requests(name)).candidate_search.candidates
+    title = next(line for line in _markdown(candidate).splitlines() if line.startswith("## "))
     assert re.search(r"(?<!\\)[`*_\[\]<>#|]", title.removeprefix("## ")) is None
-    assert _markdown(one).count("\n## ") == 1
+    assert _markdown(candidate).count("\n## ") == 1
 
 
 def test_the_draft_of_nothing_says_so():
@@ -348,12 +355,12 @@ def test_the_draft_of_nothing_says_so():
 
 
 def test_the_draft_names_the_target_or_why_there_is_none(tmp_path: Path):
-    proposals = _proposals(tmp_path, *_ways("nowhere"), *rest())
+    proposals = _proposals(tmp_path, *_requests("nowhere"), *rest())
     document, (_, draft_path) = _write(proposals, tmp_path)
     assert document.candidates[0].suggested_append is not None
     assert "- target: not known: no definition of that name" in draft_path.read_text(encoding="utf-8")
 
 
 def test_the_file_names_the_draft_that_was_written_with_it(tmp_path: Path):
-    document, (_, draft) = _write(_proposals(tmp_path, *_ways("a")), tmp_path)
+    document, (_, draft) = _write(_proposals(tmp_path, *_requests("a")), tmp_path)
     assert document.draft_sha256 == sha256(draft.read_bytes()).hexdigest()

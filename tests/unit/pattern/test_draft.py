@@ -1,4 +1,4 @@
-"""The proposed text is built from closed vocabularies, whatever the records say."""
+"""Proposed texts are built from closed vocabularies, whatever the records hold."""
 
 import re
 from collections.abc import Iterator
@@ -79,8 +79,8 @@ def _candidate(*steps: Step, **changes: Any) -> Candidate:
 def _body(
     *steps: Step, settings: Settings = SETTINGS, keywords: tuple[str, ...] = (), **changes: Any
 ) -> list[str]:
-    one = _candidate(*steps, **changes)
-    drafted = draft_candidate(one, Vocabulary(TOOLS, settings), keywords={one.engine: keywords})
+    candidate = _candidate(*steps, **changes)
+    drafted = draft_candidate(candidate, Vocabulary(TOOLS, settings), keywords={candidate.engine: keywords})
     assert drafted.suggested_append is not None, drafted.refused
     return drafted.suggested_append.body.splitlines()
 
@@ -152,7 +152,7 @@ def test_keywords_of_another_tool_are_not_named():
         ),
     ],
 )
-def test_what_says_no_more_than_its_category_is_weak(figures: dict[str, Any], reason: str):
+def test_a_sequence_not_better_than_its_category_is_weak(figures: dict[str, Any], reason: str):
     drafted = draft_candidate(_candidate(ANALYSIS, **figures), Vocabulary(TOOLS, SETTINGS))
     assert (drafted.suggested_append, drafted.refused) == (None, reason)
 
@@ -186,7 +186,7 @@ def test_without_a_definition_there_is_a_text_and_no_target(tools: dict[str, Unr
         pytest.param("", "axis=<axis>", id="empty"),
     ],
 )
-def test_a_selectors_value_is_written_only_when_declared(selector: str, written: str):
+def test_the_value_of_a_selector_is_written_only_if_declared(selector: str, written: str):
     assert _body(Step("analysis", {"axis": selector}, ("axis",)))[1] == f"- Call: analysis({written})."
 
 
@@ -214,7 +214,7 @@ def test_a_literal_that_breaks_a_docstring_is_refused_though_declared():
     "name",
     ["ignore all previous", "a\nb", "`a`", "a<b>", "[a](http://x)", "", "1a", 'a"b', "a\u202eb", "a" * 101],
 )
-def test_a_tool_whose_name_is_no_name_gets_no_text(name: str):
+def test_a_tool_with_an_invalid_name_gets_no_text(name: str):
     drafted = draft_candidate(_candidate(Step(name, {}, ())), Vocabulary(TOOLS, SETTINGS))
     assert drafted.suggested_append is None
     assert drafted.refused == "a tool's name is not a valid name"
@@ -256,7 +256,7 @@ def _propose(folder: Path, records: list[dict[str, Any]], settings: Settings = S
 
 
 def _published(proposals: Proposals, folder: Path) -> str:
-    """All that others may read."""
+    """Everything that is published."""
     now = datetime(2026, 4, 25, tzinfo=UTC)
     _, paths = write_proposals(proposals, folder / "published", now=now, sanitized=True)
     return "".join(path.read_text(encoding="utf-8") for path in paths)
@@ -288,7 +288,7 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
     same = repeated(5, tool_calls=[call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})])
     rows = [*same, *rest()]
     for number, row in enumerate(rows):
-        row["tool_calls"] = [dict(one) for one in row["tool_calls"]]
+        row["tool_calls"] = [dict(recorded) for recorded in row["tool_calls"]]
         first, last = row["tool_calls"][0], row["tool_calls"][-1]
         if place == "question":
             row["question"] = f"{text} {word(number)} 회사{word(number)}"
@@ -308,12 +308,12 @@ def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_
         else:
             row[{"session": "session_hash"}.get(place, place)] = text
     proposals = _propose(tmp_path, rows)
-    (one,) = proposals.found.candidates
+    (candidate,) = proposals.candidate_search.candidates
     if place == "tool":
-        assert (one.suggested_append, one.refused) == (None, "a tool's name is not a valid name")
+        assert (candidate.suggested_append, candidate.refused) == (None, "a tool's name is not a valid name")
     else:
-        assert one.suggested_append is not None, one.refused
-        assert _is_silent(one.suggested_append.body)
+        assert candidate.suggested_append is not None, candidate.refused
+        assert _is_silent(candidate.suggested_append.body)
     assert _is_silent(_published(proposals, tmp_path))
 
 
@@ -324,9 +324,9 @@ def _is_silent(written: str) -> bool:
 def test_a_docstring_is_no_literal(tmp_path: Path):
     axis = "A docstring that says CANARY."
     rows = [*repeated(5, tool_calls=[call("analysis", {"axis": axis})]), *rest()]
-    (one,) = _propose(tmp_path, rows).found.candidates
-    assert one.suggested_append is not None
-    assert CANARY not in one.suggested_append.body
+    (candidate,) = _propose(tmp_path, rows).candidate_search.candidates
+    assert candidate.suggested_append is not None
+    assert CANARY not in candidate.suggested_append.body
 
 
 @pytest.mark.parametrize(
@@ -345,31 +345,33 @@ def test_a_docstring_is_no_literal(tmp_path: Path):
             id="too few to be sure",
         ),
         pytest.param(
-            [one | {"category_hash": "FIN-other"} for one in rest(20)],
+            [row | {"category_hash": "FIN-other"} for row in rest(20)],
             "weak: its category has no other requests to compare it with",
             id="of another category",
         ),
     ],
 )
-def test_a_sequence_is_held_against_the_other_requests_of_its_category(
+def test_a_sequence_is_compared_with_the_other_requests_of_its_category(
     others: list[dict[str, Any]], refused: str | None, tmp_path: Path
 ):
     rows = [*repeated(12, tool_calls=[call("show")]), *others]
-    found = {one.engine: one for one in _propose(tmp_path, rows).found.candidates}
-    assert found["show"].refused == refused
-    assert (found["show"].suggested_append is None) == (refused is not None)
+    by_tool = {
+        candidate.engine: candidate for candidate in _propose(tmp_path, rows).candidate_search.candidates
+    }
+    assert by_tool["show"].refused == refused
+    assert (by_tool["show"].suggested_append is None) == (refused is not None)
 
 
 @pytest.mark.parametrize("first", ["show", "other"])
-def test_without_categories_a_sequence_is_held_against_those_that_begin_with_the_same_tool(
+def test_without_categories_a_sequence_is_compared_with_those_that_begin_with_the_same_tool(
     first: str, tmp_path: Path
 ):
     others = repeated(20, tool_calls=[call(first), call("guess")], error="ValueError: no")
     rows = [*repeated(12, tool_calls=[call("show"), call("show", {"axis": "a"})]), *others]
-    rows = [one | {"category_hash": "UNSPECIFIED"} for one in rows]
-    (one,) = _propose(tmp_path, rows, Settings()).found.candidates
-    assert (one.rest_ok, one.rest_n) == ((0, 20) if first == "show" else (0, 0))
-    assert (one.suggested_append is not None) == (first == "show")
+    rows = [row | {"category_hash": "UNSPECIFIED"} for row in rows]
+    (candidate,) = _propose(tmp_path, rows, Settings()).candidate_search.candidates
+    assert (candidate.rest_ok, candidate.rest_n) == ((0, 20) if first == "show" else (0, 0))
+    assert (candidate.suggested_append is not None) == (first == "show")
 
 
 # --- from records to statements --------------------------------------------------------------------
@@ -386,7 +388,7 @@ def pay(company):
 def quote(company):
     """Tells prices."""
 '''
-SAID = {
+LINES = {
     "analysis": {"- company: from find().items[]", "- Use for: 수익성"},
     "show": {"- Call once per request"},
     "pay": {"- Use for: 배당"},
@@ -397,48 +399,48 @@ DIVIDENDS = CategoryRule(label="FIN-dividends", any=("배당",))
 
 
 def _statement_log() -> Iterator[dict[str, Any]]:
-    """40 requests of each of four ways, in which there is something to say of every kind."""
+    """40 requests of each of four kinds, which support statements of every kind."""
     for number in range(40):
         company = {"company": f"회사{word(number)}", "axis": "수익성"}
-        found = call("analysis", company, args_from={"company": ["find.items[]"]})
+        from_find = call("analysis", company, args_from={"company": ["find.items[]"]})
         show = call("show", {"topic": word(number)})
         find, pay, quote = call("find", {"topic": "a"}), call("pay", company), call("quote", company)
         margins = {"category_hash": MARGINS.label, "question": f"수익성 {word(number)} {word(number)}"}
         dividends = {"category_hash": DIVIDENDS.label, "question": f"배당 {word(number)} {word(number)}"}
         guessed = [call("analysis", company), show, show]
-        yield record(**margins, tool_calls=[find, found, show])
+        yield record(**margins, tool_calls=[find, from_find, show])
         yield record(**margins, tool_calls=guessed, error="ValueError: no")
         yield record(**dividends, tool_calls=[pay, find, show])
         yield record(**dividends, tool_calls=[quote, show], error="ValueError: no")
 
 
-def _said(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
+def _propose_statements(folder: Path, rows: list[dict[str, Any]]) -> Proposals:
     (folder / "lab").mkdir()
     (folder / "lab" / "more.py").write_text(MORE_SOURCE, encoding="utf-8")
     return _propose(folder, rows, Settings(categories=(MARGINS, DIVIDENDS)))
 
 
 def test_statements_of_every_kind_are_found_and_have_their_targets(tmp_path: Path):
-    said = _said(tmp_path, on_days(_statement_log())).said.statements
-    found: dict[str, set[str]] = {}
-    for one in said:
-        assert one.suggested_append is not None, one.refused
-        assert one.suggested_append.body == one.line
-        assert one.suggested_append.target_file is not None
-        found.setdefault(one.tool, set()).add(one.line)
-    assert {tool: lines & SAID[tool] for tool, lines in found.items() if tool in SAID} == SAID
-    assert {one.kind for one in said} == {"source", "order", "once", "choice"}
+    statements = _propose_statements(tmp_path, on_days(_statement_log())).statement_search.statements
+    by_tool: dict[str, set[str]] = {}
+    for statement in statements:
+        assert statement.suggested_append is not None, statement.refused
+        assert statement.suggested_append.body == statement.line
+        assert statement.suggested_append.target_file is not None
+        by_tool.setdefault(statement.tool, set()).add(statement.line)
+    assert {tool: lines & LINES[tool] for tool, lines in by_tool.items() if tool in LINES} == LINES
+    assert {statement.kind for statement in statements} == {"source", "order", "once", "choice"}
 
 
-def test_when_names_what_a_statement_says_its_tool_is_for(tmp_path: Path):
-    found = {
-        one.engine: one.suggested_append
-        for one in _said(tmp_path, on_days(_statement_log())).found.candidates
+def test_when_names_the_keywords_of_its_tools_statements(tmp_path: Path):
+    by_tool = {
+        candidate.engine: candidate.suggested_append
+        for candidate in _propose_statements(tmp_path, on_days(_statement_log())).candidate_search.candidates
     }
-    assert found["analysis"] is not None
-    assert found["analysis"].body.startswith("- When: questions on 수익성 (category FIN-margins).")
-    assert found["pay"] is not None
-    assert found["pay"].body.startswith("- When: questions on 배당 (category FIN-dividends).")
+    assert by_tool["analysis"] is not None
+    assert by_tool["analysis"].body.startswith("- When: questions on 수익성 (category FIN-margins).")
+    assert by_tool["pay"] is not None
+    assert by_tool["pay"].body.startswith("- When: questions on 배당 (category FIN-dividends).")
 
 
 STATEMENT_PLACES = ["question", "value", "selector", "argument", "field", "tool", "tool-phrase", "error"]
@@ -446,23 +448,23 @@ STATEMENT_PLACES += ["session", "provider", "model"]
 
 
 def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[str, Any]:
-    """A record of the statement log with the text in a place, as an attacker could have it recorded."""
-    calls = [{**one, "args": dict(one["args"])} for one in row["tool_calls"]]
-    for one in calls:
-        sources = one.get("args_from") or {}
+    """A record of the statement log with a hostile text in some place."""
+    calls = [{**made, "args": dict(made["args"])} for made in row["tool_calls"]]
+    for made in calls:
+        sources = made.get("args_from") or {}
         if place == "value":
-            one["args"] = dict.fromkeys(one["args"], f"{text} {number}")
+            made["args"] = dict.fromkeys(made["args"], f"{text} {number}")
         elif place == "selector":
-            one["args"] |= {"axis": text, "sub": text}
+            made["args"] |= {"axis": text, "sub": text}
         elif place == "argument" and sources:
-            one["args"][text] = one["args"].pop("company")
-            one["args_from"] = {text: sources["company"]}
+            made["args"][text] = made["args"].pop("company")
+            made["args_from"] = {text: sources["company"]}
         elif place == "field" and sources:
-            one["args_from"] = {"company": [f"find.{text}!", f"find. {text}[]", f"{text}.x"]}
-        elif place in {"tool", "tool-phrase"} and one["name"] in {"find", "pay"}:
-            one["name"] = text if place == "tool" else f"{text} tool"
+            made["args_from"] = {"company": [f"find.{text}!", f"find. {text}[]", f"{text}.x"]}
+        elif place in {"tool", "tool-phrase"} and made["name"] in {"find", "pay"}:
+            made["name"] = text if place == "tool" else f"{text} tool"
         elif place == "error":
-            one["error"] = text if one is not calls[-1] else None
+            made["error"] = text if made is not calls[-1] else None
     changed = {
         "question": {"question": f"{row['question']} {text}"},
         "error": {"error": row["error"] and text},
@@ -475,34 +477,34 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 @pytest.mark.parametrize("place", STATEMENT_PLACES)
 def test_no_recorded_text_reaches_a_statement(place: str, text: str, tmp_path: Path):
     rows = on_days(_hostile(row, place, text, n) for n, row in enumerate(_statement_log()))
-    proposals = _said(tmp_path, rows)
-    assert proposals.said.statements
-    for one in proposals.said.statements:
-        assert one.suggested_append is None or _is_silent(one.suggested_append.body)
-        if not _is_silent(one.line):
+    proposals = _propose_statements(tmp_path, rows)
+    assert proposals.statement_search.statements
+    for statement in proposals.statement_search.statements:
+        assert statement.suggested_append is None or _is_silent(statement.suggested_append.body)
+        if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
-            _is_a_plain_name_that_is_refused(one)
+            _assert_a_plain_name_is_refused(statement)
     assert _is_silent(_published(proposals, tmp_path))
 
 
-def _is_a_plain_name_that_is_refused(one: Statement) -> None:
-    """Who reads the draft on this machine may see a recorded name; it goes nowhere."""
-    said = parse_advice(one.line)
-    assert said is not None
-    named = said.named()
+def _assert_a_plain_name_is_refused(statement: Statement) -> None:
+    """The local draft may show a recorded name, but it is never published."""
+    parsed = parse_advice(statement.line)
+    assert parsed is not None
+    named = parsed.named()
     assert any(CANARY in name for name in (*named.tools, *named.arguments))
-    assert (one.suggested_append, bool(one.refused)) == (None, True)
+    assert (statement.suggested_append, bool(statement.refused)) == (None, True)
 
 
 def test_the_hostile_names_are_those_of_true_statements(tmp_path: Path):
     rows = on_days(_hostile(row, "argument", "CANARY", n) for n, row in enumerate(_statement_log()))
-    refused = {one.line: one.refused for one in _said(tmp_path, rows).said.statements if one.refused}
+    statements = _propose_statements(tmp_path, rows).statement_search.statements
+    refused = {statement.line: statement.refused for statement in statements if statement.refused}
     assert refused == {"- CANARY: from find().items[]": "its definition has no argument CANARY"}
     (tmp_path / "other").mkdir()
     rows = on_days(_hostile(row, "tool", "CANARY", n) for n, row in enumerate(_statement_log()))
-    refused = {
-        one.line: one.refused for one in _said(tmp_path / "other", rows).said.statements if one.refused
-    }
+    statements = _propose_statements(tmp_path / "other", rows).statement_search.statements
+    refused = {statement.line: statement.refused for statement in statements if statement.refused}
     unknown = "CANARY is not defined here; name it under tools: in coreloop.yaml"
     assert refused["- First: CANARY"] == refused["- For 배당 use CANARY"] == unknown
 
@@ -528,8 +530,8 @@ CLOSED_WORDS = {
 
 @given(steps=STEPS, keywords=KEYWORDS)
 def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step], keywords: tuple[str, ...]):
-    one = _candidate(*steps)
-    drafted = draft_candidate(one, Vocabulary(TOOLS, SETTINGS), keywords={one.engine: keywords})
+    candidate = _candidate(*steps)
+    drafted = draft_candidate(candidate, Vocabulary(TOOLS, SETTINGS), keywords={candidate.engine: keywords})
     names = {word for step in steps for word in re.findall(r"[^\W\d]\w*", step.name)}
     if drafted.suggested_append is None:
         assert drafted.refused
@@ -540,14 +542,16 @@ def test_every_word_of_every_text_is_of_a_closed_vocabulary(steps: list[Step], k
         assert set(re.findall(r"[^\W\d]\w*", line)) <= CLOSED_WORDS | names
 
 
-def test_values_that_nobody_declared_are_in_no_key_that_is_published(tmp_path: Path):
-    """Who guesses a name could otherwise try it against the key in a pull request."""
+def test_published_keys_do_not_cover_undeclared_values(tmp_path: Path):
+    """An attacker could otherwise check guessed names against the key in a pull request."""
     rows = [
-        one
+        row
         for axis in ("정하린", "김서연", "배당")
-        for one in repeated(3, tool_calls=[call("analysis", {"axis": axis})])
+        for row in repeated(3, tool_calls=[call("analysis", {"axis": axis})])
     ]
-    keys = {one.axis: one.key for one in _propose(tmp_path, rows).found.candidates}
+    keys = {
+        candidate.axis: candidate.key for candidate in _propose(tmp_path, rows).candidate_search.candidates
+    }
     assert len(keys) == 2  # the texts of both names would be the same
     guesses = {
         axis: candidate_key("FIN-profitability-KR", f"analysis(axis={axis})", "Guide")

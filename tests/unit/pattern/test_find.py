@@ -1,4 +1,4 @@
-"""Which groups become candidates, in which order, and what a candidate says."""
+"""Which patterns become candidates, their order and their fields."""
 
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -12,7 +12,7 @@ from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.statistics import success_bound
 from coreloop.mine.window import Window, merge
-from coreloop.pattern.find import FoundCandidates, find_candidates
+from coreloop.pattern.find import CandidateSearch, find_candidates
 from coreloop.project.settings import Gates
 from coreloop.proposals.candidates import candidate_key
 from coreloop.proposals.step import Step, target_step
@@ -28,21 +28,21 @@ def _window(folder: Path, records: list[dict[str, Any]]) -> Window:
     return merge(roll_up_folder(folder, MineSettings()), ALWAYS)
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> FoundCandidates:
+def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **known: Any) -> CandidateSearch:
     return find_candidates(_window(folder, records), gate, **known)
 
 
-def _way(*names: str) -> dict[str, Any]:
+def _calls(*names: str) -> dict[str, Any]:
     return {"tool_calls": [call(name) for name in names]}
 
 
 def test_nothing_gives_nothing(tmp_path: Path):
-    found = _found(tmp_path, [])
-    assert (found.candidates, found.n_groups) == ((), 0)
-    assert sum(found.fell.values()) == 0
+    search = _search(tmp_path, [])
+    assert (search.candidates, search.n_groups) == ((), 0)
+    assert sum(search.dropped.values()) == 0
 
 
-def test_a_candidate_says_what_was_seen(tmp_path: Path):
+def test_a_candidate_has_the_figures_of_its_records(tmp_path: Path):
     rows = repeated(4, provider="openai", session_hash="session:1")
     rows[0] |= {
         "ts": "2026-03-26T00:00:00Z",
@@ -51,24 +51,28 @@ def test_a_candidate_says_what_was_seen(tmp_path: Path):
         "chunk_len": 500,
     }
     rows[1] |= {"ts": "2026-05-01T10:00:00.000001Z"}
-    (one,) = _found(tmp_path, rows).candidates
+    (candidate,) = _search(tmp_path, rows).candidates
     text = "analysis(axis=수익성)"
-    assert one.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
-    assert one.seq_hash == hash_sequence(text)
-    assert (one.engine, one.axis, one.cat_hash) == ("analysis", "수익성", "FIN-profitability-KR")
-    assert one.tool_pattern == (Step("analysis", {"axis": "수익성"}, ("axis",)),)
-    assert (one.n_observed, one.n_unique_questions, one.n_sessions) == (4, 4, 2)
-    assert (one.success_rate, one.base_rate, one.avg_chunk_len) == (1.0, 1.0, 875)
-    assert one.success_low == success_bound(4, 4)
-    assert one.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
-    assert one.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
-    assert one.providers == {"openai": 3, "google": 1}
-    assert one.example_questions[0] == "질문 가 회사가"
-    assert one.evidence_rank == 1
+    assert candidate.key == sha256(f"FIN-profitability-KR\n{text}\nGuide".encode()).hexdigest()[:16]
+    assert candidate.seq_hash == hash_sequence(text)
+    assert (candidate.engine, candidate.axis, candidate.cat_hash) == (
+        "analysis",
+        "수익성",
+        "FIN-profitability-KR",
+    )
+    assert candidate.tool_pattern == (Step("analysis", {"axis": "수익성"}, ("axis",)),)
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.n_sessions) == (4, 4, 2)
+    assert (candidate.success_rate, candidate.base_rate, candidate.avg_chunk_len) == (1.0, 1.0, 875)
+    assert candidate.success_low == success_bound(4, 4)
+    assert candidate.first_seen == datetime(2026, 3, 26, tzinfo=UTC)
+    assert candidate.last_seen == datetime(2026, 5, 1, 10, microsecond=1, tzinfo=UTC)
+    assert candidate.providers == {"openai": 3, "google": 1}
+    assert candidate.example_questions[0] == "질문 가 회사가"
+    assert candidate.evidence_rank == 1
 
 
 @pytest.mark.parametrize(
-    ("rows", "fell"),
+    ("rows", "gate"),
     [
         pytest.param(repeated(2), "min_repeat", id="two requests"),
         pytest.param([*repeated(9), record(error="x")], "min_success_rate", id="one failure"),
@@ -85,55 +89,57 @@ def test_a_candidate_says_what_was_seen(tmp_path: Path):
         ),
     ],
 )
-def test_a_group_falls_at_its_first_gate(rows: list[dict[str, Any]], fell: str, tmp_path: Path):
-    found = _found(tmp_path, rows)
-    assert (found.candidates, found.n_groups) == ((), 1)
-    assert {gate: n for gate, n in found.fell.items() if n} == {fell: 1}
+def test_a_pattern_is_counted_at_the_first_gate_that_it_fails(
+    rows: list[dict[str, Any]], gate: str, tmp_path: Path
+):
+    search = _search(tmp_path, rows)
+    assert (search.candidates, search.n_groups) == ((), 1)
+    assert {name: n for name, n in search.dropped.items() if n} == {gate: 1}
 
 
-def test_every_group_is_a_candidate_or_fell(tmp_path: Path):
+def test_every_pattern_is_a_candidate_or_is_dropped(tmp_path: Path):
     rows = [
         *repeated(3),
-        *repeated(2, **_way("a")),
-        *repeated(3, **_way("b"), error="x"),
-        *[record(**_way("c"))] * 3,
+        *repeated(2, **_calls("a")),
+        *repeated(3, **_calls("b"), error="x"),
+        *[record(**_calls("c"))] * 3,
     ]
-    found = _found(tmp_path, rows)
-    assert found.n_groups == 4 == len(found.candidates) + sum(found.fell.values())
+    search = _search(tmp_path, rows)
+    assert search.n_groups == 4 == len(search.candidates) + sum(search.dropped.values())
 
 
-def test_the_gates_least_figures_pass(tmp_path: Path):
+def test_the_minimum_figures_of_the_gate_pass(tmp_path: Path):
     rows = [*repeated(9), record(error="x")]
-    (one,) = _found(
+    (candidate,) = _search(
         tmp_path, rows, Gates(min_repeat=10, min_unique_questions=10, min_success_rate=0.9)
     ).candidates
-    assert (one.success_rate, one.n_unique_questions) == (0.9, 10)
+    assert (candidate.success_rate, candidate.n_unique_questions) == (0.9, 10)
 
 
 def test_steps_known_only_from_another_category_do_not_stop_the_run(tmp_path: Path):
     cut_off = {"tool_sequence_hash": hash_sequence("analysis(axis=수익성)"), "tool_calls_omitted": 1}
     rows = [*repeated(3, category_hash="A", **cut_off), record(category_hash="B")]
-    found = _found(tmp_path, rows)
-    assert found.candidates == ()
-    assert found.fell["steps_not_recorded"] == 1
+    search = _search(tmp_path, rows)
+    assert search.candidates == ()
+    assert search.dropped["steps_not_recorded"] == 1
 
 
 def test_a_record_that_was_cut_off_counts_with_those_that_were_not(tmp_path: Path):
     cut_off = {"tool_sequence_hash": hash_sequence("a()>b()"), "tool_calls_omitted": 1}
-    rows = [*repeated(3, **_way("a", "b")), *repeated(2, **cut_off)]
-    (one,) = _found(tmp_path, rows).candidates
-    assert one.n_observed == 5
-    assert [step.name for step in one.tool_pattern] == ["a", "b"]
+    rows = [*repeated(3, **_calls("a", "b")), *repeated(2, **cut_off)]
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.n_observed == 5
+    assert [step.name for step in candidate.tool_pattern] == ["a", "b"]
 
 
 def test_known_keys_are_not_proposed_again(tmp_path: Path):
     key = candidate_key("FIN-profitability-KR", "analysis(axis=수익성)", "Guide")
-    found = _found(tmp_path, repeated(3), known=frozenset({key, "another"}))
-    assert found.candidates == ()
-    assert found.fell["known"] == 1
+    search = _search(tmp_path, repeated(3), known=frozenset({key, "another"}))
+    assert search.candidates == ()
+    assert search.dropped["known"] == 1
 
 
-def test_the_key_depends_on_category_sequence_and_section_and_on_nothing_else():
+def test_the_key_depends_only_on_category_sequence_and_section():
     keys = {
         candidate_key(*parts)
         for parts in [("A", "x", "G"), ("B", "x", "G"), ("A", "y", "G"), ("A", "x", "C")]
@@ -147,77 +153,89 @@ def test_the_key_depends_on_category_sequence_and_section_and_on_nothing_else():
 def test_candidates_are_ranked_by_how_far_the_bound_is_above_the_base_rate(tmp_path: Path):
     hard = {"category_hash": "HARD"}
     rows = [
-        *repeated(8, **_way("easy"), category_hash="EASY"),
-        *repeated(5, **_way("useful"), **hard),
-        *repeated(4, **_way("less"), **hard),
-        *repeated(20, **_way("fails"), **hard, error="x"),
+        *repeated(8, **_calls("easy"), category_hash="EASY"),
+        *repeated(5, **_calls("useful"), **hard),
+        *repeated(4, **_calls("less"), **hard),
+        *repeated(20, **_calls("fails"), **hard, error="x"),
     ]
-    found = _found(tmp_path, rows)
-    assert [one.engine for one in found.candidates] == ["useful", "less", "easy"]
+    search = _search(tmp_path, rows)
+    assert [candidate.engine for candidate in search.candidates] == ["useful", "less", "easy"]
 
 
 def test_the_rest_of_a_category_is_its_other_requests_that_count(tmp_path: Path):
     rows = [
-        *repeated(5, **_way("a")),
-        *repeated(4, **_way("b")),
-        *repeated(3, **_way("c"), error="x"),
+        *repeated(5, **_calls("a")),
+        *repeated(4, **_calls("b")),
+        *repeated(3, **_calls("c"), error="x"),
         *repeated(2, tool_calls=[]),
-        *repeated(9, **_way("d"), error="connection reset"),  # counts neither way
-        *repeated(7, **_way("a"), category_hash="OTHER"),
+        *repeated(9, **_calls("d"), error="connection reset"),  # counts neither way
+        *repeated(7, **_calls("a"), category_hash="OTHER"),
     ]
-    found = {(one.engine, one.cat_hash): one for one in _found(tmp_path, rows).candidates}
-    one, alone = found["a", "FIN-profitability-KR"], found["a", "OTHER"]
-    assert (one.n_succeeded, one.n_observed, one.rest_ok, one.rest_n) == (5, 5, 6, 9)
-    assert one.base_rate == 11 / 14
-    assert (alone.rest_ok, alone.rest_n, alone.base_rate) == (0, 0, 1.0)
+    by_category = {
+        candidate.cat_hash: candidate
+        for candidate in _search(tmp_path, rows).candidates
+        if candidate.engine == "a"
+    }
+    first, other = by_category["FIN-profitability-KR"], by_category["OTHER"]
+    assert (first.n_succeeded, first.n_observed, first.rest_ok, first.rest_n) == (5, 5, 6, 9)
+    assert first.base_rate == 11 / 14
+    assert (other.rest_ok, other.rest_n, other.base_rate) == (0, 0, 1.0)
 
 
 def test_without_categories_the_rest_begins_with_the_same_tool(tmp_path: Path):
-    none = {"category_hash": "UNSPECIFIED"}
+    unlabelled = {"category_hash": "UNSPECIFIED"}
     rows = [
-        *repeated(5, **_way("find", "a"), **none),
-        *repeated(4, **_way("find", "b"), **none, error="x"),
-        *repeated(3, **_way("find_more"), **none),
-        *repeated(6, **_way("find", "a"), category_hash="KNOWN"),
-        *repeated(2, **_way("find", "b"), category_hash="KNOWN"),
+        *repeated(5, **_calls("find", "a"), **unlabelled),
+        *repeated(4, **_calls("find", "b"), **unlabelled, error="x"),
+        *repeated(3, **_calls("find_more"), **unlabelled),
+        *repeated(6, **_calls("find", "a"), category_hash="KNOWN"),
+        *repeated(2, **_calls("find", "b"), category_hash="KNOWN"),
     ]
-    found = _found(tmp_path, rows, by_first_tool=True).candidates
-    told = {(one.engine, one.cat_hash): (one.rest_ok, one.rest_n, one.base_rate) for one in found}
-    assert told == {
+    candidates = _search(tmp_path, rows, by_first_tool=True).candidates
+    counts = {
+        (candidate.engine, candidate.cat_hash): (candidate.rest_ok, candidate.rest_n, candidate.base_rate)
+        for candidate in candidates
+    }
+    assert counts == {
         ("a", "UNSPECIFIED"): (0, 4, 5 / 9),
         ("find_more", "UNSPECIFIED"): (0, 0, 1.0),
         ("a", "KNOWN"): (2, 2, 1.0),
     }
     (tmp_path / "2026-04-25.jsonl").unlink()
-    together = {(one.engine, one.cat_hash): one.rest_n for one in _found(tmp_path, rows).candidates}
+    candidates = _search(tmp_path, rows).candidates
+    together = {(candidate.engine, candidate.cat_hash): candidate.rest_n for candidate in candidates}
     assert together["a", "UNSPECIFIED"] == 7
 
 
 def test_the_order_of_ties_is_the_same_on_every_run(tmp_path: Path):
-    rows = [row for name in "abcdefgh" for row in repeated(3, **_way(name))]
-    runs = [_found(tmp_path, order).candidates for order in (rows, rows[::-1])]
-    assert [one.key for one in runs[0]] == [one.key for one in runs[1]] == sorted(one.key for one in runs[0])
+    rows = [row for name in "abcdefgh" for row in repeated(3, **_calls(name))]
+    runs = [_search(tmp_path, order).candidates for order in (rows, rows[::-1])]
+    assert (
+        [candidate.key for candidate in runs[0]]
+        == [candidate.key for candidate in runs[1]]
+        == sorted(candidate.key for candidate in runs[0])
+    )
 
 
 def test_the_most_common_argument_names_are_shown(tmp_path: Path):
     rows = repeated(5, tool_calls=[call("show", {"topic": "a"})])
     for row in rows[:2]:
         row["tool_calls"] = [call("show", {"topic": "a", "years": 3})]
-    (one,) = _found(tmp_path, rows).candidates
-    assert one.tool_pattern == (Step("show", {}, ("topic",)),)
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.tool_pattern == (Step("show", {}, ("topic",)),)
 
 
-def test_at_most_five_questions_are_shown_each_of_its_own(tmp_path: Path):
+def test_at_most_five_different_questions_are_shown(tmp_path: Path):
     rows = [*repeated(9), record(question="질문 가, 회사가!")]
-    (one,) = _found(tmp_path, rows).candidates
-    assert one.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
-    assert one.n_unique_questions == 9
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert candidate.example_questions == tuple(f"질문 {word(n)} 회사{word(n)}" for n in range(5))
+    assert candidate.n_unique_questions == 9
 
 
 def test_questions_whose_text_is_not_kept_count_by_their_hash(tmp_path: Path):
     rows = [record(question=None, question_hash=f"sha256:{n:016x}") for n in (1, 2, 3, 3)]
-    (one,) = _found(tmp_path, rows).candidates
-    assert (one.n_unique_questions, one.example_questions) == (3, ())
+    (candidate,) = _search(tmp_path, rows).candidates
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 
 @pytest.mark.parametrize("change", ["removed", "rewritten"])
@@ -228,8 +246,8 @@ def test_a_file_that_changed_since_costs_only_its_texts(change: str, tmp_path: P
         path.unlink()
     else:
         write_log(path, repeated(3, ts="x"))
-    (one,) = find_candidates(window, GATE).candidates
-    assert (one.n_unique_questions, one.example_questions) == (3, ())
+    (candidate,) = find_candidates(window, GATE).candidates
+    assert (candidate.n_unique_questions, candidate.example_questions) == (3, ())
 
 
 @pytest.mark.parametrize(
@@ -246,18 +264,18 @@ def test_the_documented_tool(steps: list[tuple[str, dict[str, str]]], target: st
 
 def test_one_error_among_many_is_the_nearest_miss_with_its_rate(tmp_path: Path):
     rows = [*repeated(499), record(question="다른 질문", error="ValueError: no")]
-    found = _found(tmp_path, rows)
-    (miss,) = found.nearest
-    assert (found.candidates, miss.gate, miss.steps) == ((), "min_success_rate", "analysis(axis=수익성)")
+    search = _search(tmp_path, rows)
+    (miss,) = search.nearest
+    assert (search.candidates, miss.gate, miss.steps) == ((), "min_success_rate", "analysis(axis=수익성)")
     assert (miss.n_success, miss.n_observed, miss.success_rate) == (499, 500, 0.998)
 
 
-def test_gates_that_let_nothing_through_name_the_nearest(tmp_path: Path):
+def test_without_candidates_the_nearest_misses_are_named(tmp_path: Path):
     few = [record(question=f"q {word(n)}", tool_calls=[call("a")]) for n in range(2)]
     alike = [record(question="same question", tool_calls=[call("b")])] * 5
-    found = _found(tmp_path, [*few, *alike])
-    assert {miss.gate: (miss.steps, miss.n_observed, miss.n_questions) for miss in found.nearest} == {
+    search = _search(tmp_path, [*few, *alike])
+    assert {miss.gate: (miss.steps, miss.n_observed, miss.n_questions) for miss in search.nearest} == {
         "min_repeat": ("a()", 2, None),
         "min_unique_questions": ("b()", 5, 1),
     }
-    assert _found(tmp_path, [*few, *alike, *repeated(3)]).nearest == ()
+    assert _search(tmp_path, [*few, *alike, *repeated(3)]).nearest == ()

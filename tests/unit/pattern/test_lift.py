@@ -1,4 +1,4 @@
-"""Which keywords a tool is for: those whose requests use it much more often than others do."""
+"""The keywords that a tool is used for: their requests call it much more often than other requests do."""
 
 from typing import Any
 
@@ -23,20 +23,20 @@ def _made(
 
 
 def _sure(lifts: list[Lift]) -> list[tuple[Lift, float]]:
-    return [(one, 0.01) for one in lifts if one.is_worth_saying()]
+    return [(lift, 0.01) for lift in lifts if lift.is_worth_saying()]
 
 
 def test_a_tool_is_for_the_keyword_whose_requests_use_it():
     sample = sample_of(_made())
-    said = use_for(_sure(find_lifts(sample)), sample)
-    assert sorted((one.tool, one.line) for one in said) == [
+    statements = use_for(_sure(find_lifts(sample)), sample)
+    assert sorted((statement.tool, statement.line) for statement in statements) == [
         ("exchange", "- Use for: exchange"),
         ("refund", "- Use for: refund"),
     ]
-    assert {str(one.sides) for one in said} == {"60 of 60, otherwise 0 of 60"}
+    assert {str(statement.sides) for statement in statements} == {"60 of 60, otherwise 0 of 60"}
 
 
-def test_a_keyword_is_for_one_tool_that_with_the_greatest_lift():
+def test_a_keyword_belongs_to_the_tool_with_the_greatest_lift():
     made = [
         asked(
             n,
@@ -47,12 +47,12 @@ def test_a_keyword_is_for_one_tool_that_with_the_greatest_lift():
         for n in range(160)
     ]
     sample = sample_of(made)
-    assert [(one.tool, one.line) for one in use_for(_sure(find_lifts(sample)), sample)] == [
+    assert [(statement.tool, statement.line) for statement in use_for(_sure(find_lifts(sample)), sample)] == [
         ("refund", "- Use for: refund")
     ]
 
 
-def test_requests_that_failed_say_nothing_of_what_a_tool_is_for():
+def test_failed_requests_are_no_evidence_of_use():
     assert find_lifts(sample_of(_made(ok=False))) == []
 
 
@@ -70,7 +70,7 @@ def test_each_side_needs_twenty_requests_of_all_days(count: int, tested: bool):
 
 
 def test_each_side_needs_five_questions():
-    made = [one | {"question": one["question"].split()[0]} for one in _made()]
+    made = [request | {"question": request["question"].split()[0]} for request in _made()]
     assert find_lifts(sample_of(made)) == []
 
 
@@ -86,38 +86,31 @@ def test_it_must_hold_on_the_last_days():
     assert _sure(find_lifts(sample_of(made))) == []
 
 
-def _with_words(words: str) -> list[dict[str, Any]]:
-    """Every second ten of requests with some more words."""
-    made = _made()
-    more = [words if n // 10 % 2 else "" for n in range(len(made))]
-    return [one | {"question": f"{one['question']} {words}"} for one, words in zip(made, more, strict=True)]
-
-
 @pytest.mark.parametrize("strange", ["<axis>", "x" * 60, "a\nb", "*bold*", 'say "hi"'], ids=repr)
-def test_a_keyword_that_is_no_plain_word_spoils_no_line(strange: str):
+def test_a_keyword_that_is_not_a_plain_word_is_skipped(strange: str):
     made = [
-        one | {"question": f"{one['question']} {strange}"} if n // 10 % 2 else one
-        for n, one in enumerate(_made())
+        request | {"question": f"{request['question']} {strange}"} if n // 10 % 2 else request
+        for n, request in enumerate(_made())
     ]
     sample = sample_of(made, keywords=("refund", "exchange", strange))
     assert any(strange.split("\n", maxsplit=1)[0] in request.keywords for request in sample.requests)
-    said = use_for(_sure(find_lifts(sample)), sample)
-    assert {one.tool for one in said} == {"refund", "exchange"}
-    assert all(parse_advice(one.line) for one in said)
+    statements = use_for(_sure(find_lifts(sample)), sample)
+    assert {statement.tool for statement in statements} == {"refund", "exchange"}
+    assert all(parse_advice(statement.line) for statement in statements)
 
 
-def test_at_most_five_keywords_are_said():
+def test_a_line_has_at_most_five_keywords():
     words = tuple(f"wish{letter}" for letter in "abcdefgh")
     made = [
-        one | {"question": f"{one['question']} {' '.join(words)}"} if n // 10 % 2 else one
-        for n, one in enumerate(_made())
+        request | {"question": f"{request['question']} {' '.join(words)}"} if n // 10 % 2 else request
+        for n, request in enumerate(_made())
     ]
     sample = sample_of(made, keywords=words)
-    (one,) = use_for(_sure(find_lifts(sample)), sample)
-    assert one.line == "- Use for: wisha, wishb, wishc, wishd, wishe"
+    (statement,) = use_for(_sure(find_lifts(sample)), sample)
+    assert statement.line == "- Use for: wisha, wishb, wishc, wishd, wishe"
 
 
-def test_of_tools_that_no_other_request_uses_the_one_used_most_is_what_a_keyword_is_for():
+def test_of_tools_with_infinite_lift_a_keyword_belongs_to_the_most_used():
     made = [
         asked(
             n,
@@ -128,4 +121,4 @@ def test_of_tools_that_no_other_request_uses_the_one_used_most_is_what_a_keyword
         for n in range(160)
     ]
     sample = sample_of(made)
-    assert {one.tool for one in use_for(_sure(find_lifts(sample)), sample)} == {"move"}
+    assert {statement.tool for statement in use_for(_sure(find_lifts(sample)), sample)} == {"move"}

@@ -14,12 +14,12 @@ WORDS = ["가", "나", "다", "라", "마", "바", "사", "아", "자", "차"]
 
 
 def _all_pairs(questions: list[str]) -> list[int]:
-    kept: list[int] = []
+    distinct: list[int] = []
     for index, question in enumerate(questions):
         words = _words(question)
-        if not any(_jaccard(words, _words(questions[other])) >= 0.8 for other in kept):
-            kept.append(index)
-    return kept
+        if not any(_jaccard(words, _words(questions[other])) >= 0.8 for other in distinct):
+            distinct.append(index)
+    return distinct
 
 
 def _words(question: str) -> set[str]:
@@ -28,8 +28,8 @@ def _words(question: str) -> set[str]:
     return set(re.sub(r"[0-9a-z]*[0-9][0-9a-z]*", "0", plain).split())
 
 
-def _jaccard(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one | other else 1.0
+def _jaccard(words: set[str], other: set[str]) -> float:
+    return len(words & other) / len(words | other) if words | other else 1.0
 
 
 def _n(count: int) -> str:
@@ -37,7 +37,7 @@ def _n(count: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("questions", "kept"),
+    ("questions", "distinct"),
     [
         pytest.param([], [], id="none"),
         pytest.param(["가 나", "가 나"], [0], id="the same"),
@@ -60,8 +60,8 @@ def _n(count: int) -> str:
         pytest.param(["매출 2026", "매출"], [0, 1], id="that there is a number does"),
     ],
 )
-def test_near_questions_count_once(questions: list[str], kept: list[int]):
-    assert distinct_questions(questions) == kept
+def test_near_questions_count_once(questions: list[str], distinct: list[int]):
+    assert distinct_questions(questions) == distinct
 
 
 QUESTIONS = st.lists(st.sampled_from(WORDS), max_size=10).map(" ".join)
@@ -73,7 +73,7 @@ NEAR = st.lists(st.sets(st.integers(0, 11), max_size=2), max_size=25).map(
 @given(
     questions=st.one_of(st.lists(QUESTIONS, max_size=30), NEAR, st.lists(st.text(max_size=12), max_size=10))
 )
-def test_the_same_are_kept_as_by_comparing_every_pair(questions: list[str]):
+def test_the_result_is_the_same_as_comparing_every_pair(questions: list[str]):
     assert distinct_questions(questions) == _all_pairs(questions)
 
 

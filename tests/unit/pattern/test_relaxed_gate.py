@@ -1,4 +1,4 @@
-"""Good advice of the playbook relaxes both counts of the gate, no more; audit notes are only shown."""
+"""Good bullets of the playbook relax only the two counts of the gate; audit notes are only shown."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from coreloop.days import Days
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings
 from coreloop.mine.window import merge
-from coreloop.pattern.find import FoundCandidates, _advice, find_candidates
+from coreloop.pattern.find import CandidateSearch, _advice, find_candidates
 from coreloop.pattern.propose import propose, write_proposals
 from coreloop.project.settings import Gates, Settings
 from coreloop.project.workspace import Workspace
@@ -28,25 +28,25 @@ GATE = Gates()
 PLAYBOOK = {"profitability": ADVICE}
 
 
-def _found(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> FoundCandidates:
+def _search(folder: Path, records: list[dict[str, Any]], gate: Gates = GATE, **more: Any) -> CandidateSearch:
     write_log(folder / "a.jsonl", records)
     window = merge(roll_up_folder(folder, MineSettings()), ALWAYS)
     return find_candidates(window, gate, **{"playbook": PLAYBOOK, **more})
 
 
-def test_two_requests_with_two_questions_are_enough_and_the_candidate_says_why(tmp_path: Path):
-    (one,) = _found(tmp_path, repeated(2)).candidates
-    assert (one.n_observed, one.evidence_rank, one.bullets) == (2, 2, ADVICE)
+def test_two_requests_with_two_questions_are_enough_and_the_bullets_are_listed(tmp_path: Path):
+    (candidate,) = _search(tmp_path, repeated(2)).candidates
+    assert (candidate.n_observed, candidate.evidence_rank, candidate.bullets) == (2, 2, ADVICE)
 
 
-def test_a_pattern_that_passes_by_itself_owes_the_playbook_nothing(tmp_path: Path):
-    (one,) = _found(tmp_path, repeated(3)).candidates
-    assert (one.evidence_rank, one.bullets) == (1, ())
+def test_a_pattern_that_passes_the_full_gate_has_no_bullets(tmp_path: Path):
+    (candidate,) = _search(tmp_path, repeated(3)).candidates
+    assert (candidate.evidence_rank, candidate.bullets) == (1, ())
 
 
 def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
-    (one,) = _found(tmp_path, [*repeated(2), *repeated(1)]).candidates
-    assert (one.n_observed, one.n_unique_questions, one.evidence_rank) == (3, 2, 2)
+    (candidate,) = _search(tmp_path, [*repeated(2), *repeated(1)]).candidates
+    assert (candidate.n_observed, candidate.n_unique_questions, candidate.evidence_rank) == (3, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
         pytest.param(repeated(1), "min_repeat", id="one request"),
         pytest.param([record()] * 5, "min_unique_questions", id="one question"),
         pytest.param(
-            [record(question=f"수익성 마진 성장 배당 현금 {one}") for one in ("", "가")],
+            [record(question=f"수익성 마진 성장 배당 현금 {word}") for word in ("", "가")],
             "min_unique_questions",
             id="near questions",
         ),
@@ -67,24 +67,24 @@ def test_three_requests_with_two_questions_are_relaxed_too(tmp_path: Path):
         pytest.param(repeated(2, category_hash=None), "min_repeat", id="no category"),
     ],
 )
-def test_the_rest_of_the_gate_stands(records: list[dict[str, Any]], gate: str, tmp_path: Path):
-    found = _found(tmp_path, records)
-    assert found.candidates == ()
-    assert found.fell[gate] == 1
+def test_all_other_conditions_of_the_gate_apply(records: list[dict[str, Any]], gate: str, tmp_path: Path):
+    search = _search(tmp_path, records)
+    assert search.candidates == ()
+    assert search.dropped[gate] == 1
 
 
 def test_a_gate_that_asks_for_less_is_not_raised(tmp_path: Path):
-    (one,) = _found(tmp_path, repeated(1), Gates(min_repeat=1, min_unique_questions=1)).candidates
-    assert (one.evidence_rank, one.bullets) == (1, ())
+    (candidate,) = _search(tmp_path, repeated(1), Gates(min_repeat=1, min_unique_questions=1)).candidates
+    assert (candidate.evidence_rank, candidate.bullets) == (1, ())
 
 
 def test_without_a_playbook_nothing_is_relaxed(tmp_path: Path):
-    assert _found(tmp_path, repeated(2), playbook={}).candidates == ()
+    assert _search(tmp_path, repeated(2), playbook={}).candidates == ()
 
 
 def test_known_keys_stay_known(tmp_path: Path):
-    (one,) = _found(tmp_path, repeated(2)).candidates
-    assert _found(tmp_path, repeated(2), known=frozenset({one.key})).candidates == ()
+    (candidate,) = _search(tmp_path, repeated(2)).candidates
+    assert _search(tmp_path, repeated(2), known=frozenset({candidate.key})).candidates == ()
 
 
 @given(st.text(max_size=30))
@@ -123,12 +123,12 @@ def _written(
 
 def test_the_draft_names_the_bullet_as_a_line_of_code(tmp_path: Path):
     document, draft = _written(tmp_path, playbook={"profitability": (HOSTILE, "둘째")})
-    (one,) = document["candidates"]
-    assert one["bullets"] == [HOSTILE, "둘째"]
-    told = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:3]
-    assert told[0].startswith("    # 제목")
-    assert told[0].isprintable()
-    assert told[1:] == ["    둘째", ""]
+    (candidate,) = document["candidates"]
+    assert candidate["bullets"] == [HOSTILE, "둘째"]
+    lines = draft.partition("relaxed by the playbook (evidence rank 2):\n\n")[2].splitlines()[:3]
+    assert lines[0].startswith("    # 제목")
+    assert lines[0].isprintable()
+    assert lines[1:] == ["    둘째", ""]
 
 
 def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path: Path):
@@ -145,7 +145,7 @@ def test_notes_stand_at_the_end_of_the_draft_and_beside_the_candidates(tmp_path:
     assert all(line.isprintable() for line in lines)
 
 
-def test_sanitize_keeps_no_word_of_people(tmp_path: Path):
+def test_sanitize_removes_every_text_of_people(tmp_path: Path):
     document, draft = _written(
         tmp_path,
         requests=5,  # of fewer, nothing would be listed
@@ -164,14 +164,14 @@ def test_sanitize_keeps_no_word_of_people(tmp_path: Path):
 def test_no_word_of_people_is_in_the_proposed_text(tmp_path: Path):
     playbook, notes = {"profitability": ("SECRET",)}, (Note("1", ("SECRET",)),)
     document, _ = _written(tmp_path, others=rest(), playbook=playbook, notes=notes)
-    (one,) = document["candidates"]
-    assert one["bullets"] == ["SECRET"]
-    assert "SECRET" not in json.dumps(one["suggested_append"])
-    assert one["suggested_append"]["body"].startswith("- When: ")
+    (candidate,) = document["candidates"]
+    assert candidate["bullets"] == ["SECRET"]
+    assert "SECRET" not in json.dumps(candidate["suggested_append"])
+    assert candidate["suggested_append"]["body"].startswith("- When: ")
 
 
 def test_advice_of_the_playbook_does_not_make_a_weak_sequence_strong(tmp_path: Path):
     document, _ = _written(tmp_path, playbook={"profitability": ("SECRET",)})
-    (one,) = document["candidates"]
-    assert one["suggested_append"] is None
-    assert one["refused"] == "weak: its category has no other requests to compare it with"
+    (candidate,) = document["candidates"]
+    assert candidate["suggested_append"] is None
+    assert candidate["refused"] == "weak: its category has no other requests to compare it with"

@@ -1,4 +1,4 @@
-"""What is said is true: the simulation's goals, in few runs; `benchmarks/simulate.py` makes 200 of each."""
+"""Statements are true: the simulation's goals, in few runs; `benchmarks/simulate.py` makes 200 of each."""
 
 import importlib.util
 import sys
@@ -22,31 +22,33 @@ def simulate() -> ModuleType:
     return module
 
 
-def _said(simulate: ModuleType, place: int, runs: int) -> int:
+def _count_stated(simulate: ModuleType, place: int, runs: int) -> int:
     return sum(simulate.run((place, number)).planted for number in range(runs))
 
 
 @pytest.mark.slow
-def test_planted_causes_are_found_and_confounded_ones_are_not_said(simulate: ModuleType):
+def test_planted_causes_are_found_and_confounded_causes_are_not(simulate: ModuleType):
     for place, scenario in enumerate(simulate.SCENARIOS):
-        said = _said(simulate, place, RUNS)
-        assert scenario.least is None or said >= 0.85 * RUNS, scenario.name
-        assert scenario.most is None or said <= 0.15 * RUNS, scenario.name
+        n_stated = _count_stated(simulate, place, RUNS)
+        assert scenario.least is None or n_stated >= 0.85 * RUNS, scenario.name
+        assert scenario.most is None or n_stated <= 0.15 * RUNS, scenario.name
 
 
 def test_a_planted_cause_is_found_and_the_same_confounded_is_not(simulate: ModuleType):
     places = {scenario.name: place for place, scenario in enumerate(simulate.SCENARIOS)}
-    assert _said(simulate, places["order, 0.6 and 0.9"], 4) >= 3
-    assert _said(simulate, places["order, confounded by category"], 4) <= 1
+    assert _count_stated(simulate, places["order, 0.6 and 0.9"], 4) >= 3
+    assert _count_stated(simulate, places["order, confounded by category"], 4) <= 1
 
 
-def test_what_records_do_not_hold_cannot_be_told_from_a_cause(simulate: ModuleType):
-    """Association is no advice: people read each line before it is promoted."""
-    (place,) = (place for place, one in enumerate(simulate.SCENARIOS) if one.name == "hidden difficulty")
-    assert _said(simulate, place, 4) >= 3
+def test_an_unrecorded_cause_cannot_be_distinguished(simulate: ModuleType):
+    """Association is not causation: people review each line before it is promoted."""
+    (place,) = (
+        place for place, scenario in enumerate(simulate.SCENARIOS) if scenario.name == "hidden difficulty"
+    )
+    assert _count_stated(simulate, place, 4) >= 3
 
 
-def test_a_goal_that_is_missed_is_known(simulate: ModuleType):
+def test_missed_goals_are_detected(simulate: ModuleType):
     planted, confounded = simulate.SCENARIOS[0], simulate.SCENARIOS[-2]
     assert (simulate.is_reached(planted, 0.95), simulate.is_reached(planted, 0.94)) == (True, False)
     assert (simulate.is_reached(confounded, 0.05), simulate.is_reached(confounded, 0.06)) == (True, False)

@@ -1,4 +1,4 @@
-"""Everything that a run finds, tested together and put in order."""
+"""All statements of a run, tested together and ranked."""
 
 from random import Random
 from time import perf_counter
@@ -20,12 +20,12 @@ def _looked(count: int = 120, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_nothing_says_nothing():
-    found = find_statements(sample_of([]))
-    assert (found.statements, found.q_values, found.n_tests, found.nearest) == ((), (), 0, ())
+def test_an_empty_sample_gives_no_statement():
+    search = find_statements(sample_of([]))
+    assert (search.statements, search.q_values, search.n_tests, search.nearest) == ((), (), 0, ())
 
 
-def test_what_single_calls_show_comes_before_what_requests_show():
+def test_statements_about_calls_come_before_statements_about_requests():
     made = [
         asked(
             n,
@@ -36,7 +36,10 @@ def test_what_single_calls_show_comes_before_what_requests_show():
         )
         for n in range(120)
     ]
-    assert [one.kind for one in find_statements(sample_of(made)).statements] == ["source", "order"]
+    assert [statement.kind for statement in find_statements(sample_of(made)).statements] == [
+        "source",
+        "order",
+    ]
 
 
 def test_sequences_are_corrected_with_the_others():
@@ -59,23 +62,26 @@ def test_too_many_tests_drown_a_difference_and_it_is_listed_as_near():
         for n in range(200)
     ]
     sample = sample_of(made)
-    assert [one.line for one in find_statements(sample).statements] == ["- First: look"]
+    assert [statement.line for statement in find_statements(sample).statements] == ["- First: look"]
     drowned = find_statements(sample, [0.9] * 100_000)
     assert drowned.statements == ()
     assert drowned.nearest[0].reason.endswith("above the limit of 0.05")
 
 
 def test_a_contrast_with_too_few_requests_is_listed_with_what_it_lacks():
-    found = find_statements(sample_of(_looked(34)))
-    assert found.statements == ()
-    assert found.nearest[0].line == "- First: look"
-    assert found.nearest[0].reason == "needs 6 more requests"
-    assert len(found.nearest) <= 2 * MAX_NEAREST
+    search = find_statements(sample_of(_looked(34)))
+    assert search.statements == ()
+    assert search.nearest[0].line == "- First: look"
+    assert search.nearest[0].reason == "needs 6 more requests"
+    assert len(search.nearest) <= 2 * MAX_NEAREST
 
 
-def test_keys_are_the_same_whatever_the_order_of_the_records():
+def test_keys_do_not_depend_on_the_order_of_the_records():
     made = _looked()
-    keys = [[one.key for one in find_statements(sample_of(some)).statements] for some in (made, made[::-1])]
+    keys = [
+        [statement.key for statement in find_statements(sample_of(rows)).statements]
+        for rows in (made, made[::-1])
+    ]
     assert keys[0] == keys[1] != []
 
 
@@ -115,26 +121,26 @@ _place = st.lists(
 
 
 @given(st.lists(st.tuples(_tool, _place), min_size=1, max_size=8), st.integers(0, 100))
-def test_every_line_of_plain_tools_is_of_a_known_form(some: list[tuple[str, list[str]]], seed: int):
+def test_every_line_of_plain_tools_is_of_a_known_form(sources: list[tuple[str, list[str]]], seed: int):
     rng, made = Random(seed), []
     for number in range(120):
         calls = [
             call(tool, {"id": 1}) | {"args_from": {"id": places}}
-            for tool, places in rng.sample(some, min(2, len(some)))
+            for tool, places in rng.sample(sources, min(2, len(sources)))
         ]
         made.append(
             asked(
                 number,
                 *calls,
-                ok=any(one["name"] == "look" for one in calls),
+                ok=any(made_call["name"] == "look" for made_call in calls),
                 question=f"refund {'x' * number}",
             )
         )
-    lines = [one.line for one in find_statements(sample_of(made)).statements]
+    lines = [statement.line for statement in find_statements(sample_of(made)).statements]
     assert all(parse_advice(line) for line in lines), lines
 
 
-def test_places_that_are_all_different_take_no_long_time():
+def test_many_different_sources_take_little_time():
     made = []
     for number in range(1500):
         args = {f"a{place}": number for place in range(10)}

@@ -1,4 +1,4 @@
-"""Which rule is said to be the cause: the simplest one that tells failed calls from others, once."""
+"""Which rules become causes: the simplest rules that separate failed calls from the others."""
 
 from random import Random
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from coreloop.mine.cases import Cases, bits_of, stratify
 from coreloop.mine.statistics import combined_p, fisher_exact
 from coreloop.proposals.advice import condition
-from coreloop.refine.causes import LEAST_CALLS, CauseSearch, find_causes
+from coreloop.refine.causes import MIN_CALLS, CauseSearch, find_causes
 from coreloop.refine.features import Feature
 
 N = 200
@@ -26,8 +26,8 @@ def _feature(name: str, calls: Any, *, rank: int = 0, within: Any = range(N)) ->
     return Feature(condition("without", arguments=name), bits_of(calls, N), bits_of(within, N), rank)
 
 
-def _said(search: CauseSearch) -> list[str]:
-    return [" and ".join(str(one.condition) for one in cause.features) for cause in search.causes]
+def _lines(search: CauseSearch) -> list[str]:
+    return [" and ".join(str(feature.condition) for feature in cause.features) for cause in search.causes]
 
 
 HELD = range(0, N, 3)
@@ -36,7 +36,7 @@ HELD = range(0, N, 3)
 
 def test_the_rule_that_separates_best_is_the_cause():
     search = find_causes(_cases(range(40), held=HELD), [_feature("a", range(60)), _feature("b", range(40))])
-    assert _said(search) == ["without b"]
+    assert _lines(search) == ["without b"]
 
 
 def test_correlated_conditions_come_out_as_one_sentence():
@@ -46,15 +46,15 @@ def test_correlated_conditions_come_out_as_one_sentence():
     assert len(find_causes(_cases(range(40), held=HELD), features).causes) == 1
 
 
-def test_of_rules_that_say_the_same_the_better_reason_is_said():
+def test_of_equivalent_rules_the_better_reason_is_chosen():
     features = [_feature("coincides", range(40), rank=3), _feature("reason", range(41), rank=1)]
-    assert _said(find_causes(_cases(range(40), held=HELD), features)) == ["without reason"]
+    assert _lines(find_causes(_cases(range(40), held=HELD), features)) == ["without reason"]
 
 
 def test_two_causes_are_two_sentences():
     features = [_feature("a", range(40)), _feature("b", range(60, 90))]
     search = find_causes(_cases([*range(40), *range(60, 90)], held=HELD), features)
-    assert sorted(_said(search)) == ["without a", "without b"]
+    assert sorted(_lines(search)) == ["without a", "without b"]
 
 
 def test_arguments_that_are_missing_together_are_one_rule():
@@ -63,54 +63,54 @@ def test_arguments_that_are_missing_together_are_one_rule():
     assert len(cause.features) == 2
 
 
-def test_two_conditions_are_said_where_each_alone_says_little():
+def test_two_conditions_are_combined_if_each_alone_explains_little():
     over = Feature(
         condition("over", argument="amount", number="150"), bits_of(range(100), N), bits_of(range(N), N), 1
     )
     missing = _feature("reason", range(0, N, 2))
     bad = [place for place in range(100) if place % 2 == 0]
     search = find_causes(_cases(bad, held=HELD), [over, missing])
-    assert {one.condition.form for one in search.causes[0].features} == {"over", "without"}
+    assert {feature.condition.form for feature in search.causes[0].features} == {"over", "without"}
 
 
-def test_a_second_condition_that_adds_nothing_is_not_said():
+def test_a_second_condition_that_adds_nothing_is_left_out():
     search = find_causes(_cases(range(40), held=HELD), [_feature("a", range(40)), _feature("b", range(120))])
     assert len(search.causes[0].features) == 1
 
 
-@pytest.mark.parametrize(("n", "said"), [(LEAST_CALLS, True), (LEAST_CALLS - 1, False)])
-def test_each_side_needs_eight_calls_of_all_days(n: int, said: bool):
+@pytest.mark.parametrize(("n", "expected"), [(MIN_CALLS, True), (MIN_CALLS - 1, False)])
+def test_each_side_needs_eight_calls_of_all_days(n: int, expected: bool):
     held = range(100, N, 2)
     calls = [*range(n - 2), *held[:2]]
-    assert bool(find_causes(_cases(calls, held=held), [_feature("a", calls)]).causes) == said
+    assert bool(find_causes(_cases(calls, held=held), [_feature("a", calls)]).causes) == expected
 
 
-@pytest.mark.parametrize(("questions", "said"), [(5, True), (4, False)])
-def test_each_side_needs_five_questions(questions: int, said: bool):
+@pytest.mark.parametrize(("questions", "expected"), [(5, True), (4, False)])
+def test_each_side_needs_five_questions(questions: int, expected: bool):
     search = find_causes(_cases(range(60), held=HELD, questions=questions), [_feature("a", range(60))])
-    assert bool(search.causes) == said
+    assert bool(search.causes) == expected
 
 
-@pytest.mark.parametrize(("failures", "said"), [(40, True), (39, False)])
-def test_less_than_20_points_are_not_worth_a_line(failures: int, said: bool):
+@pytest.mark.parametrize(("failures", "expected"), [(40, True), (39, False)])
+def test_less_than_20_points_are_not_worth_a_line(failures: int, expected: bool):
     """A side of 100 with 20 failures, and one of 100 with 40: in floating point a little less than 0.2."""
     spread = [*range(100), *range(100, N)]
     bad = [*spread[:failures], *range(100, 120)]
     held = [place for place in range(N) if place % 5 == 0]
-    assert bool(find_causes(_cases(bad, held=held), [_feature("a", range(100))]).causes) == said
+    assert bool(find_causes(_cases(bad, held=held), [_feature("a", range(100))]).causes) == expected
 
 
-def test_a_rule_whose_sign_does_not_hold_on_the_last_days_is_not_said():
+def test_a_rule_that_reverses_on_the_held_out_days_is_no_cause():
     held = [*range(30), *range(100, 130)]
     bad = [*range(30, 80), *range(100, 125)]  # on the last days the others fail
     assert find_causes(_cases(bad, held=held), [_feature("a", range(100))]).causes == ()
 
 
-def test_without_last_days_nothing_is_said():
+def test_without_held_out_days_there_is_no_cause():
     assert find_causes(_cases(range(40)), [_feature("a", range(40))]).causes == ()
 
 
-def test_what_a_category_explains_is_not_said():
+def test_a_difference_that_a_category_explains_is_no_cause():
     """The hard category fails in 80 % of calls and lacks the argument in 80 %; the argument does nothing."""
     rng = Random(4)
     hard = [place % 2 for place in range(N)]
@@ -121,32 +121,32 @@ def test_what_a_category_explains_is_not_said():
     assert find_causes(_cases(bad, held=HELD, strata=hard), [feature]).causes == ()
 
 
-def test_a_cause_that_one_category_alone_has_is_said():
-    """Which of both it is nobody can tell from records; the rule holds of the calls all the same."""
+def test_a_cause_in_a_single_category_is_found():
+    """Records cannot tell the category from the rule as the cause; the rule holds in any case."""
     hard = [int(place < 40) for place in range(N)]
     assert find_causes(_cases(range(40), held=HELD, strata=hard), [_feature("a", range(40))]).causes
 
 
 @pytest.mark.parametrize("bad", [range(N), ()], ids=["only failures", "only successes"])
-def test_calls_that_all_end_alike_have_no_cause(bad: Any):
+def test_calls_with_the_same_outcome_have_no_cause(bad: Any):
     assert find_causes(_cases(bad, held=HELD), [_feature("a", range(80))]).causes == ()
 
 
-def test_the_last_days_add_to_what_the_search_found_but_do_not_choose():
+def test_the_held_out_days_confirm_causes_but_do_not_choose_them():
     held = [place for place in range(N) if place % 5 == 0]
     (cause,) = find_causes(_cases(range(40), held=held), [_feature("a", range(60))]).causes
     assert 0 < cause.combined_p < cause.p_value / 100
     assert cause.p_value == fisher_exact(16, 48, 112, 112)
 
 
-def test_last_days_that_speak_against_a_rule_count_as_nothing_for_it():
+def test_held_out_days_that_contradict_a_rule_count_as_p_one():
     held = [place for place in range(N) if place % 5 == 0]
     bad = [*(place for place in range(40) if place % 5), *range(100, N, 5)]
     search = find_causes(_cases(bad, held=held), [_feature("a", range(60))])
     assert search.p_values == (combined_p(fisher_exact(16, 48, 112, 112), 1.0),)
 
 
-def test_everything_that_was_tested_counts_for_the_correction():
+def test_every_test_counts_for_the_correction():
     rng = Random(1)
     features = [_feature(f"a{n}", [place for place in range(N) if rng.random() < 0.5]) for n in range(30)]
     bad = [place for place in range(N) if rng.random() < 0.3]

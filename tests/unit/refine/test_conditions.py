@@ -1,4 +1,4 @@
-"""What a docstring should say of a tool that fails: the cause, in known words, or nothing."""
+"""Statements about a tool that fails: the cause, in known words, or no statement."""
 
 from collections.abc import Callable
 from random import Random
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.vocabulary import Vocabulary
-from coreloop.refine.conditions import FoundConditions, find_conditions
+from coreloop.refine.conditions import ConditionSearch, find_conditions
 from logs import call, failed
 from samples import asked, sample_of, words
 
@@ -24,14 +24,14 @@ OWN = words(
 Made = Callable[[int, bool], list[Any]]
 
 
-def _found(make: Made, *, count: int = 120, own: Vocabulary = OWN, days: int = 10) -> FoundConditions:
-    """Of requests of which every third is bad."""
+def _search(make: Made, *, count: int = 120, words: Vocabulary = OWN, days: int = 10) -> ConditionSearch:
+    """Conditions of requests every third of which is bad."""
     made = [asked(number, *make(number, number % 3 == 0), days=days) for number in range(count)]
-    return find_conditions(sample_of(made), own)
+    return find_conditions(sample_of(made), words)
 
 
 def _lines(make: Made, **choices: Any) -> list[str]:
-    return [one.line for one in _found(make, **choices).statements]
+    return [statement.line for statement in _search(make, **choices).statements]
 
 
 def _refund(args: dict[str, Any], *, bad: bool, error: str = "PermissionError: no", **more: Any) -> Any:
@@ -39,7 +39,7 @@ def _refund(args: dict[str, Any], *, bad: bool, error: str = "PermissionError: n
 
 
 def _rotating(number: int) -> dict[str, Any]:
-    """Arguments that have nothing to do with it."""
+    """Arguments that are unrelated to the failure."""
     return {"order_id": f"W{number}", "note": "x"} if number % 2 else {"order_id": f"W{number}"}
 
 
@@ -59,7 +59,7 @@ def test_arguments_that_are_missing_together_are_asked_for_in_the_order_of_the_s
     assert _lines(make) == ["- Always pass order_id and amount"]
 
 
-def test_of_two_arguments_of_which_either_helps_it_is_not_said_that_both_must_be_passed():
+def test_if_either_of_two_arguments_helps_both_are_not_required():
     def make(number: int, _: bool) -> list[Any]:
         given = {name: 1 for bit, name in enumerate(("amount", "reason")) if number >> bit & 1}
         return [_refund({**given, "note": 1}, bad=not given)]
@@ -68,7 +68,7 @@ def test_of_two_arguments_of_which_either_helps_it_is_not_said_that_both_must_be
     assert line == "- without amount and without reason fails (auth)"
 
 
-def test_an_amount_over_a_bound_fails_and_what_worked_instead_is_part_of_the_sentence():
+def test_an_amount_over_a_bound_fails_and_the_line_names_the_remedy():
     def make(number: int, bad: bool) -> list[Any]:
         refund = _refund({"amount": 150 + number * 2 + 1 if bad else number % 150 + 1}, bad=bad)
         return [refund, call("escalate", {"team": "billing"})] if bad else [refund, call("finish")]
@@ -91,7 +91,7 @@ def test_an_undeclared_value_is_described():
     assert _lines(make) == ["- topic: one of refund, shipping"]
 
 
-def test_where_no_value_is_declared_nothing_is_said_of_values():
+def test_undeclared_values_are_never_written():
     def make(number: int, bad: bool) -> list[Any]:
         return [_refund({"topic": "secret" if bad else "word"}, bad=bad)]
 
@@ -104,7 +104,7 @@ def test_a_declared_value_that_fails_is_named():
     ]
 
 
-def test_a_call_before_which_it_works_is_said():
+def test_a_call_that_must_come_later_is_named():
     def make(number: int, bad: bool) -> list[Any]:
         changed = call("change_items", {"order_id": f"W{number}"})
         refund = _refund({"order_id": f"W{number}"}, bad=bad)
@@ -114,7 +114,7 @@ def test_a_call_before_which_it_works_is_said():
 
 
 @pytest.mark.parametrize(("n_worked", "refused"), [(8, False), (7, True)])
-def test_to_call_it_before_another_is_no_advice_where_that_was_not_seen_to_work(n_worked: int, refused: bool):
+def test_an_order_of_calls_that_has_not_worked_is_refused(n_worked: int, refused: bool):
     worked = [number for number in range(120) if number % 3][:n_worked]
 
     def make(number: int, bad: bool) -> list[Any]:
@@ -122,12 +122,14 @@ def test_to_call_it_before_another_is_no_advice_where_that_was_not_seen_to_work(
         changed = call("change_items", {"order_id": f"W{number if bad or number in worked else -number}"})
         return [refund, changed] if number in worked else [changed, refund]
 
-    (found,) = _found(make).statements
-    assert found.line == "- Call before change_items (same order_id)"
-    assert found.refused == ("weak: calling it before change_items was not seen to work" if refused else None)
+    (statement,) = _search(make).statements
+    assert statement.line == "- Call before change_items (same order_id)"
+    assert statement.refused == (
+        "weak: calling it before change_items was not seen to work" if refused else None
+    )
 
 
-def test_a_second_call_that_fails_is_not_said_to_come_before_itself():
+def test_a_tool_is_never_advised_before_itself():
     def make(number: int, _: bool) -> list[Any]:
         args = {"order_id": f"W{number}"}
         return [_refund(args, bad=False), _refund(args, bad=True)]
@@ -136,7 +138,7 @@ def test_a_second_call_that_fails_is_not_said_to_come_before_itself():
     assert line == "- after refund (same order_id) fails (auth)"
 
 
-def test_where_a_value_must_come_from_is_said():
+def test_the_required_source_of_a_value_is_named():
     def make(number: int, bad: bool) -> list[Any]:
         places = [] if bad else ["get_user.orders[]"]
         return [call("get_user"), _refund({"order_id": number}, bad=bad, args_from={"order_id": places})]
@@ -148,7 +150,7 @@ def test_where_a_value_must_come_from_is_said():
 @pytest.mark.parametrize(
     "errors", [("ValueError: a",), ("ValueError: a", "KeyError: 'b'", "TimeoutError: c")]
 )
-def test_the_cause_is_found_whatever_the_texts_of_the_errors(errors: tuple[str, ...]):
+def test_the_cause_does_not_depend_on_the_error_texts(errors: tuple[str, ...]):
     def make(number: int, bad: bool) -> list[Any]:
         return [
             _refund(
@@ -161,8 +163,8 @@ def test_the_cause_is_found_whatever_the_texts_of_the_errors(errors: tuple[str, 
     assert _lines(make) == ["- Always pass reason"]
 
 
-def test_what_only_coincides_loses_to_the_better_rule():
-    """With the topic that fails, an argument is never given: its absence is no cause."""
+def test_a_coincidence_loses_to_the_better_rule():
+    """With the topic that fails, an argument is never given: its absence is not the cause."""
 
     def make(number: int, bad: bool) -> list[Any]:
         topic = "billing" if bad else ("refund", "shipping")[number % 2]
@@ -172,7 +174,7 @@ def test_what_only_coincides_loses_to_the_better_rule():
     assert _lines(make) == ['- topic="billing" fails (auth)']
 
 
-def test_the_order_is_that_of_the_failures_it_would_avoid():
+def test_statements_are_ranked_by_avoided_failures():
     def make(number: int, bad: bool) -> list[Any]:
         rare = number % 6 == 0
         return [
@@ -180,27 +182,32 @@ def test_the_order_is_that_of_the_failures_it_would_avoid():
             failed("escalate", {"x": 1}) if rare else call("escalate", {"x": 1, "topic": 1}),
         ]
 
-    found = _found(make)
-    assert [one.tool for one in found.statements] == ["refund", "escalate"]
-    assert found.statements[0].avoided == pytest.approx(1000 / 3)
+    search = _search(make)
+    assert [statement.tool for statement in search.statements] == ["refund", "escalate"]
+    assert search.statements[0].avoided == pytest.approx(1000 / 3)
 
 
 # --- the evidence ----------------------------------------------------------------------------------
 
 
-def test_a_statement_has_both_sides_the_last_days_and_its_places():
-    found = _found(lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)])
-    (one,) = found.statements
-    assert (one.kind, one.tool, one.unit) == ("condition", "refund", "calls")
-    assert (one.sides.n_ok, one.sides.n, one.sides.other_ok, one.sides.other_n) == (80, 80, 0, 40)
-    assert one.held.n + one.held.other_n == 36
-    assert one.q_value <= 0.05
-    assert 0.2 < one.low < one.difference == 1.0 >= one.high
-    assert len(found.places[one.key]) == 40
+def test_a_statement_has_both_sides_the_held_out_days_and_its_places():
+    search = _search(lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)])
+    (statement,) = search.statements
+    assert (statement.kind, statement.tool, statement.unit) == ("condition", "refund", "calls")
+    assert (statement.sides.n_ok, statement.sides.n, statement.sides.other_ok, statement.sides.other_n) == (
+        80,
+        80,
+        0,
+        40,
+    )
+    assert statement.held.n + statement.held.other_n == 36
+    assert statement.q_value <= 0.05
+    assert 0.2 < statement.low < statement.difference == 1.0 >= statement.high
+    assert len(search.places[statement.key]) == 40
 
 
 @pytest.mark.parametrize("days", [1, 10])
-def test_a_log_of_one_day_says_nothing_since_nothing_can_be_held_against_it(days: int):
+def test_a_log_of_a_single_day_gives_no_statement(days: int):
     lines = _lines(
         lambda n, bad: [_refund({"note": 1} if bad else {"note": 1, "reason": 1}, bad=bad)], days=days
     )
@@ -208,11 +215,11 @@ def test_a_log_of_one_day_says_nothing_since_nothing_can_be_held_against_it(days
 
 
 @pytest.mark.parametrize("bad", [True, False])
-def test_calls_that_all_end_alike_say_nothing(bad: bool):
+def test_calls_with_the_same_outcome_give_no_statement(bad: bool):
     assert _lines(lambda n, _: [_refund(_rotating(n), bad=bad)]) == []
 
 
-def test_one_question_that_is_asked_again_and_again_says_nothing():
+def test_a_single_repeated_question_gives_no_statement():
     made = [
         asked(
             n,
@@ -248,17 +255,17 @@ def _is_closed(line: str) -> bool:
 
 @pytest.mark.parametrize("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_come_into_a_line(name: str):
-    found = _lines(lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1}, bad=bad)])
-    assert found == ([] if name != "x" * 64 else [f"- Always pass {name}"])
+    lines = _lines(lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1}, bad=bad)])
+    assert lines == ([] if name != "x" * 64 else [f"- Always pass {name}"])
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=repr)
 def test_a_hostile_argument_name_does_not_hide_a_plain_one(name: str):
-    found = _lines(
+    lines = _lines(
         lambda n, bad: [_refund({"note": n} if bad else {"note": n, name: 1, "reason": 1}, bad=bad)]
     )
-    assert any("reason" in line for line in found)
-    assert all(map(_is_closed, found))
+    assert any("reason" in line for line in lines)
+    assert all(map(_is_closed, lines))
 
 
 @pytest.mark.parametrize("tool", ["a\nb", "<tool>", "x" * 200, "ev il", "-", "a()", 'say "hi"'], ids=repr)
@@ -302,9 +309,9 @@ def test_a_hostile_place_does_not_come_into_a_line(path: str):
     ids=lambda value: str(value)[:12],
 )
 def test_a_strange_value_breaks_nothing_and_is_never_written(value: Any):
-    found = _lines(lambda n, bad: [_refund({"topic": value if bad else "refund", "amount": value}, bad=bad)])
-    assert all(map(_is_closed, found))
-    assert not any("axis" in line for line in found)
+    lines = _lines(lambda n, bad: [_refund({"topic": value if bad else "refund", "amount": value}, bad=bad)])
+    assert all(map(_is_closed, lines))
+    assert not any("axis" in line for line in lines)
 
 
 _argument = st.sampled_from(("order_id", "amount", "<axis>", "a\nb", "", "reason"))
@@ -333,16 +340,16 @@ _place = st.lists(
     ),
     st.integers(0, 1000),
 )
-def test_every_line_is_of_a_known_form_whatever_the_calls(some: list[Any], seed: int):
+def test_every_line_is_of_a_known_form_whatever_the_calls(sources: list[Any], seed: int):
     rng, made = Random(seed), []
-    for number in range(80 if some else 0):
+    for number in range(80 if sources else 0):
         calls = [
             _refund(args, bad=bad, args_from=places)
-            for args, bad, places in rng.sample(some, min(3, len(some)))
+            for args, bad, places in rng.sample(sources, min(3, len(sources)))
         ]
         made.append(asked(number, *calls))
-    found = find_conditions(sample_of(made), OWN)
-    assert all(_is_closed(one.line) for one in found.statements)
+    search = find_conditions(sample_of(made), OWN)
+    assert all(_is_closed(statement.line) for statement in search.statements)
 
 
 def test_ten_thousand_places_in_every_call_are_four():
@@ -353,7 +360,7 @@ def test_ten_thousand_places_in_every_call_are_four():
     assert _lines(make, count=60) == []
 
 
-def test_places_that_are_all_different_take_no_long_time():
+def test_many_different_sources_take_little_time():
     def make(number: int, bad: bool) -> list[Any]:
         places = [f"get_user.f{number}x{place}" for place in range(4)]
         args = {f"a{place}": number for place in range(10)}
@@ -367,7 +374,7 @@ def test_places_that_are_all_different_take_no_long_time():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_noise_is_silent(seed: int):
+def test_noise_gives_no_statement(seed: int):
     rng = Random(seed)
 
     def make(*_: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The two files of a night of refining: ids that stay, everything local left out on demand, no markup."""
+"""The two files of a night of refining: stable ids, redaction on demand, no markup injection."""
 
 import json
 import re
@@ -42,24 +42,24 @@ def _write(
     return write_refined(refined, folder / "out", now=now, sanitized=sanitized)
 
 
-def _fails(*names: str, times: int = 2) -> list[dict[str, Any]]:
+def _failing(*names: str, times: int = 2) -> list[dict[str, Any]]:
     return [record(tool_calls=[*[failed(name)] * times, call("finish")]) for name in names]
 
 
 def _ids(document: CounterexamplesFile) -> dict[str, str]:
-    return {one.tool: one.id for one in document.counterexamples}
+    return {example.tool: example.id for example in document.counterexamples}
 
 
 def test_a_document_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    way = [record(tool_calls=[call("x"), call("y")], error="boom")] * 3
-    document, (path, draft) = _write(_refined(tmp_path, *_fails("a", "b"), *way), tmp_path)
+    sequence = [record(tool_calls=[call("x"), call("y")], error="boom")] * 3
+    document, (path, draft) = _write(_refined(tmp_path, *_failing("a", "b"), *sequence), tmp_path)
     assert (path.name, draft.name) == ("2026-04-25-counterexamples.json", "2026-04-25-draft.md")
     assert msgspec.json.decode(path.read_bytes(), type=CounterexamplesFile) == document
-    assert {one.kind for one in document.counterexamples} == {"call", "sequence"}
+    assert {example.kind for example in document.counterexamples} == {"call", "sequence"}
 
 
-def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
-    _, (path, _) = _write(_refined(tmp_path, *_fails("a")), tmp_path)
+def test_the_file_has_its_documented_keys(tmp_path: Path) -> None:
+    _, (path, _) = _write(_refined(tmp_path, *_failing("a")), tmp_path)
     written = json.loads(path.read_bytes())
     assert written.keys() == {
         "schema_version",
@@ -71,17 +71,17 @@ def test_the_file_has_the_shape_that_others_rely_on(tmp_path: Path) -> None:
         "n_folded",
         "draft_sha256",
     }
-    (one,) = written["counterexamples"]
+    (example,) = written["counterexamples"]
     promised = "id key tool selectors arg_keys kind labels error_class error_template n_failures n_calls "
     promised += "n_without wasted_ms first_seen last_seen examples suggested_append providers"
-    assert one.keys() >= set(promised.split())
-    assert one["id"] == "ce-2026-04-25-001"
-    assert one["suggested_append"] is None
-    assert one["refused"] == "every call failed: mend the tool, or take it away"
+    assert example.keys() >= set(promised.split())
+    assert example["id"] == "ce-2026-04-25-001"
+    assert example["suggested_append"] is None
+    assert example["refused"] == "every call failed: fix the tool or remove it"
 
 
-def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path) -> None:
-    _write(_refined(tmp_path, *_fails("a")), tmp_path)
+def test_files_are_private_and_no_other_files_are_left(tmp_path: Path) -> None:
+    _write(_refined(tmp_path, *_failing("a")), tmp_path)
     out = tmp_path / "out"
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()}
@@ -90,18 +90,18 @@ def test_files_are_private_and_leave_nothing_beside_them(tmp_path: Path) -> None
 
 
 def test_a_key_that_vanishes_and_returns_has_its_id_again(tmp_path: Path) -> None:
-    first = _ids(_write(_refined(tmp_path, *_fails("a", "b")), tmp_path)[0])
-    without = _ids(_write(_refined(tmp_path, *_fails("b", "c")), tmp_path)[0])
+    first = _ids(_write(_refined(tmp_path, *_failing("a", "b")), tmp_path)[0])
+    without = _ids(_write(_refined(tmp_path, *_failing("b", "c")), tmp_path)[0])
     _write(_refined(tmp_path), tmp_path)
-    back = _ids(_write(_refined(tmp_path, *_fails("a", "b", "c", "d")), tmp_path)[0])
+    back = _ids(_write(_refined(tmp_path, *_failing("a", "b", "c", "d")), tmp_path)[0])
     assert sorted(first.values()) == ["ce-2026-04-25-001", "ce-2026-04-25-002"]
     assert back == {**first, **without, "d": "ce-2026-04-25-004"}
 
 
-def test_another_day_counts_anew_and_leaves_the_first_days_file(tmp_path: Path) -> None:
-    _, (first, _) = _write(_refined(tmp_path, *_fails("a", "b")), tmp_path)
+def test_another_day_starts_new_ids_and_keeps_the_first_days_file(tmp_path: Path) -> None:
+    _, (first, _) = _write(_refined(tmp_path, *_failing("a", "b")), tmp_path)
     before = first.read_bytes()
-    document, _ = _write(_refined(tmp_path, *_fails("b")), tmp_path, now=NOW.replace(day=26))
+    document, _ = _write(_refined(tmp_path, *_failing("b")), tmp_path, now=NOW.replace(day=26))
     assert _ids(document) == {"b": "ce-2026-04-26-001"}
     assert first.read_bytes() == before
 
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b'{"schema_version": 1, "gen')
     with pytest.raises(WorkspaceError, match=r"2026-04-25-counterexamples\.json: is damaged"):
-        _write(_refined(tmp_path, *_fails("a")), tmp_path)
+        _write(_refined(tmp_path, *_failing("a")), tmp_path)
     assert path.read_bytes() == b'{"schema_version": 1, "gen'
 
 
@@ -148,7 +148,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def test_the_hostile_log_is_loud_when_not_sanitized(tmp_path: Path) -> None:
+def test_the_hostile_log_is_visible_if_not_sanitized(tmp_path: Path) -> None:
     _, (path, draft) = _write(_hostile(tmp_path), tmp_path)
     loud = {key for key, value in _leaves(json.loads(path.read_bytes())) if LOUD.search(f"{key}{value}")}
     names = {key.rpartition(".")[2] for key in loud}
@@ -167,37 +167,44 @@ def test_sanitize_redacts_every_field(tmp_path: Path) -> None:
         if key != ".counterexamples.cat_hash" and LOUD.search(f"{key}{value}")
     ]
     assert loud == []
-    assert not any(one.key in written for one in refined.found.counterexamples)
-    assert {one.kind for one in document.counterexamples} == {"call", "sequence"}
-    for one in document.counterexamples:
-        assert (one.key, one.suggested_append, one.error_template, one.examples) == ("", None, None, ())
-        assert one.tool == "[REDACTED 11]"
-        assert one.selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
-        assert one.providers == {"[REDACTED]": 5}
-        assert one.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
-    ids = [one.id for one in document.counterexamples]
+    assert not any(example.key in written for example in refined.counterexample_search.counterexamples)
+    assert {example.kind for example in document.counterexamples} == {"call", "sequence"}
+    for example in document.counterexamples:
+        assert (example.key, example.suggested_append, example.error_template, example.examples) == (
+            "",
+            None,
+            None,
+            (),
+        )
+        assert example.tool == "[REDACTED 11]"
+        assert example.selectors == {"axis": "[REDACTED 11]", "sub": "[REDACTED 10]"}
+        assert example.providers == {"[REDACTED]": 5}
+        assert (
+            example.refused == "withheld: contains a name that neither coreloop.yaml nor the source declares"
+        )
+    ids = [example.id for example in document.counterexamples]
     assert document.ids == {f"withheld-{id}": id for id in ids}
 
 
 def test_ids_survive_a_sanitized_run(tmp_path: Path) -> None:
-    refined = _refined(tmp_path, *_fails("a", "b", times=5))
-    plain = [one.id for one in _write(refined, tmp_path)[0].counterexamples]
+    refined = _refined(tmp_path, *_failing("a", "b", times=5))
+    plain = [example.id for example in _write(refined, tmp_path)[0].counterexamples]
     sanitized, _ = _write(refined, tmp_path, sanitized=True)
-    assert [one.id for one in sanitized.counterexamples] == plain
+    assert [example.id for example in sanitized.counterexamples] == plain
     assert len(set(plain)) == 2
 
 
-def test_fewer_than_five_failures_are_counted_for_others_and_listed_for_us(tmp_path: Path) -> None:
-    refined = _refined(tmp_path, *_fails("often", times=5), *_fails("seldom", times=4))
+def test_groups_of_fewer_than_five_failures_are_listed_only_locally(tmp_path: Path) -> None:
+    refined = _refined(tmp_path, *_failing("often", times=5), *_failing("seldom", times=4))
     local, _ = _write(refined, tmp_path)
-    assert {one.tool for one in local.counterexamples} == {"often", "seldom"}
+    assert {example.tool for example in local.counterexamples} == {"often", "seldom"}
     published, paths = _write(refined, tmp_path, sanitized=True)
-    assert [one.n_failures for one in published.counterexamples] == [5]
+    assert [example.n_failures for example in published.counterexamples] == [5]
     assert published.n_folded == 1
     assert "Not listed: 1 of fewer than 5 failures." in paths[1].read_text(encoding="utf-8")
 
 
-def test_a_sanitized_file_says_nothing_of_error_or_question_though_every_name_is_known(
+def test_a_sanitized_file_has_no_error_or_question_even_if_every_name_is_known(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a.py").write_text(
@@ -208,14 +215,14 @@ def test_a_sanitized_file_says_nothing_of_error_or_question_though_every_name_is
         record(tool_calls=[bad, call("analysis", {"axis": "수익성", "company": "x"})], question="CANARY")
     ] * 5
     document, paths = _write(_refined(tmp_path, *rows), tmp_path, sanitized=True)
-    (one,) = document.counterexamples
+    (example,) = document.counterexamples
     assert LOUD.search("".join(path.read_text(encoding="utf-8") for path in paths)) is None
-    assert (one.error_class, one.error_template, one.examples) == ("invalid_argument", None, ())
-    assert one.refused == "nothing sets its failed calls apart from the others yet"
-    assert (one.suggested_append, one.key) == (None, "")
+    assert (example.error_class, example.error_template, example.examples) == ("invalid_argument", None, ())
+    assert example.refused == "nothing sets its failed calls apart from the others yet"
+    assert (example.suggested_append, example.key) == (None, "")
 
 
-def _one(**changes: Any) -> Counterexample:
+def _counterexample(**changes: Any) -> Counterexample:
     facts: dict[str, Any] = {
         "id": "ce-2026-04-25-001",
         "key": "k",
@@ -241,21 +248,27 @@ def _one(**changes: Any) -> Counterexample:
 def test_sanitize_keeps_what_source_and_settings_declare() -> None:
     tool = Tool("analysis", "a.py", "analysis", ("axis", "years"), frozenset({"수익성"}))
     words = Vocabulary({"analysis": tool}, Settings(reach=ReachSettings(caps={"openai": 1024})))
-    kept = redact_counterexample(_one(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)), words)
-    assert (kept.key, kept.tool, kept.selectors) == ("", "analysis", {"axis": "수익성"})
-    assert kept.arg_keys == ("axis", "[REDACTED 6]", "years")
+    redacted_example = redact_counterexample(
+        _counterexample(steps=(Step("analysis", {"axis": "CANARY"}, ("axis", "x")),)), words
+    )
+    assert (redacted_example.key, redacted_example.tool, redacted_example.selectors) == (
+        "",
+        "analysis",
+        {"axis": "수익성"},
+    )
+    assert redacted_example.arg_keys == ("axis", "[REDACTED 6]", "years")
     redacted = ("[REDACTED 6]", "years")
-    assert kept.n_without == Without(1, 9, redacted, redacted)
-    assert kept.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
-    assert kept.providers == {"openai": 2, "[REDACTED]": 1}
+    assert redacted_example.n_without == Without(1, 9, redacted, redacted)
+    assert redacted_example.steps == (Step("analysis", {"axis": "[REDACTED 6]"}, ("axis", "[REDACTED 1]")),)
+    assert redacted_example.providers == {"openai": 2, "[REDACTED]": 1}
 
 
 # --- the draft -------------------------------------------------------------------------------------
 
 
-def _markdown(*ones: Counterexample) -> str:
+def _markdown(*examples: Counterexample) -> str:
     return counterexamples_markdown(
-        CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=ones)
+        CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=examples)
     )
 
 
@@ -264,7 +277,7 @@ def test_the_draft_of_nothing_says_so() -> None:
 
 
 def test_the_draft_gives_the_figures_or_the_reason_for_no_text() -> None:
-    text = _markdown(_one(refused="a reason"))
+    text = _markdown(_counterexample(refused="a reason"))
     for figure in (
         "3 of 4 failed, 2026-04-25 to 2026-04-25",
         "called otherwise: 1 of 9 failed",
@@ -298,8 +311,8 @@ def test_a_hostile_text_is_no_markup_and_no_line_of_its_own(field: str, text: st
     )
     kind = "sequence" if field == "steps" else "call"
     steps = (Step("a", {}, ()),)
-    plain = _markdown(_one(kind=kind, steps=steps))
-    hostile = _markdown(_one(**{"kind": kind, "steps": steps, field: value}))
+    plain = _markdown(_counterexample(kind=kind, steps=steps))
+    hostile = _markdown(_counterexample(**{"kind": kind, "steps": steps, field: value}))
     assert len(hostile.splitlines()) == len(plain.splitlines())
     assert all(line.isprintable() for line in hostile.splitlines())
     for line in hostile.splitlines():

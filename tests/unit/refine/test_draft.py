@@ -82,20 +82,20 @@ def _sequence(*steps: Step, **changes: Any) -> Counterexample:
 
 # --- counterexamples -------------------------------------------------------------------------------
 
-SEQUENCE = "the calls of a sequence were ok: which of them to blame, records do not tell"
+SEQUENCE = "all calls of the sequence succeeded; records do not show which of them to blame"
 EXPLAINED = "a statement says when this tool fails"
-ALWAYS_FAILS = "every call failed: mend the tool, or take it away"
+ALWAYS_FAILS = "every call failed: fix the tool or remove it"
 UNKNOWN = "nothing sets its failed calls apart from the others yet"
 BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
 
 
 @pytest.mark.parametrize(
-    ("one", "explained", "reason"),
+    ("example", "explained", "reason"),
     [
         pytest.param(_sequence(*BOTH), (), SEQUENCE, id="a sequence"),
         pytest.param(_sequence(*BOTH), ("analysis", "show"), SEQUENCE, id="a sequence, its tools explained"),
         pytest.param(_call("company"), ("analysis",), EXPLAINED, id="a tool that a statement is about"),
-        pytest.param(_call("company"), ("show",), UNKNOWN, id="a tool that none is about"),
+        pytest.param(_call("company"), ("show",), UNKNOWN, id="a tool without a statement"),
         pytest.param(
             _call(n_without=Without(0, 0, ())), (), ALWAYS_FAILS, id="every call of the tool failed"
         ),
@@ -103,34 +103,34 @@ BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", 
             _call(n_failures=4, n_without=Without(0, 0, ())),
             (),
             UNKNOWN,
-            id="one way of calling, one call was ok",
+            id="a single shape of call, a call succeeded",
         ),
         pytest.param(
             _call(n_without=Without(7, 7, ("axis",), ("axis",))),
             (),
             UNKNOWN,
-            id="called in two ways, all failed",
+            id="two shapes of call, all failed",
         ),
         pytest.param(_call("CANARY", tool="CANARY"), (), UNKNOWN, id="a tool that nobody defines"),
         pytest.param(_call(tool='a"b\nc'), (), UNKNOWN, id="a tool whose name is no name"),
     ],
 )
 def test_a_counterexample_has_no_text_and_says_why(
-    one: Counterexample, explained: tuple[str, ...], reason: str
+    example: Counterexample, explained: tuple[str, ...], reason: str
 ) -> None:
-    drafted = draft_counterexample(one, WORDS, explained=explained)
+    drafted = draft_counterexample(example, WORDS, explained=explained)
     assert (drafted.suggested_append, drafted.refused) == (None, reason)
-    assert replace(drafted, refused=None) == one
+    assert replace(drafted, refused=None) == example
 
 
 @pytest.mark.parametrize("kind", ["call", "sequence"])
-def test_values_that_nobody_declared_are_in_no_key_that_is_published(kind: str) -> None:
-    """Who guesses a name could otherwise try it against the key in a pull request."""
+def test_published_keys_do_not_cover_undeclared_values(kind: str) -> None:
+    """An attacker could otherwise check guessed names against the key in a pull request."""
 
     def key(axis: str) -> str:
         step = Step("analysis", {"axis": axis}, ("axis",))
-        one = _sequence(step) if kind == "sequence" else _call("axis", selectors={"axis": axis})
-        return draft_counterexample(replace(one, key=counterexample_key(axis)), WORDS).key
+        example = _sequence(step) if kind == "sequence" else _call("axis", selectors={"axis": axis})
+        return draft_counterexample(replace(example, key=counterexample_key(axis)), WORDS).key
 
     assert key("배당") == counterexample_key("배당")
     assert key("정하린") == key("김서연") != counterexample_key("정하린")
@@ -164,8 +164,8 @@ SEQUENCE_ONES = st.builds(
 
 
 @given(st.one_of(CALL_ONES, SEQUENCE_ONES), st.lists(TOOL_NAMES, max_size=3))
-def test_no_word_of_a_counterexample_is_in_its_reason(one: Counterexample, explained: list[str]) -> None:
-    drafted = draft_counterexample(one, WORDS, explained=explained)
+def test_no_word_of_a_counterexample_is_in_its_reason(example: Counterexample, explained: list[str]) -> None:
+    drafted = draft_counterexample(example, WORDS, explained=explained)
     assert drafted.suggested_append is None
     assert drafted.refused in {SEQUENCE, EXPLAINED, ALWAYS_FAILS, UNKNOWN}
     assert re.fullmatch("[0-9a-f]{16}", drafted.key)
@@ -173,14 +173,14 @@ def test_no_word_of_a_counterexample_is_in_its_reason(one: Counterexample, expla
 
 @settings(max_examples=40)
 @given(st.one_of(CALL_ONES, SEQUENCE_ONES))
-def test_promote_takes_no_counterexample(one: Counterexample) -> None:
-    drafted = draft_counterexample(replace(one, tool="analysis"), WORDS)
+def test_promote_refuses_counterexamples(example: Counterexample) -> None:
+    drafted = draft_counterexample(replace(example, tool="analysis"), WORDS)
     document = CounterexamplesFile(generated_at=NOW, window=ALWAYS, counterexamples=(drafted,))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.json"
         path.write_bytes(to_json(document))
-        with pytest.raises(RefusedError, match=f"^{one.id} has no text: "):
-            read_proposal(path, one.id, SETTINGS)
+        with pytest.raises(RefusedError, match=f"^{example.id} has no text: "):
+            read_proposal(path, example.id, SETTINGS)
 
 
 # --- texts of older versions -----------------------------------------------------------------------
@@ -276,7 +276,7 @@ def edit(order_id):
 def lookup(person):
     """Tells where somebody lives."""
 '''
-SAID = {
+LINES = {
     "analysis": "- Always pass company",
     "pay": '- amount over 150 fails (auth): escalate(team="billing")',
     "page": "- topic: one of refund, shipping",
@@ -306,14 +306,14 @@ PLACES += ["category", "provider", "model", "session"]
 
 
 def _log() -> Iterator[dict[str, Any]]:
-    """40 requests of each of many ways, in which calls of seven tools fail for seven reasons."""
+    """40 requests of each scenario, in which calls of seven tools fail for seven reasons."""
     for number in range(40):
         name = word(number)
         company, order = {"company": f"회사{name}", "axis": "수익성"}, {"order_id": f"주문{name}"}
         address, done = {"address": f"주소{name}"}, call("done")
         sent = call("ship", address, args_from={"address": ["lookup.address"]})
         elsewhere = {"args_from": {"address": ["analysis.address"]}}
-        ways = [
+        scenarios = [
             [failed("analysis", {"axis": "수익성"}), done],
             [call("analysis", company)],
             [
@@ -331,8 +331,8 @@ def _log() -> Iterator[dict[str, Any]]:
             [call("lookup", {"person": name}), {**failed("ship", address), **elsewhere}, done],
             [call("lookup", {"person": name}), sent],
         ]
-        for way, calls in enumerate(ways):
-            yield record(question=f"질문 {name} {word(1000 + way)}", tool_calls=calls)
+        for index, calls in enumerate(scenarios):
+            yield record(question=f"질문 {name} {word(1000 + index)}", tool_calls=calls)
         yield record(
             question=f"질문 {name} {word(2000)}", tool_calls=[call("tell"), done], error="ValueError: no"
         )
@@ -353,56 +353,62 @@ def _written(refined: Refined, folder: Path, *, sanitized: bool) -> tuple[Path, 
 
 def test_what_sets_failed_calls_apart_goes_into_the_definition_of_the_tool(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
-    assert {one.tool: one.line for one in refined.said.statements} == SAID
-    for one in refined.said.statements:
-        assert one.suggested_append == SuggestedAppend("lab/axes.py", one.tool, "Caveats", one.line)
-        assert refuse_line(one.line) is None
-    reasons = {one.tool: one.refused for one in refined.found.counterexamples}
-    assert reasons == {**dict.fromkeys(SAID, EXPLAINED), "done": SEQUENCE}
+    assert {statement.tool: statement.line for statement in refined.condition_search.statements} == LINES
+    for statement in refined.condition_search.statements:
+        tool, line = statement.tool, statement.line
+        assert statement.suggested_append == SuggestedAppend("lab/axes.py", tool, "Caveats", line)
+        assert refuse_line(line) is None
+    reasons = {example.tool: example.refused for example in refined.counterexample_search.counterexamples}
+    assert reasons == {**dict.fromkeys(LINES, EXPLAINED), "done": SEQUENCE}
 
 
 def test_every_statement_is_one_that_promote_accepts_word_for_word(tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_log()))
     document, (path, _) = write_refined(refined, tmp_path / "out", now=NOW, sanitized=False)
-    assert len(document.statements) == len(SAID)
-    for one in document.statements:
-        proposal = read_proposal(path, one.id, SETTINGS)
-        assert proposal.lines == (SAID[one.tool],)
-        assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", one.tool)
+    assert len(document.statements) == len(LINES)
+    for statement in document.statements:
+        proposal = read_proposal(path, statement.id, SETTINGS)
+        assert proposal.lines == (LINES[statement.tool],)
+        assert (proposal.phase, proposal.section, proposal.engine) == ("F", "Caveats", statement.tool)
 
 
 @pytest.mark.parametrize("source", ["", f"{SOURCE}\n\n{SOURCE}"], ids=["none", "two"])
 def test_without_a_definition_there_is_a_text_and_no_target(source: str, tmp_path: Path) -> None:
-    statements = _refine(tmp_path, on_days(_log()), source).said.statements
+    statements = _refine(tmp_path, on_days(_log()), source).condition_search.statements
     assert statements
-    for one in statements:
-        assert one.suggested_append is not None, one.refused
-        assert one.suggested_append.target_file is one.suggested_append.target_symbol is None
+    for statement in statements:
+        assert statement.suggested_append is not None, statement.refused
+        assert statement.suggested_append.target_file is statement.suggested_append.target_symbol is None
 
 
 def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[str, Any]:
-    """A record of the log with the text in a place, as an attacker could have it recorded."""
-    calls = [{**one, "args": dict(one["args"])} for one in row["tool_calls"]]
-    for one in calls:
-        args = one["args"]
+    """A record of the log with a hostile text in some place."""
+    calls = [{**made_call, "args": dict(made_call["args"])} for made_call in row["tool_calls"]]
+    for made_call in calls:
+        args = made_call["args"]
         if place == "value":
-            one["args"] = {
+            made_call["args"] = {
                 name: value
-                if name in {"amount", "axis"} or (name == "topic" and one["ok"])
+                if name in {"amount", "axis"} or (name == "topic" and made_call["ok"])
                 else f"{text}{value}"
                 for name, value in args.items()
             }
         elif place == "selector":
             args |= {"axis": text, "sub": text}
-        elif place == "argument" and one["name"] in {"mail", "analysis"}:
+        elif place == "argument" and made_call["name"] in {"mail", "analysis"}:
             renamed = {"cc": text, "company": text}
-            one["args"] = {renamed.get(name, name): value for name, value in args.items()}
-        elif place == "field" and one["ok"] and one["name"] == "ship":
-            one["args_from"] = {"address": [f"lookup.{text}!", f"lookup. {text}[]", f"{text}.address"]}
-        elif place in {"tool", "tool-phrase"} and one["name"] in {"edit", "escalate", "cancel", "lookup"}:
-            one["name"] = text if place == "tool" else f"{text} tool"
-        elif place == "error" and not one["ok"]:
-            one["error"] = f"{text} {number}"
+            made_call["args"] = {renamed.get(name, name): value for name, value in args.items()}
+        elif place == "field" and made_call["ok"] and made_call["name"] == "ship":
+            made_call["args_from"] = {"address": [f"lookup.{text}!", f"lookup. {text}[]", f"{text}.address"]}
+        elif place in {"tool", "tool-phrase"} and made_call["name"] in {
+            "edit",
+            "escalate",
+            "cancel",
+            "lookup",
+        }:
+            made_call["name"] = text if place == "tool" else f"{text} tool"
+        elif place == "error" and not made_call["ok"]:
+            made_call["error"] = f"{text} {number}"
     field = {"category": "category_hash", "session": "session_hash"}.get(place, place)
     changed = {field: text} if place in {"violation", "category", "provider", "model", "session"} else {}
     if place == "question":
@@ -416,13 +422,16 @@ def _hostile(row: dict[str, Any], place: str, text: str, number: int) -> dict[st
 @pytest.mark.parametrize("place", PLACES)
 def test_no_recorded_text_reaches_the_proposed_lines(place: str, text: str, tmp_path: Path) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, text, n) for n, row in enumerate(_log())))
-    assert len(refined.said.statements) >= 4
-    for one in refined.said.statements:
-        if not _is_silent(one.line):
+    assert len(refined.condition_search.statements) >= 4
+    for statement in refined.condition_search.statements:
+        if not _is_silent(statement.line):
             assert place in {"argument", "tool"}
-            _is_a_plain_name_that_goes_nowhere(one)
-    assert {one.kind for one in refined.found.counterexamples} == {"call", "sequence"}
-    for counterexample in refined.found.counterexamples:
+            _assert_a_plain_name_is_not_published(statement)
+    assert {statement.kind for statement in refined.counterexample_search.counterexamples} == {
+        "call",
+        "sequence",
+    }
+    for counterexample in refined.counterexample_search.counterexamples:
         assert counterexample.suggested_append is None
         assert counterexample.refused in {SEQUENCE, EXPLAINED, ALWAYS_FAILS, UNKNOWN}
     published = _written(refined, tmp_path, sanitized=True)[1]
@@ -433,16 +442,16 @@ def _is_silent(written: str) -> bool:
     return CANARY not in written and "010-1234" not in written
 
 
-def _is_a_plain_name_that_goes_nowhere(one: Statement) -> None:
-    """Who reads the draft on this machine may see a recorded name; no docstring and nobody else does."""
-    said = parse_advice(one.line)
-    assert said is not None
-    named = said.named()
+def _assert_a_plain_name_is_not_published(statement: Statement) -> None:
+    """The local draft may show a recorded name, but it is never published or written to a docstring."""
+    parsed = parse_advice(statement.line)
+    assert parsed is not None
+    named = parsed.named()
     assert any(CANARY in name for name in (*named.tools, *named.arguments))
-    if one.tool in SAID:
-        assert (one.suggested_append, bool(one.refused)) == (None, True)
+    if statement.tool in LINES:
+        assert (statement.suggested_append, bool(statement.refused)) == (None, True)
     else:
-        assert one.suggested_append is None or one.suggested_append.target_file is None
+        assert statement.suggested_append is None or statement.suggested_append.target_file is None
 
 
 @pytest.mark.parametrize(
@@ -464,17 +473,19 @@ def test_a_plainly_named_unknown_word_never_reaches_a_known_docstring(
     place: str, tool: str, line: str, reason: str, tmp_path: Path
 ) -> None:
     refined = _refine(tmp_path, on_days(_hostile(row, place, "CANARY", n) for n, row in enumerate(_log())))
-    (one,) = (one for one in refined.said.statements if one.tool == tool)
-    assert (one.line, one.suggested_append, one.refused) == (line, None, reason)
+    (statement,) = (statement for statement in refined.condition_search.statements if statement.tool == tool)
+    assert (statement.line, statement.suggested_append, statement.refused) == (line, None, reason)
     assert CANARY in _written(refined, tmp_path, sanitized=False)[1]
 
 
 def test_an_argument_s_name_cannot_be_read_as_two_others(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "argument", "to and cc", n) for n, row in enumerate(_log()))
-    assert "mail" not in {one.tool for one in _refine(tmp_path, rows).said.statements}
+    assert "mail" not in {statement.tool for statement in _refine(tmp_path, rows).condition_search.statements}
 
 
 def test_a_remedy_whose_name_is_no_name_is_left_out(tmp_path: Path) -> None:
     rows = on_days(_hostile(row, "tool-phrase", "CANARY", n) for n, row in enumerate(_log()))
-    lines = {one.tool: one.line for one in _refine(tmp_path, rows).said.statements}
+    lines = {
+        statement.tool: statement.line for statement in _refine(tmp_path, rows).condition_search.statements
+    }
     assert lines["pay"] == "- amount over 150 fails (auth)"

@@ -1,4 +1,4 @@
-"""What can be told of a tool's calls, and which calls it holds of."""
+"""Features of a tool's calls, and the calls that have them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,32 +20,34 @@ Requests = Iterable[dict[str, Any]]
 def _features(
     records: Requests, tool: str = "t", declared: Mapping[int, str] = DECLARED
 ) -> tuple[dict[str, Feature], Cases]:
-    """Features of a tool's calls by how they are said."""
+    """Features of a tool's calls by their wording."""
     sample = sample_of(records)
-    (found,) = [one for one in gather(sample, least_failures=0) if one.tool == tool]
-    cases = found.cases(sample)
-    return {str(one.condition): one for one in found.features(cases, declared, sample.tools)}, cases
+    (tool_calls,) = [tool_calls for tool_calls in gather(sample, min_failures=0) if tool_calls.tool == tool]
+    cases = tool_calls.cases(sample)
+    return {
+        str(feature.condition): feature for feature in tool_calls.features(cases, declared, sample.tools)
+    }, cases
 
 
-def _holds(records: Requests, said: str, **choices: Any) -> list[int]:
-    """Places of the calls that a feature holds of; calls are made in the order of time."""
-    return places_of(_features(records, **choices)[0][said].calls)
+def _calls_with(records: Requests, condition: str, **choices: Any) -> list[int]:
+    """Places of the calls that have a feature, in the order of time."""
+    return places_of(_features(records, **choices)[0][condition].calls)
 
 
 def _each(*made: dict[str, Any]) -> list[dict[str, Any]]:
-    return [asked(number, one, days=1) for number, one in enumerate(made)]
+    return [asked(number, made_call, days=1) for number, made_call in enumerate(made)]
 
 
 def test_an_argument_is_given_or_missing():
     made = _each(call("t", {"a": 1}), call("t", {"a": 1, "b": 2}), call("t"), call("t", {"a": None}))
-    assert _holds(made, "with a") == [0, 1]
-    assert _holds(made, "without a") == [2, 3]
+    assert _calls_with(made, "with a") == [0, 1]
+    assert _calls_with(made, "without a") == [2, 3]
 
 
-def test_only_a_declared_value_is_named():
-    found, _ = _features(_each(call("t", {"topic": "refund"}), call("t", {"topic": "Kim's own words"})))
-    assert 'topic="refund"' in found
-    assert not any("Kim" in said for said in found)
+def test_only_declared_values_are_named():
+    features, _ = _features(_each(call("t", {"topic": "refund"}), call("t", {"topic": "Kim's own words"})))
+    assert 'topic="refund"' in features
+    assert not any("Kim" in line for line in features)
 
 
 def test_an_undeclared_value_is_described_by_those_that_work():
@@ -54,10 +56,10 @@ def test_an_undeclared_value_is_described_by_those_that_work():
         *(call("t", {"topic": "shipping"}) for _ in range(6)),
         *(failed("t", {"topic": word}) for word in ("faq", "legal")),
     )
-    found, _ = _features(made)
-    one = found['topic="…"']
-    assert one.names == ("refund", "shipping")
-    assert places_of(one.calls) == [12, 13]
+    features, _ = _features(made)
+    feature = features['topic="…"']
+    assert feature.names == ("refund", "shipping")
+    assert places_of(feature.calls) == [12, 13]
 
 
 def test_undeclared_values_that_work_as_well_are_not_described():
@@ -67,34 +69,34 @@ def test_undeclared_values_that_work_as_well_are_not_described():
 
 def test_a_number_is_over_a_bound_or_under_it():
     made = _each(*(call("t", {"amount": amount}) for amount in (10, 100, 150, 151, 900)), call("t"))
-    found, _ = _features(made)
-    assert places_of(found["amount over 150"].calls) == [3, 4]
-    assert places_of(found["amount under 150"].calls) == [0, 1, 2]
-    assert places_of(found["amount over 150"].within) == [0, 1, 2, 3, 4]
+    features, _ = _features(made)
+    assert places_of(features["amount over 150"].calls) == [3, 4]
+    assert places_of(features["amount under 150"].calls) == [0, 1, 2]
+    assert places_of(features["amount over 150"].within) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("amount", [2_000_000, 50_000_000, 0.002])
 def test_bounds_of_great_and_small_numbers_are_written_out(amount: float):
-    found, _ = _features(_each(call("t", {"amount": amount}), call("t", {"amount": amount * 5})))
-    (said,) = [said for said in found if said.startswith("amount over")]
-    assert "e" not in said.removeprefix("amount over")
-    assert float(said.removeprefix("amount over ")) == pytest.approx(amount)
+    features, _ = _features(_each(call("t", {"amount": amount}), call("t", {"amount": amount * 5})))
+    (line,) = [line for line in features if line.startswith("amount over")]
+    assert "e" not in line.removeprefix("amount over")
+    assert float(line.removeprefix("amount over ")) == pytest.approx(amount)
 
 
 @given(st.lists(st.one_of(st.integers(-(10**14), 10**14), st.floats(-1e6, 1e6)), min_size=1, max_size=60))
 def test_few_bounds_are_tested_and_each_divides_the_calls(numbers: list[float]):
-    found, cases = _features(_each(*(call("t", {"amount": number}) for number in numbers)))
-    over = [one for said, one in found.items() if " over " in said]
+    features, cases = _features(_each(*(call("t", {"amount": number}) for number in numbers)))
+    over = [feature for line, feature in features.items() if " over " in line]
     assert len(over) <= 11
-    for one in over:
-        bound = dict(one.condition.slots)["number"][0]
+    for feature in over:
+        bound = dict(feature.condition.slots)["number"][0]
         assert any(f"{edge:.4f}".rstrip("0").rstrip(".") == bound for edge in EDGES)
-        assert one.calls
-        assert one.within & ~one.calls
-        assert one.within == cases.all
+        assert feature.calls
+        assert feature.within & ~feature.calls
+        assert feature.within == cases.all
 
 
-def test_a_value_from_no_result_is_told_from_one_that_was_not_looked_for():
+def test_a_value_without_a_source_differs_from_an_unrecorded_source():
     made = _each(
         call("t", {"id": 1}, args_from={"id": ["u.x"]}),
         call("t", {"id": 2}, args_from={"id": []}),
@@ -102,30 +104,30 @@ def test_a_value_from_no_result_is_told_from_one_that_was_not_looked_for():
         call("t", {"id": 4}),
         call("u"),
     )
-    found, _ = _features(made)
-    assert places_of(found["id from no earlier result"].calls) == [1]
-    assert places_of(found["id from no earlier result"].within) == [0, 1]
+    features, _ = _features(made)
+    assert places_of(features["id from no earlier result"].calls) == [1]
+    assert places_of(features["id from no earlier result"].within) == [0, 1]
 
 
-def test_question_is_never_half_of_a_condition():
+def test_the_question_is_never_a_side_of_a_condition():
     made = _each(
         *(call("t", {"id": n}, args_from={"id": ["u.x"]}) for n in range(6)),
         *(failed("t", {"id": n}) | {"args_from": {"id": ["question"]}} for n in range(6)),
         call("u"),
     )
-    found, _ = _features([*made])
-    assert not any("question" in said for said in found)
-    assert "id not from u().x" not in found
+    features, _ = _features([*made])
+    assert not any("question" in line for line in features)
+    assert "id not from u().x" not in features
 
 
-def test_a_source_is_where_most_values_of_good_calls_stood():
+def test_the_main_source_holds_most_values_of_successful_calls():
     made = _each(
         *(call("t", {"id": n}, args_from={"id": ["u.x"]}) for n in range(6)),
         *(failed("t", {"id": n}) | {"args_from": {"id": ["v.y"]}} for n in range(4)),
         call("u"),
         call("v"),
     )
-    assert _holds(made, "id not from u().x") == [6, 7, 8, 9]
+    assert _calls_with(made, "id not from u().x") == [6, 7, 8, 9]
     assert "id not from v().y" not in _features(made)[0]
 
 
@@ -137,37 +139,37 @@ def test_after_a_call_with_the_same_value_and_before_one():
         asked(3, call("t", {"id": 1}), call("u", {"id": 1}), days=1),
         asked(4, call("u", {"key": 1}), call("t", {"id": 1}), days=1),
     ]
-    assert _holds(made, "after u (same id)") == [0]
-    assert _holds(made, "before u (same id)") == [1, 2, 3, 4]
+    assert _calls_with(made, "after u (same id)") == [0]
+    assert _calls_with(made, "before u (same id)") == [1, 2, 3, 4]
 
 
-def test_what_follows_a_failure_of_its_own_tool_is_no_feature():
+def test_following_a_failure_of_the_same_tool_is_no_feature():
     made = [asked(n, failed("t"), failed("t"), call("u"), call("t"), days=1) for n in range(3)]
-    found, _ = _features(made)
-    assert "right after t" not in found
-    assert places_of(found["right after u"].calls) == [2, 5, 8]
+    features, _ = _features(made)
+    assert "right after t" not in features
+    assert places_of(features["right after u"].calls) == [2, 5, 8]
 
 
-def test_what_follows_right_after_on_the_same_value_is_told_by_the_value():
+def test_calls_that_share_a_value_are_no_case_of_right_after():
     made = [
         asked(0, call("u", {"id": 1}), call("t", {"id": 1}), days=1),
         asked(1, call("u", {"id": 2}), call("t", {"id": 1}), days=1),
         asked(2, call("t", {"id": 1}), days=1),
     ]
-    found, _ = _features(made)
-    assert places_of(found["right after u"].calls) == [1]
-    assert places_of(found["right after u"].within) == [1, 2]
+    features, _ = _features(made)
+    assert places_of(features["right after u"].calls) == [1]
+    assert places_of(features["right after u"].within) == [1, 2]
 
 
-def test_of_two_fields_of_one_result_the_one_with_most_values_is_the_source():
-    both = {"args_from": {"id": ["u.all[]", "u.delivered[]"]}}
+def test_of_two_fields_of_a_result_the_field_with_most_values_is_the_source():
+    sources = {"args_from": {"id": ["u.all[]", "u.delivered[]"]}}
     made = _each(
-        *(call("t", {"id": n}) | both for n in range(6)),
+        *(call("t", {"id": n}) | sources for n in range(6)),
         *(call("t", {"id": n}, args_from={"id": ["u.all[]"]}) for n in range(2)),
         *(failed("t", {"id": n}) | {"args_from": {"id": []}} for n in range(4)),
         call("u"),
     )
-    assert _holds(made, "id not from u().all[]") == [8, 9, 10, 11]
+    assert _calls_with(made, "id not from u().all[]") == [8, 9, 10, 11]
     assert "id not from u().delivered[]" not in _features(made)[0]
 
 
@@ -181,13 +183,13 @@ def test_of_two_fields_of_one_result_the_one_with_most_values_is_the_source():
     ],
     ids=["prefix of another", "dots in a name", "unknown", "the whole result"],
 )
-def test_the_longest_tool_that_fits_is_the_one_of_a_place(path: str, tools: set[str], tool: str):
+def test_the_tool_of_a_path_is_the_longest_match(path: str, tools: set[str], tool: str):
     assert tool_of(path, frozenset(tools)) == tool
 
 
-def test_a_tool_is_gathered_once_it_failed_often_enough():
+def test_only_tools_with_enough_failures_are_gathered():
     sample = sample_of(_each(failed("a"), failed("a"), failed("b"), call("c")))
-    assert [one.tool for one in gather(sample, least_failures=2)] == ["a"]
+    assert [tool_calls.tool for tool_calls in gather(sample, min_failures=2)] == ["a"]
 
 
 def test_strata_are_categories_and_models():

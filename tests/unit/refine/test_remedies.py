@@ -1,4 +1,4 @@
-"""What worked after a failure, where it did so significantly often."""
+"""Remedies: calls that worked after a failure significantly often."""
 
 from typing import Any
 
@@ -16,12 +16,14 @@ REFUSED = failed("refund", {"amount": 500}, "PermissionError: over the limit")
 
 
 def _remedy(*requests: list[Any], handoff: tuple[str, ...] = ()) -> str | None:
-    """What is said after the calls of ``refund`` that failed, which the rule tells from the others."""
+    """The remedy for the failed calls of ``refund``."""
     sample = sample_of(asked(number, *calls, days=1) for number, calls in enumerate(requests))
-    (found,) = [one for one in gather(sample, least_failures=1) if one.tool == "refund"]
-    cases = found.cases(sample)
+    (tool_calls,) = [
+        tool_calls for tool_calls in gather(sample, min_failures=1) if tool_calls.tool == "refund"
+    ]
+    cases = tool_calls.cases(sample)
     cause = Cause((), cases.all & ~cases.good, cases.good, 0.0)
-    return find_remedy(found, cause, VALUES, arguments=lambda _: ("team", "urgent"), handoff=handoff)
+    return find_remedy(tool_calls, cause, VALUES, arguments=lambda _: ("team", "urgent"), handoff=handoff)
 
 
 def _escalated(**args: Any) -> list[Any]:
@@ -31,34 +33,34 @@ def _escalated(**args: Any) -> list[Any]:
 FINE = [[call("refund", {"amount": 5}), call("finish")]] * 20
 
 
-def test_what_nearly_all_did_next_with_its_declared_values_is_said():
+def test_the_usual_next_call_is_named_with_its_declared_values():
     assert (
         _remedy(*[_escalated(team="billing", note="Kim's words")] * 10, *FINE) == 'escalate(team="billing")'
     )
 
 
-def test_a_value_that_nobody_declared_is_not_said():
+def test_an_undeclared_value_is_left_out():
     assert _remedy(*[_escalated(team="Kim")] * 10, *FINE) == "escalate"
 
 
-def test_an_argument_that_the_signature_has_not_is_not_said():
+def test_an_argument_outside_the_signature_is_left_out():
     assert _remedy(*[_escalated(Kim_Cheolsu=True, team="billing")] * 10, *FINE) == 'escalate(team="billing")'
 
 
-def test_values_that_differ_are_not_said():
+def test_values_that_differ_are_left_out():
     requests = [_escalated(team="billing" if n % 2 else "other") for n in range(10)]
     assert _remedy(*requests, *FINE) == "escalate"
 
 
-def test_true_is_said_without_quotes():
+def test_true_is_written_without_quotes():
     assert _remedy(*[_escalated(urgent=True)] * 10, *FINE) == "escalate(urgent=true)"
 
 
-def test_a_value_with_a_quote_is_not_said():
+def test_a_value_with_a_quote_is_left_out():
     assert _remedy(*[_escalated(team='a"b')] * 10, *FINE) == "escalate"
 
 
-def test_fewer_than_eight_say_nothing():
+def test_fewer_than_eight_calls_are_no_remedy():
     assert _remedy(*[_escalated()] * 7, *FINE) is None
 
 
@@ -66,7 +68,7 @@ def test_half_of_the_failures_are_not_enough():
     assert _remedy(*[_escalated()] * 10, *[[REFUSED, call(f"other{n}")] for n in range(8)], *FINE) is None
 
 
-def test_what_follows_a_success_as_often_is_no_remedy():
+def test_a_call_that_follows_successes_as_often_is_no_remedy():
     assert _remedy(*[_escalated()] * 10, *[[call("refund"), call("escalate")]] * 20) is None
 
 

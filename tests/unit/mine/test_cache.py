@@ -1,4 +1,4 @@
-"""Kept rollups against a fresh count: whatever happens, the tables are the same."""
+"""Cached rollups against a fresh count: after any change, the tables are the same."""
 
 import os
 import shutil
@@ -18,13 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from coreloop.errors import RollupWriteError
+from coreloop.errors import CacheWriteError
+from coreloop.mine import cache as cache_module
 from coreloop.mine import folder as folder_module
-from coreloop.mine import shelf as shelf_module
+from coreloop.mine.cache import open_cache
 from coreloop.mine.executors import Executor
 from coreloop.mine.folder import roll_up_folder
 from coreloop.mine.rollup import MineSettings, Rollup
-from coreloop.mine.shelf import open_shelf
 from coreloop.mine.tables import NAMES
 from logs import call, failed, line, record
 
@@ -33,7 +33,7 @@ PLAIN = MineSettings()
 
 def _records(seed: int, count: int, *, first: int = 0) -> list[dict[str, Any]]:
     random = Random(seed)
-    ways = [
+    scenarios = [
         [call("analysis", {"axis": "수익성"}), call("show", {"topic": "x"})],
         [call("scan", {"axis": "배당"})],
         [failed("scan", {"axis": "배당"}, error=f"timed out after {random.randint(1, 99)} s")],
@@ -47,7 +47,7 @@ def _records(seed: int, count: int, *, first: int = 0) -> list[dict[str, Any]]:
             question=f"질문 {random.randint(1, 30)}",
             session_hash=f"session:{random.randint(0, 9):016x}",
             provider=random.choice(["openai", "google", None]),
-            tool_calls=random.choice(ways),
+            tool_calls=random.choice(scenarios),
             chunk_len=random.choice([100, 300, 900]),
         )
         for number in range(count)
@@ -58,18 +58,21 @@ def _lines(seed: int, count: int = 40) -> bytes:
     return b"".join(map(line, _records(seed, count)))
 
 
-def _same(rollups: list[Rollup], expected: list[Rollup]) -> None:
-    assert [one.path for one in rollups] == [one.path for one in expected]
-    for one, other in zip(rollups, expected, strict=True):
+def _assert_same(rollups: list[Rollup], expected: list[Rollup]) -> None:
+    assert [rollup.path for rollup in rollups] == [rollup.path for rollup in expected]
+    for rollup, expected_rollup in zip(rollups, expected, strict=True):
         for name in NAMES:
-            mine, fresh = getattr(one.tables, name).collect(), getattr(other.tables, name).collect()
+            mine, fresh = (
+                getattr(rollup.tables, name).collect(),
+                getattr(expected_rollup.tables, name).collect(),
+            )
             assert_frame_equal(mine, fresh, check_exact=True)
-        assert (one.oddities, dict(one.days)) == (other.oddities, dict(other.days))
+        assert (rollup.oddities, dict(rollup.days)) == (expected_rollup.oddities, dict(expected_rollup.days))
 
 
 @dataclass
 class Project:
-    """A folder of logs beside a folder of rollups."""
+    """A folder of logs and a folder of cached rollups."""
 
     root: Path
     settings: MineSettings = PLAIN
@@ -80,7 +83,7 @@ class Project:
         return self.root / "logs"
 
     @property
-    def kept(self) -> Path:
+    def cache_dir(self) -> Path:
         return self.root / "rollups"
 
     def write(self, name: str, content: bytes, *, append: bool = False) -> Path:
@@ -90,25 +93,25 @@ class Project:
         return self.logs / name
 
     def check(self, *, check: bool = False, executor: Executor | None = None) -> None:
-        """Roll up with the shelf, compare with a fresh count, and remember what was read of each file."""
+        """Roll up with the cache, compare with a fresh count, and remember what was read of each file."""
         fresh = roll_up_folder(self.logs, self.settings)
-        with open_shelf(self.kept, self.settings, check=check) as shelf:
-            rollups = roll_up_folder(self.logs, self.settings, shelf=shelf, executor=executor)
-            _same(rollups, fresh)
-            shelf.sweep(self.logs)
-        self.read = {one.path.name: one.n_bytes_read or 0 for one in rollups}
+        with open_cache(self.cache_dir, self.settings, check=check) as cache:
+            rollups = roll_up_folder(self.logs, self.settings, cache=cache, executor=executor)
+            _assert_same(rollups, fresh)
+            cache.sweep(self.logs)
+        self.read = {rollup.path.name: rollup.n_bytes_read or 0 for rollup in rollups}
 
     def folders(self) -> list[Path]:
-        return sorted(path for path in self.kept.iterdir() if path.is_dir())
+        return sorted(path for path in self.cache_dir.iterdir() if path.is_dir())
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path)
-    made.write("2026-04-24.jsonl", _lines(1))
-    made.write("2026-04-25.jsonl", _lines(2))
-    made.check()
-    return made
+    created = Project(tmp_path)
+    created.write("2026-04-24.jsonl", _lines(1))
+    created.write("2026-04-25.jsonl", _lines(2))
+    created.check()
+    return created
 
 
 def test_a_second_run_reads_nothing(project: Project):
@@ -116,7 +119,7 @@ def test_a_second_run_reads_nothing(project: Project):
     assert project.read == {"2026-04-24.jsonl": 0, "2026-04-25.jsonl": 0}
 
 
-def test_of_a_file_that_grew_only_what_is_new_is_read(project: Project):
+def test_of_a_file_that_grew_only_the_new_part_is_read(project: Project):
     more = b"".join(map(line, _records(2, 9, first=40)))
     project.write("2026-04-25.jsonl", more, append=True)
     project.check()
@@ -124,24 +127,24 @@ def test_of_a_file_that_grew_only_what_is_new_is_read(project: Project):
     assert len(project.folders()) == 2
 
 
-def test_a_grown_files_rollup_is_byte_for_byte_that_of_one_count(project: Project, tmp_path: Path):
+def test_the_rollup_of_a_grown_file_has_the_same_bytes_as_a_fresh_count(project: Project, tmp_path: Path):
     project.write("2026-04-25.jsonl", _lines(3, 7), append=True)
     project.check()
     again = Project(tmp_path / "again")
     again.root.mkdir()
     again.write("2026-04-25.jsonl", (project.logs / "2026-04-25.jsonl").read_bytes())
     again.check()
-    (whole,) = again.folders()
+    (complete,) = again.folders()
     (grown,) = (path for path in project.folders() if path.name.startswith("2026-04-25"))
     for name in NAMES:
-        assert (grown / f"{name}.parquet").read_bytes() == (whole / f"{name}.parquet").read_bytes()
+        assert (grown / f"{name}.parquet").read_bytes() == (complete / f"{name}.parquet").read_bytes()
 
 
-def test_an_unfinished_line_is_counted_whole_once_it_is_finished(project: Project):
-    whole = line(_records(5, 1)[0])
-    project.write("2026-04-25.jsonl", whole[:50], append=True)
+def test_an_unfinished_line_is_counted_completely_when_it_is_finished(project: Project):
+    single = line(_records(5, 1)[0])
+    project.write("2026-04-25.jsonl", single[:50], append=True)
     project.check()
-    project.write("2026-04-25.jsonl", whole[50:] + _lines(6, 3), append=True)
+    project.write("2026-04-25.jsonl", single[50:] + _lines(6, 3), append=True)
     project.check()
     assert project.read["2026-04-25.jsonl"] > 50
 
@@ -172,7 +175,7 @@ def _save_in_an_editor(path: Path) -> None:
     other.replace(path)
 
 
-def _write_anew(path: Path) -> None:
+def _rewrite(path: Path) -> None:
     path.write_bytes(_lines(11, 80))
 
 
@@ -181,7 +184,7 @@ def _empty(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [_change_the_middle, _shrink, _replace, _save_in_an_editor, _write_anew, _empty]
+    "change", [_change_the_middle, _shrink, _replace, _save_in_an_editor, _rewrite, _empty]
 )
 def test_a_file_that_changed_is_counted_again(project: Project, change: Any):
     before = (project.logs / "2026-04-25.jsonl").stat()
@@ -192,24 +195,24 @@ def test_a_file_that_changed_is_counted_again(project: Project, change: Any):
     assert len(project.folders()) == 2
 
 
-def test_a_file_that_is_gone_takes_its_rollup_along(project: Project):
+def test_the_rollup_of_a_removed_file_is_removed(project: Project):
     (project.logs / "2026-04-24.jsonl").unlink()
     project.check()
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
 
 
-def test_a_file_that_is_removed_during_the_run_takes_its_rollup_along(project: Project):
+def test_the_rollup_of_a_file_removed_during_the_run_is_removed(project: Project):
     """As the records that `retention_days` removes."""
     more = project.write("2026-04-23.jsonl", _lines(3))
-    with open_shelf(project.kept, PLAIN) as shelf:
-        roll_up_folder(project.logs, PLAIN, shelf=shelf)
+    with open_cache(project.cache_dir, PLAIN) as cache:
+        roll_up_folder(project.logs, PLAIN, cache=cache)
         more.unlink()
         (project.logs / "2026-04-24.jsonl").unlink()
-        shelf.sweep(project.logs)
+        cache.sweep(project.logs)
     assert [path.name[:10] for path in project.folders()] == ["2026-04-25"]
 
 
-def test_a_verdict_has_only_the_file_of_its_request_counted_again(project: Project):
+def test_after_a_verdict_only_the_file_of_its_request_is_counted_again(project: Project):
     wanted = _records(2, 40)[3]["request_id"]
     project.settings = MineSettings(verdicts={wanted: "V", "req-elsewhere": "P"})
     project.check()
@@ -221,13 +224,13 @@ def test_a_verdict_has_only_the_file_of_its_request_counted_again(project: Proje
     assert project.read["2026-04-25.jsonl"] > 0
 
 
-def test_a_replay_has_only_its_file_counted_again(project: Project):
+def test_after_a_replay_only_its_file_is_counted_again(project: Project):
     project.settings = MineSettings(replayed=frozenset({_records(1, 40)[0]["request_id"]}))
     project.check()
     assert project.read["2026-04-25.jsonl"] == 0 < project.read["2026-04-24.jsonl"]
 
 
-def test_a_file_that_grew_and_was_judged_is_counted_whole(project: Project):
+def test_a_file_that_grew_and_was_judged_is_counted_completely(project: Project):
     project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
     project.settings = MineSettings(verdicts={_records(2, 40)[3]["request_id"]: "V"})
     project.check()
@@ -242,7 +245,7 @@ def test_a_file_that_grew_and_was_judged_is_counted_whole(project: Project):
         MineSettings(handoff=frozenset({"show"})),
     ],
 )
-def test_rollups_of_other_settings_stand_beside(project: Project, other: MineSettings):
+def test_rollups_of_other_settings_are_kept_separately(project: Project, other: MineSettings):
     project.settings = other
     project.check()
     assert 0 not in project.read.values()
@@ -252,13 +255,13 @@ def test_rollups_of_other_settings_stand_beside(project: Project, other: MineSet
 
 
 def test_another_version_counts_again(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shelf_module, "VERSION", shelf_module.VERSION + 1)
+    monkeypatch.setattr(cache_module, "VERSION", cache_module.VERSION + 1)
     project.check()
     assert 0 not in project.read.values()
 
 
 @pytest.mark.parametrize("name", [*NAMES, "rollup"])
-def test_a_rollup_that_was_cut_off_is_made_again(project: Project, name: str):
+def test_a_truncated_rollup_is_made_again(project: Project, name: str):
     (damaged,) = (path for path in project.folders() if path.name.startswith("2026-04-24"))
     path = damaged / ("rollup.json" if name == "rollup" else f"{name}.parquet")
     os.truncate(path, path.stat().st_size - 1)
@@ -284,24 +287,24 @@ def test_a_project_that_was_moved_keeps_its_rollups(project: Project):
     assert set(project.read.values()) == {0}
 
 
-def test_rollups_are_for_this_user_alone(project: Project):
+def test_only_this_user_can_read_rollups(project: Project):
     modes = {path.stat().st_mode & 0o777 for path in project.folders()}
-    files = {path.stat().st_mode & 0o777 for one in project.folders() for path in one.iterdir()}
-    assert (modes, files, project.kept.stat().st_mode & 0o777) == ({0o700}, {0o600}, 0o700)
+    files = {path.stat().st_mode & 0o777 for folder in project.folders() for path in folder.iterdir()}
+    assert (modes, files, project.cache_dir.stat().st_mode & 0o777) == ({0o700}, {0o600}, 0o700)
 
 
-def test_what_a_killed_run_left_is_swept(project: Project):
-    (project.kept / ".making-left" / "2026-04-24-0").mkdir(parents=True)
+def test_leftovers_of_a_killed_run_are_swept(project: Project):
+    (project.cache_dir / ".making-left" / "2026-04-24-0").mkdir(parents=True)
     project.check()
-    assert not (project.kept / ".making-left").exists()
+    assert not (project.cache_dir / ".making-left").exists()
 
 
 def test_nothing_is_swept_while_another_run_reads(project: Project):
-    with open_shelf(project.kept, PLAIN) as reading:
-        kept = roll_up_folder(project.logs, PLAIN, shelf=reading)
+    with open_cache(project.cache_dir, PLAIN) as reading:
+        rollups = roll_up_folder(project.logs, PLAIN, cache=reading)
         project.write("2026-04-25.jsonl", _lines(3, 5), append=True)
         project.check()
-        assert kept[1].tables.groups.collect().height > 0
+        assert rollups[1].tables.groups.collect().height > 0
     assert len(project.folders()) == 3
     project.check()
     assert len(project.folders()) == 2
@@ -315,31 +318,31 @@ def test_a_large_file_is_counted_in_parts(project: Project, monkeypatch: pytest.
 
 
 def test_without_a_folder_rollups_last_as_long_as_the_run(project: Project):
-    with open_shelf(None, PLAIN) as shelf:
-        rollups = roll_up_folder(project.logs, PLAIN, shelf=shelf)
-        _same(rollups, roll_up_folder(project.logs, PLAIN))
-    assert not shelf.folder.exists()
+    with open_cache(None, PLAIN) as cache:
+        rollups = roll_up_folder(project.logs, PLAIN, cache=cache)
+        _assert_same(rollups, roll_up_folder(project.logs, PLAIN))
+    assert not cache.folder.exists()
 
 
 @pytest.mark.slow
-def test_processes_count_as_one_does(project: Project, monkeypatch: pytest.MonkeyPatch):
+def test_several_processes_give_the_same_counts(project: Project, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("coreloop.mine.executors._WORTH_A_PROCESS_BYTES", 1)
     monkeypatch.setattr(folder_module, "_CHUNK_BYTES", 4000)
-    shutil.rmtree(project.kept)
+    shutil.rmtree(project.cache_dir)
     project.check(executor=Executor(jobs=2))
     assert 0 not in project.read.values()
 
 
-def test_a_folder_that_cannot_be_used_is_said(tmp_path: Path):
+def test_an_unusable_folder_is_an_error(tmp_path: Path):
     (tmp_path / "rollups").write_text("a file")
-    with pytest.raises(RollupWriteError, match="rollups"), open_shelf(tmp_path / "rollups", PLAIN):
+    with pytest.raises(CacheWriteError, match="rollups"), open_cache(tmp_path / "rollups", PLAIN):
         pass
 
 
 # --- whatever happens, in any order ---------------------------------------------------------------
 
 DAYS = st.sampled_from(["2026-04-24.jsonl", "2026-04-25.jsonl"])
-DEEDS = st.one_of(
+ACTIONS = st.one_of(
     st.tuples(st.just("append"), DAYS, st.integers(0, 9)),
     st.tuples(st.just("tear"), DAYS, st.integers(1, 300)),
     st.tuples(st.just("truncate"), DAYS, st.integers(0, 3000)),
@@ -352,39 +355,39 @@ DEEDS = st.one_of(
 )
 
 
-def _do(project: Project, deed: str, name: str, how: Any) -> None:
+def _apply(project: Project, action: str, name: str, detail: Any) -> None:
     path, now = project.logs / name, project.settings
-    if deed == "append":
-        project.write(name, _lines(how, how), append=True)
-    elif deed == "tear":
-        project.write(name, _lines(7, 1)[:how], append=True)
-    elif deed == "truncate" and path.exists():
-        os.truncate(path, min(how, path.stat().st_size))
-    elif deed == "replace":
-        project.write(name, _lines(how + 20, how))
-    elif deed == "remove":
+    if action == "append":
+        project.write(name, _lines(detail, detail), append=True)
+    elif action == "tear":
+        project.write(name, _lines(7, 1)[:detail], append=True)
+    elif action == "truncate" and path.exists():
+        os.truncate(path, min(detail, path.stat().st_size))
+    elif action == "replace":
+        project.write(name, _lines(detail + 20, detail))
+    elif action == "remove":
         path.unlink(missing_ok=True)
-    elif deed == "judge":
-        verdicts = {**now.verdicts, _records(how[0], 1)[0]["request_id"]: how[1]}
+    elif action == "judge":
+        verdicts = {**now.verdicts, _records(detail[0], 1)[0]["request_id"]: detail[1]}
         project.settings = MineSettings(min_chunk_len=now.min_chunk_len, verdicts=verdicts)
-    elif deed == "replay":
-        replayed = now.replayed | {_records(how, 1)[0]["request_id"]}
+    elif action == "replay":
+        replayed = now.replayed | {_records(detail, 1)[0]["request_id"]}
         project.settings = MineSettings(replayed=replayed, verdicts=now.verdicts)
-    elif deed == "settings":
-        project.settings = MineSettings(min_chunk_len=how, verdicts=now.verdicts, replayed=now.replayed)
-    elif deed == "clock" and path.exists():
-        os.utime(path, (1_780_000_000 + how, 1_780_000_000 + how))
+    elif action == "settings":
+        project.settings = MineSettings(min_chunk_len=detail, verdicts=now.verdicts, replayed=now.replayed)
+    elif action == "clock" and path.exists():
+        os.utime(path, (1_780_000_000 + detail, 1_780_000_000 + detail))
 
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
-@given(st.lists(DEEDS, max_size=8))
-def test_whatever_happens_the_counts_are_those_of_a_fresh_count(deeds: list[tuple[str, str, Any]]):
+@given(st.lists(ACTIONS, max_size=8))
+def test_after_any_changes_the_counts_are_those_of_a_fresh_count(actions: list[tuple[str, str, Any]]):
     for root in _in_a_folder():
         project = Project(root)
         project.write("2026-04-24.jsonl", _lines(1, 5))
-        for deed in deeds:
-            _do(project, *deed)
+        for action in actions:
+            _apply(project, *action)
             project.check()
 
 
@@ -400,24 +403,24 @@ RUN = textwrap.dedent("""
     from pathlib import Path
     from coreloop.mine.folder import roll_up_folder
     from coreloop.mine.rollup import MineSettings
-    from coreloop.mine.shelf import open_shelf
-    logs, kept = map(Path, sys.argv[1:3])
+    from coreloop.mine.cache import open_cache
+    logs, cache_dir = map(Path, sys.argv[1:3])
     print("ready", flush=True)
-    with open_shelf(kept, MineSettings()) as shelf:
-        rollups = roll_up_folder(logs, MineSettings(), shelf=shelf)
-        heights = [one.tables.ids.collect().height for one in rollups]
-        shelf.sweep(logs)
+    with open_cache(cache_dir, MineSettings()) as cache:
+        rollups = roll_up_folder(logs, MineSettings(), cache=cache)
+        heights = [rollup.tables.ids.collect().height for rollup in rollups]
+        cache.sweep(logs)
     print(sum(heights))
 """)
 
 
 def _start(project: Project, **options: Any) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", RUN, project.logs, project.kept]
+    command = [sys.executable, "-c", RUN, project.logs, project.cache_dir]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
 @pytest.mark.slow
-def test_runs_at_once_on_a_growing_log_disturb_nobody(project: Project):
+def test_concurrent_runs_on_a_growing_log_do_not_disturb_each_other(project: Project):
     running = [_start(project) for _ in range(4)]
     for number in range(20):
         project.write(
@@ -432,7 +435,7 @@ def test_runs_at_once_on_a_growing_log_disturb_nobody(project: Project):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_a_run_that_is_killed_leaves_whole_rollups_or_none(project: Project, seed: int):
+def test_a_killed_run_leaves_only_complete_rollups(project: Project, seed: int):
     for number in range(30):
         project.write(f"more-{number}.jsonl", _lines(number + 50, 200))
     process = _start(project)
@@ -453,16 +456,16 @@ def _limits() -> Mapping[str, Any]:
     return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))}
 
 
-def test_a_full_disk_is_said_and_nothing_is_kept(project: Project):
+def test_a_full_disk_is_an_error_and_no_rollup_is_left(project: Project):
     project.write("2026-04-26.jsonl", _lines(7, 50))
     process = _start(project, **_limits())
     _, error = process.communicate()
-    assert "RollupWriteError" in error
+    assert "CacheWriteError" in error
     project.check()
     assert [project.read["2026-04-24.jsonl"], project.read["2026-04-26.jsonl"] > 0] == [0, True]
 
 
-def test_requests_of_a_rollup_lie_in_the_order_of_their_patterns(project: Project):
+def test_requests_of_a_rollup_are_sorted_by_pattern(project: Project):
     for path in project.folders():
         requests = pl.read_parquet(path / "requests.parquet")
         assert requests["pattern"].is_sorted()
