@@ -154,7 +154,13 @@ class ForgeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifySettings:
-    """The program and arguments that get each change of the status as JSON on standard input; no shell."""
+    """What ``status`` runs for each alarm that is raised or cleared, and for each candidate that newly waits.
+
+    Attributes
+    ----------
+    command : tuple of str
+        A program and its arguments, run once per change with a JSON document on standard input.
+    """
 
     command: tuple[str, ...] = ()
 
