@@ -62,13 +62,13 @@ def test_description_that_is_written_elsewhere_is_told(framework: str) -> None:
     assert (found.before, found.ok, found.missing) == ("Written here.", False, LINES)
     assert found.doubts == ()
     (said,) = found.forbidden
-    assert "not made from its docstring" in said
+    assert "does not come from its docstring" in said
     assert all(line in said for line in LINES)
 
 
 @EVERY_FRAMEWORK
 def test_what_is_no_tool_is_named(framework: str) -> None:
-    with pytest.raises(ReachError, match=r"^reach: containers:TEXT holds a str; it must be "):
+    with pytest.raises(ReachError, match=r"^reach: containers:TEXT contains a str; it must be "):
         reach(framework, "TEXT")
 
 
