@@ -16,7 +16,7 @@ import click
 from coreloop.cli.progress import ProgressBar
 @click.command()
 def work():
-    bar = ProgressBar("counting records")
+    bar = ProgressBar("reading records")
     for done in range(1, 11):
         time.sleep(float(sys.argv[1]) / 10)
         bar.update(done, 10)
@@ -69,7 +69,7 @@ def shown_in_the_end(written: str) -> str:
 @pytest.mark.parametrize("outcome", ["succeeds", "fails"])
 def test_work_of_more_than_a_second_shows_a_bar_that_is_erased(tmp_path: Path, outcome: str):
     written = on_a_terminal([sys.executable, "-c", WORK, "2", outcome], tmp_path)
-    assert "counting records" in written
+    assert "reading records" in written
     assert "%" in written
     assert shown_in_the_end(written) == "the end"
 
@@ -88,8 +88,8 @@ def test_without_a_terminal_there_is_none():
 @pytest.mark.parametrize(
     ("words", "label"),
     [
-        ("mine --no-cache --in-dir in", "counting records"),
-        ("pattern --no-cache --in-dir in", "counting records"),
+        ("mine --no-cache --in-dir in", "reading records"),
+        ("pattern --no-cache --in-dir in", "reading records"),
         ("sanitize --mode drop --in in --out out", "sanitizing"),
         ("sanitize --check in", "looking"),
     ],
