@@ -8,6 +8,7 @@ are imported at start-up.
 """
 
 import os
+import re
 import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +36,11 @@ _P = ParamSpec("_P")
 # Whether this process has opened a request. Until then, calls outside of requests are not counted as dropped.
 _audits = False
 
+# data_dir: logs · data_dir: "my logs"  # comment; not data_dir: &anchor logs
+_DATA_DIR: Final = re.compile(
+    r"""^data_dir:[ \t]+(?P<quote>["']?)(?P<path>[\w./][^"'#\\\n]*?)(?P=quote)[ \t]*(?:[ \t]#.*)?$""",
+    re.MULTILINE,
+)
 
 _Method: TypeAlias = Callable[Concatenate["AuditCollector", _P], None]
 
@@ -481,7 +487,8 @@ def _project_settings(folder: str, named: bool) -> _ProjectSettings:
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = short_text(os.environ.get("CORELOOP_TOOLS_VERSION")) or tools_version_of(root or start)
     if root is None or not _can_read_yaml():
-        data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
+        base = root or start
+        data_dir = start if named else base / (os.environ.get("CORELOOP_DATA_DIR") or _read_data_dir(base))
         return _ProjectSettings(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
 
     from coreloop.errors import CoreloopError
@@ -508,6 +515,15 @@ def _can_read_yaml() -> bool:
         drop(drops.SETTINGS_NEED_PYYAML)
         return False
     return True
+
+
+def _read_data_dir(root: Path) -> str:
+    """The ``data_dir`` of a coreloop.yaml that no YAML parser can read: records must not land elsewhere."""
+    try:
+        line = _DATA_DIR.search((root / "coreloop.yaml").read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):  # absent, or not UTF-8
+        line = None
+    return line["path"] if line else "data"
 
 
 def _is_disabled() -> bool:

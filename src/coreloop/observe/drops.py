@@ -15,6 +15,11 @@ SETTINGS: Final = "settings"
 SETTINGS_NEED_PYYAML: Final = "settings_need_pyyaml"
 UNSERIALISABLE: Final = "unserialisable"
 
+_HINTS: Final = {
+    SETTINGS: "coreloop.yaml cannot be used; the defaults apply",
+    SETTINGS_NEED_PYYAML: "of coreloop.yaml only data_dir is read; pip install PyYAML",
+}
+
 DROPPED = Tally()
 _logged: dict[str, object] = {}
 
@@ -27,8 +32,8 @@ def dropped() -> dict[str, int]:
     dict of str to int
         Reasons are ``after_flush``, ``outside_request`` (a tool was called without an open request: see
         `current`), ``ok_predicate`` (it raised), ``unserialisable``, ``category``, ``settings``
-        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (coreloop.yaml is ignored until PyYAML is
-        installed; the defaults apply), ``torn_write``, ``write_`` and the system's error name
+        (coreloop.yaml cannot be used), ``settings_need_pyyaml`` (of coreloop.yaml only ``data_dir`` is read
+        until PyYAML is installed), ``torn_write``, ``write_`` and the system's error name
         (``write_ENOSPC``), or ``bug_`` and an exception's type.
     """
     return DROPPED.counts()
@@ -72,7 +77,8 @@ def _log(reason: str) -> None:
         import logging
 
         text = "audit: %s; the request continues, and further cases are only counted"
-        logging.getLogger("coreloop").warning(text, reason)
+        hint = f" ({_HINTS[reason]})" if reason in _HINTS else ""
+        logging.getLogger("coreloop").warning(text, reason + hint)
     except RecursionError:
         _logged.pop(reason, None)
         raise
