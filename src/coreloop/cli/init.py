@@ -74,14 +74,14 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     if done.left_out is not None:
         click.echo("left out   .github/workflows/")
         click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
-    n_to_write = sum(file.state != "there" for file in done.files)
-    if not n_to_write:
+    n_files = sum(file.state != "there" for file in done.files)
+    if not n_files:
         click.echo("nothing to do: every file exists")
     elif not confirm:
-        click.echo(f"{counted(n_to_write, 'file')} in {printable(str(root))}; --confirm writes them")
+        click.echo(f"{counted(n_files, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
         click.echo(
-            f"{counted(n_to_write, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+            f"{counted(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
         )
         click.echo("  dartlab-coreloop guard protect")
 

@@ -1,4 +1,4 @@
-"""What ``refine`` prints."""
+"""Output of ``refine``."""
 
 import shutil
 from dataclasses import asdict
