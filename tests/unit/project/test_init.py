@@ -43,7 +43,7 @@ def test_who_reviews(github: str | None, reviewer: str | None, expected: str, tm
 
 @pytest.mark.parametrize("reviewer", ["ann", "@", "@a b", "@a\nb"])
 def test_a_name_that_no_reviewer_has_is_refused_and_nothing_is_written(reviewer: str, tmp_path: Path):
-    with pytest.raises(UsageError, match="is no reviewer; write --owner @login"):
+    with pytest.raises(UsageError, match="is not a reviewer; write --owner @login"):
         init(tmp_path, reviewer=reviewer, confirm=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -175,8 +175,8 @@ def refused(done: tuple[int, str, str]) -> str:
 
 def test_what_cannot_be_is_refused(init: Init, folder: Path, tmp_path: Path):
     assert "run git init" in refused(init(tmp_path))
-    assert "is no reviewer" in refused(init(folder, "--owner", "me"))
-    assert "is no reviewer" in refused(init(folder, "--owner", "@me @you"))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "me"))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "@me @you"))
     (folder / "sub").mkdir()
     (folder / "sub/coreloop.yaml").touch()
     assert "move it to the repository's root" in refused(init(folder / "sub"))

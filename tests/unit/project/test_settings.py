@@ -99,13 +99,13 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
         pytest.param("gates: {min_repeat: 2.5}\n", 1, ["whole number"], id="fraction"),
         pytest.param("gates: {min_repeat: true}\n", 1, ["whole number"], id="boolean"),
         pytest.param("gates: {min_repeat: null}\n", 1, ["whole number"], id="null"),
-        pytest.param("data_dir: 5\n", 1, ["data_dir", "text"], id="number for a text"),
-        pytest.param("data_dir: [a]\n", 1, ["data_dir", "text"], id="list for a text"),
+        pytest.param("data_dir: 5\n", 1, ["data_dir", "string"], id="number for a string"),
+        pytest.param("data_dir: [a]\n", 1, ["data_dir", "string"], id="list for a string"),
         pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
         pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
         pytest.param("- a\n", 1, ["keys"], id="the file is a list"),
-        pytest.param("text\n", 1, ["keys"], id="the file is a text"),
-        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="text for a list"),
+        pytest.param("text\n", 1, ["keys"], id="the file is a string"),
+        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="string for a list"),
         pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "whole number"], id="in a map"),
         pytest.param(
             "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "'fastmcp'"], id="framework"
@@ -122,7 +122,7 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
             "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
         ),
         pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
-        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as one text"),
+        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as a string"),
         pytest.param("notify: {comand: [x]}\n", 1, ["'comand'", "'command'"], id="notify, mistyped"),
         pytest.param(
             "notify:\n  command: ['', x]\n", 2, ["notify", "begin with a program"], id="notify nothing"
