@@ -71,7 +71,7 @@ def command(
     else:
         bar = ProgressBar("sanitizing")
         request = ExportRequest(
-            mode=mode,  # type: ignore[arg-type]  # one of the three, says click
+            mode=mode,  # type: ignore[arg-type]  # click checked that it is a mode
             now=datetime.now(UTC),
             source=source,
             out=out,
@@ -103,9 +103,9 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 
 def _show(report: "Report") -> None:
-    what = "read" if report.mode is None else f"written, {report.mode}"
+    verb = "read" if report.mode is None else f"written, {report.mode}"
     click.echo(
-        f"{counted(report.n_in, 'line')} in = {report.n_out:,} {what} + {report.n_rejected:,} rejected"
+        f"{counted(report.n_in, 'line')} in = {report.n_out:,} {verb} + {report.n_rejected:,} rejected"
     )
     for kind, count in sorted(report.found.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
@@ -115,8 +115,8 @@ def _show(report: "Report") -> None:
     _show_listed(report.rejected, report.n_rejected, "rejected lines")
 
 
-def _show_listed(listed: list[dict[str, object]], total: int, what: str) -> None:
-    for entry in listed[:_SHOWN]:
+def _show_listed(entries: list[dict[str, object]], total: int, noun: str) -> None:
+    for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"
         detail = (
             f"{entry['kind']} in {entry['path']}"
@@ -125,4 +125,4 @@ def _show_listed(listed: list[dict[str, object]], total: int, what: str) -> None
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        click.echo(f"… of {total:,} {what}; --report FILE.json has more")
+        click.echo(f"… of {total:,} {noun}; --report FILE.json has more")

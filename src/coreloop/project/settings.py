@@ -1,4 +1,4 @@
-"""coreloop.yaml -> Settings: every key with its default and its bounds, and the checks that name the line."""
+"""coreloop.yaml -> Settings: every key, its default and its bounds; errors name the line."""
 
 import difflib
 import os
@@ -25,15 +25,15 @@ _ATTRIBUTE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryRule:
-    """Questions with one of the words belong to the label; the first rule that matches counts.
+    """Assigns the label to questions that contain a keyword; the first matching rule applies.
 
     Attributes
     ----------
     label : str
         One to four parts of ASCII letters and digits joined by ``-``.
     any : tuple of str
-        Keywords. A Korean keyword matches anywhere in the question; a Latin one matches whole words and their
-        plural in ``s``.
+        Keywords. A Korean keyword matches anywhere in the question; a Latin keyword matches whole words and
+        their plural in ``s``.
     """
 
     label: str
@@ -42,7 +42,7 @@ class CategoryRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
-    """Where a tool's docstring is, and which arguments choose a sub-function.
+    """Where a tool's docstring is, and which arguments select a sub-function.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ToolSettings:
         ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
         Without it, the tool's only definition in the project is used.
     selectors : tuple of str
-        Arguments that choose a sub-function. A value is written into a docstring only if it is in
+        Arguments that select a sub-function. A value is written into a docstring only if it is in
         ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
     """
 
@@ -60,21 +60,21 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gates:
-    """What a pattern or a failure must reach to be proposed.
+    """Thresholds that a pattern or a group of failures must reach to be proposed.
 
     Attributes
     ----------
     min_repeat : int
-        Requests that a pattern needs.
+        Fewest requests of a pattern.
     min_unique_questions : int
-        Different questions that a pattern needs.
+        Fewest distinct questions of a pattern.
     min_chunk_len : int or None
-        Characters of a complete answer. Shorter than ``min(200, min_chunk_len)`` is a failure; between the
-        two is not counted. If absent, only an empty answer fails.
+        Shortest complete answer, in characters. An answer shorter than ``min(200, min_chunk_len)`` counts as
+        a failure; an answer between the two lengths is not counted. If absent, only an empty answer fails.
     min_success_rate : float
-        Successes of all counted requests.
+        Lowest share of successes among the counted requests.
     min_failures : int
-        Failures that a group needs.
+        Fewest failures of a group.
     """
 
     min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
@@ -84,21 +84,21 @@ class Gates:
     min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
 
     def chosen(self, **values: float | None) -> "Gates":
-        """These gates with the values that are not None, from a command line or a request."""
+        """Return a copy with the given values; None keeps a gate as it is."""
         changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
         return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
-    """The endpoint that answers example questions again.
+    """The endpoint that replays example questions.
 
     Attributes
     ----------
     url : str or None
-        Gets each question as a POST.
+        Receives each question in a POST request. If absent, nothing is replayed.
     runs : int
-        How often the questions are asked.
+        Number of replays.
     timeout_s : float
         Seconds to wait for an answer.
     """
@@ -110,20 +110,21 @@ class ReplaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
-    """How to read what the model receives: the framework's own way, or by a command; else it is unmeasured.
+    """How to read what the model receives: through the framework or from a command. If absent, unmeasured.
 
     Attributes
     ----------
     framework : str or None
-        The agent framework, with ``tools``. Excludes ``command``.
+        The agent framework. Requires ``tools``; excludes ``command``.
     tools : str or None
-        ``module:attribute``: where the tools are, or what returns them.
+        ``module:attribute`` of the tools, or of a callable that returns them.
     python : str or None
-        The interpreter that has the framework; by default that of the project's ``.venv``, else this one.
+        The interpreter that imports the framework; by default the project's ``.venv``, else the current
+        interpreter.
     command : tuple of str
-        Prints the tools' schemas as JSON.
+        A command that prints the tools' schemas as JSON.
     caps : mapping of str to int
-        Model or provider -> characters of a description; a request with a longer one is an error there.
+        Model or provider -> longest description that it accepts, in characters.
     """
 
     framework: str | None = None
@@ -144,7 +145,7 @@ class ForgeSettings:
     base : str
         The branch that promotions are merged into.
     max_open : int
-        Open promotions above which ``promote`` opens no further one.
+        Most open promotions; ``promote`` opens no more.
     """
 
     repo: str | None = None
@@ -167,7 +168,7 @@ class NotifySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizeSettings:
-    """What sanitizing knows besides its rules.
+    """Input of sanitizing besides its built-in rules.
 
     Attributes
     ----------
@@ -180,17 +181,17 @@ class SanitizeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
-    """Where lines go in a docstring, and how one is written.
+    """Where lines are added to a docstring, and in which style.
 
     Attributes
     ----------
     placement : str
         ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
-        of Guide or Caveats, for a project whose schema reads sections.
+        of Guide or Caveats, for a project whose schemas include sections.
     style : str
-        Of a section that a docstring without sections gets.
+        Style of a new section in a docstring that has no sections.
     sections : tuple of str
-        Those that ``docstring check`` asks for.
+        Sections that ``docstring check`` expects.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -210,22 +211,22 @@ class DocstringSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All of coreloop.yaml; without the file, these defaults.
+    """All settings of coreloop.yaml; without the file, the defaults apply.
 
     Attributes
     ----------
     data_dir : str
         Contains ``audit/``, ``ai/knowledge/`` and ``dart/auditAnalysis/``.
     retention_days : int or None
-        ``pattern`` removes files whose newest record is older. If absent, records are kept. Records at an
-        address are never removed.
+        ``pattern`` removes record files whose newest record is older. If absent, nothing is removed. Records
+        at an address are never removed.
     categories : tuple of CategoryRule
-        What questions are about.
+        Categories of questions.
     tools : mapping of str to ToolSettings
         Tools by name.
     handoff : tuple of str
         Tools that hand a request over to a human. Such a request counts neither as a success nor as a
-        failure, unless a verdict says otherwise.
+        failure unless it has a verdict.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches.
     """
@@ -245,11 +246,11 @@ class Settings:
     notify: NotifySettings = NotifySettings()
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
-        """Selectors of the tools that have an entry."""
+        """Return the selectors of the configured tools."""
         return {name: tool.selectors for name, tool in self.tools.items()}
 
     def keywords(self, label: str) -> tuple[str, ...]:
-        """The words of every rule of a category."""
+        """Return the keywords of every rule with a label."""
         return tuple(word for rule in self.categories if rule.label == label for word in rule.any)
 
 
@@ -261,12 +262,12 @@ def load_settings(
     Parameters
     ----------
     root : Path
-        The project's folder; the file may be absent.
+        The project's folder; coreloop.yaml may be absent.
     environ : mapping
         ``CORELOOP_DATA_DIR`` overrides ``data_dir``, ``CORELOOP_GATES_MIN_REPEAT`` overrides
         ``gates.min_repeat``, and so on for every single value.
     check_paths : bool
-        Whether the files that the settings name must be there. A deployed server may lack them.
+        Whether the files that the settings name must exist. A deployed server may lack them.
 
     Returns
     -------
@@ -276,8 +277,8 @@ def load_settings(
     Raises
     ------
     SettingsError
-        An unknown key, a wrong type, a value out of bounds or a path that does not exist; names the file,
-        the line and the nearest known key.
+        An unknown key, a wrong type, a value out of bounds or an absent path; names the file, the line and
+        the closest known key.
     """
     path = root / FILE_NAME
     node = _with_overrides(_compose(path), environ)
@@ -309,7 +310,7 @@ def _compose(path: Path) -> yaml.Node | None:
 
 
 class _Variable(yaml.ScalarNode):
-    """A value that an environment variable gives, plain text where a text is wanted."""
+    """The value of an environment variable; a plain string if the setting is a string."""
 
     def __init__(self, variable: str, text: str, hint: Any) -> None:
         plain = get_origin(hint) is Literal or str in (get_args(hint) or (hint,))
@@ -322,7 +323,7 @@ _STR_TAG: Final = "tag:yaml.org,2002:str"
 
 
 def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
-    """Set the keys that the environment names, as if they stood in the file; an empty variable is none."""
+    """Apply the environment's overrides as if they were in the file; empty variables are ignored."""
     for keys, hint in _scalar_keys(Settings):
         variable = "_".join(("CORELOOP", *keys)).upper()
         if environ.get(variable):
@@ -342,7 +343,7 @@ def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node)
     if not keys:
         return value
     if node is not None and not isinstance(node, yaml.MappingNode) and not node.tag.endswith(":null"):
-        return node  # a mistake, which the reader reports
+        return node  # an error, which the reader reports
     entries = list(node.value) if isinstance(node, yaml.MappingNode) else []
     inner = next((child for key, child in entries if key.value == keys[0]), None)
     entries = [(key, child) for key, child in entries if key.value != keys[0]]
@@ -351,7 +352,7 @@ def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node)
 
 
 class _Reader:
-    """Turns YAML nodes into the dataclasses, with the line of whatever does not fit."""
+    """Converts YAML nodes to the dataclasses; errors name the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -371,7 +372,7 @@ class _Reader:
 
     def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
         hints = get_type_hints(kind)
-        bounds = {one.name: one.metadata for one in fields(kind)}
+        bounds = {field.name: field.metadata for field in fields(kind)}
         values = {}
         for key, item in self._entries(node, where).items():
             if key not in hints:
@@ -391,7 +392,7 @@ class _Reader:
         entries: dict[str, yaml.Node] = {}
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in entries:
-                raise self._error(f"key {key.value!r} stands twice or is no text", key)
+                raise self._error(f"key {key.value!r} appears twice or is not a string", key)
             entries[key.value] = item
         return entries
 
@@ -431,8 +432,9 @@ class _Reader:
     def check_rules(self, node: yaml.Node | None, settings: Settings) -> None:
         for index, rule in enumerate(settings.categories):
             if not is_category(rule.label):
-                what = "must be one to four parts of ASCII letters and digits joined by '-'"
-                raise self._error(f"label {rule.label!r} {what}", _child(node, "categories", index, "label"))
+                form = "one to four parts of ASCII letters and digits joined by '-'"
+                label = _child(node, "categories", index, "label")
+                raise self._error(f"label {rule.label!r} must be {form}", label)
             if not all(word.strip() for word in rule.any):
                 raise self._error(
                     f"an empty word in any of {rule.label} would match every question",
@@ -442,23 +444,23 @@ class _Reader:
         self._check_notify(node, settings.notify)
 
     def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
-        def wrong(message: str, *keys: str) -> SettingsError:
+        def error(message: str, *keys: str) -> SettingsError:
             return self._error(f"reach: {message}", _child(node, "reach", *keys))
 
         if reach.framework is not None and reach.framework not in FRAMEWORKS:
             near = _nearest(reach.framework, FRAMEWORKS)
-            raise wrong(f"no framework {reach.framework!r} can be read{near}", "framework")
+            raise error(f"unknown framework {reach.framework!r}{near}", "framework")
         if reach.framework is not None and reach.command:
-            raise wrong("framework and command are both set; keep one of them", "command")
+            raise error("framework and command are both set; remove one of them", "command")
         if reach.framework is not None and reach.tools is None:
-            raise wrong("framework needs tools: module:attribute, where the tools are", "framework")
+            raise error("framework needs tools: module:attribute, where the tools are", "framework")
         if reach.tools is not None and reach.framework is None:
-            raise wrong(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
+            raise error(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
         if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
-            raise wrong(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
+            raise error(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
         for name, limit in reach.caps.items():
             if limit < 1:
-                raise wrong(f"caps of {name} must be at least 1, not {limit}", "caps", name)
+                raise error(f"caps of {name} must be at least 1, not {limit}", "caps", name)
 
     def _check_notify(self, node: yaml.Node | None, notify: NotifySettings) -> None:
         command = _child(node, "notify", "command") if notify.command else None
@@ -485,29 +487,29 @@ class _Reader:
 
     def _error(self, message: str, node: yaml.Node | None, key: str | None = None) -> SettingsError:
         entries = node.value if key and isinstance(node, yaml.MappingNode) else []
-        place = next((one for one, _ in entries if one.value == key), node)
+        place = next((key_node for key_node, _ in entries if key_node.value == key), node)
         mark = place.start_mark if place is not None else None
         if isinstance(place, _Variable):
             message += f" (set by {place.variable})"
         return SettingsError(message, path=self._path, line=mark.line + 1 if mark else None)
 
 
-_TYPE_NAMES: Final[Mapping[Any, str]] = {str: "a text", int: "a whole number", float: "a number"}
+_TYPE_NAMES: Final[Mapping[Any, str]] = {str: "a string", int: "a whole number", float: "a number"}
 
 
 def _child(node: yaml.Node | None, *steps: str | int) -> yaml.Node | None:
-    """The node at a path of keys and indices that is known to be there."""
-    for one in steps:
+    """Return the node at a path of keys and indices, or None if a key is absent."""
+    for step in steps:
         if node is None:
             return None
-        entries = node.value if isinstance(one, int) else {key.value: item for key, item in node.value}
-        node = entries[one] if isinstance(one, int) else entries.get(one)
+        entries = node.value if isinstance(step, int) else {key.value: item for key, item in node.value}
+        node = entries[step] if isinstance(step, int) else entries.get(step)
     return node
 
 
 def _nearest(key: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
 
 
 def _shown(node: yaml.Node) -> str:
