@@ -98,3 +98,19 @@ def test_a_command_answers_with_the_line_that_installs_the_extra(tmp_path, absen
 def test_another_missing_module_is_a_bug_not_an_extra():
     assert missing_extra(ModuleNotFoundError("No module named 'errno'", name="errno")) is None
     assert missing_extra(ModuleNotFoundError()) is None
+
+
+def test_the_version_needs_no_extra(tmp_path):
+    code = "sys.argv[1:] = ['--version']; from coreloop.cli import run; run()"
+    done = python(code, absent=CLI_MODULES, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("dartlab-coreloop, version ")
+
+
+def test_a_folder_that_was_removed_is_one_line(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = f"import os; os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})\n"
+    done = python(code + "from coreloop.cli import run; run()", absent=[], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dartlab-coreloop: the current folder was removed; change to another one\n"

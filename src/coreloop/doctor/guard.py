@@ -1,5 +1,6 @@
 """Check that the guard is installed, that GitHub requires it, and that its newest run is green."""
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
 from coreloop.history.repository import Repository, github_repo
+from coreloop.project.pin import CannotPinError, pin_installed
 from coreloop.project.scaffold import REQUIREMENTS
 
-_MENTIONS: Final = (b"guard check", b"block-coreloop-auto-merge")
+_RUNS_GUARD: Final = re.compile(rb"(?m)^[^#\n]*\bguard[ \t]+check\b")
+"""A command, not a comment: dartlab-coreloop guard check."""
 _MOST_BYTES: Final = 1_000_000
 _ANSWER_S: Final = 5
 
@@ -41,8 +44,8 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
     if workflow is None:
         yield Diagnosis("required", "warning", "not checked: the guard is not installed", "install it first")
     elif repository is None:
-        todo = "run git init, push to GitHub, and run this again"
-        yield Diagnosis("required", "warning", "not checked: the project is in no git repository", todo)
+        todo = "check that git is installed and that this folder is a repository of yours, on GitHub"
+        yield Diagnosis("required", "warning", "not checked: git finds no repository here", todo)
     else:
         with repository:
             yield from _check_github(setup, repository, workflow)
@@ -52,7 +55,7 @@ def _workflow(root: Path) -> Path | None:
     """Return the first workflow that runs the guard, or None."""
     folder = root / ".github" / "workflows"
     paths = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
-    return next((path for path in paths if any(words in _head(path) for words in _MENTIONS)), None)
+    return next((path for path in paths if _RUNS_GUARD.search(_head(path))), None)
 
 
 def _head(path: Path) -> bytes:
@@ -65,7 +68,8 @@ def _head(path: Path) -> bytes:
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
         message = "no workflow runs the guard, so a machine can merge a promotion"
-        todo = "run dartlab-coreloop init --confirm, commit, then dartlab-coreloop guard protect --confirm"
+        init = f"run dartlab-coreloop init{_source()} --confirm"
+        todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
         return Diagnosis("guard", "warning", message, todo)
     name = workflow.relative_to(root).as_posix()
     text = _head(workflow)
@@ -73,6 +77,15 @@ def _installed(root: Path, workflow: Path | None) -> Diagnosis:
         message = f"{name} installs from {REQUIREMENTS}, which does not exist"
         return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
     return Diagnosis("guard", "ok", f"{name} runs the guard")
+
+
+def _source() -> str:
+    """The option that ``init`` needs if what is installed here cannot be pinned."""
+    try:
+        pin_installed()
+    except CannotPinError:
+        return " --source git+https://HOST/OWNER/REPOSITORY@COMMIT"
+    return ""
 
 
 def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:

@@ -96,4 +96,4 @@ def _check_age(ts_us: int, now: datetime) -> Diagnosis:
         return Diagnosis(
             "newest", "warning", f"the newest record is {counted(age.days, 'day')} old: {at}", todo
         )
-    return Diagnosis("newest", "ok", f"the newest record is of {at}")
+    return Diagnosis("newest", "ok", f"the newest record is from {at}")

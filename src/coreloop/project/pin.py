@@ -16,8 +16,10 @@ PIN_EXAMPLES: Final = (
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-_PUBLIC: Final = re.compile(r"https://[\w.:-]+/[!-~]+", re.ASCII)
-_RELEASE: Final = re.compile(rf"{DISTRIBUTION}==([0-9]\S*)")
+# https://github.com/octo/tools.git; not https://token@host/x, nor $NAME, which pip replaces, nor a query
+_PUBLIC: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~+%-]+", re.ASCII)
+_FOLDER: Final = re.compile(r"[\w./-]+", re.ASCII)
+_RELEASE: Final = re.compile(rf"{DISTRIBUTION}==(\d+(?:\.\d+)*(?:(?:a|b|rc|\.post|\.dev)\d+)*)", re.ASCII)
 
 
 class CannotPinError(UsageError):
@@ -39,15 +41,14 @@ def pin_installed() -> str:
     """
     try:
         record = Distribution.from_name(DISTRIBUTION).read_text("direct_url.json")
-    except PackageNotFoundError:
-        record = None
-    if record is None:
-        raise _cannot_pin("was installed by name, which could be another program elsewhere")
-    try:
-        direct_url = json.loads(record)
-        return _pin(direct_url["url"], direct_url)
+        if record is not None:
+            direct_url = json.loads(record)
+            return _pin(direct_url["url"], direct_url)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _cannot_pin("has a record of its installation that cannot be read") from error
+        raise _cannot_pin("has an unreadable record of its installation") from error
+    except PackageNotFoundError:
+        pass  # run from a source tree
+    raise _cannot_pin("was installed by name, which could be another program elsewhere")
 
 
 def pin_source(source: str) -> str:
@@ -67,21 +68,24 @@ def pin_source(source: str) -> str:
     if release := _RELEASE.fullmatch(source):
         return f"{DISTRIBUTION}[cli]=={release[1]}"
     address, _, fragment = source.partition("#")
-    url, at, commit = address.removeprefix("git+").rpartition("@")
-    if source.startswith("git+") and at and _COMMIT.fullmatch(commit) and _is_public(url):
-        return _requirement(source)
-    if _is_public(address) and _SHA256.fullmatch(fragment.removeprefix("sha256=")):
-        return _requirement(source)
+    url, _, commit = address.removeprefix("git+").rpartition("@")
+    options = dict(part.partition("=")[::2] for part in fragment.split("&")) if fragment else {}
+    folder, sha256 = options.pop("subdirectory", "."), options.pop("sha256", "")
+    if not options and _FOLDER.fullmatch(folder):
+        is_commit = address.startswith("git+") and _COMMIT.fullmatch(commit) and _is_public(url)
+        if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
+            return _requirement(source)
     raise UsageError(f"--source {printable(source)} does not pin one version; give {PIN_EXAMPLES}")
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:
-    folder = direct_url.get("subdirectory")
+    folder = direct_url.get("subdirectory", "")
     if "dir_info" in direct_url or url.startswith("file:"):
         raise _cannot_pin("was installed from this machine's disk")
-    if not _is_public(url):
+    if not _is_public(url) or (folder and not _FOLDER.fullmatch(folder)):
         raise _cannot_pin("was installed from an address that is not plain https")
-    if "vcs_info" in direct_url and _COMMIT.fullmatch(commit := direct_url["vcs_info"]["commit_id"]):
+    vcs = direct_url.get("vcs_info", {})
+    if vcs.get("vcs") == "git" and _COMMIT.fullmatch(commit := vcs["commit_id"]):
         return _requirement(f"git+{url}@{commit}" + (f"#subdirectory={folder}" if folder else ""))
     archive = direct_url.get("archive_info", {})
     sha256 = archive.get("hashes", {}).get("sha256") or archive.get("hash", "").removeprefix("sha256=")

@@ -1,5 +1,6 @@
 """The files that a repository needs to run coreloop: plan which are missing, and write them."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -98,9 +99,8 @@ def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Ite
             yield path, read_template(PurePosixPath(path).name)
         yield REQUIREMENTS, f"{requirement}\n".encode()
     branch = settings.forge.base
-    rules = re.sub(
-        rb"(?m)^branch: .*$", b"branch: " + branch.encode(), read_template("branch_protection.yml")
-    )
+    line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
+    rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
     yield ".github/branch_protection.yml", rules
     yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
 
@@ -122,6 +122,8 @@ def codeowners(settings: Settings, *, owner: str) -> str:
 
 
 def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
+    if not (root / path).resolve().is_relative_to(root.resolve()):
+        raise WorkspaceError("leads out of the repository; remove the link", path=root / path)
     places = _CODEOWNERS if path in _CODEOWNERS else (path,)
     existing = next((place for place in places if (root / place).exists()), None)
     if existing is None:
@@ -150,6 +152,8 @@ def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     lines: tuple[str, ...] = ()
     if audit is not None:
         lines = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise WorkspaceError("leads out of the repository; remove the link", path=path)
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:

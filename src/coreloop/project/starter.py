@@ -11,7 +11,7 @@ from coreloop.project.decorated import decorated_tools
 from coreloop.project.frameworks import find_framework
 from coreloop.project.tools import Tool, is_tool_name, resolve_tools
 from coreloop.project.topics import propose_topics
-from coreloop.project.usage import LEAST_REQUESTS, MOST_VALUES, Usage, read_usage
+from coreloop.project.usage import MOST_VALUES, Usage, read_usage
 from coreloop.text import fitted, printable
 
 MOST_TOOLS: Final = 40
@@ -30,7 +30,7 @@ class ToolProposal:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``; None if no definition or more than one was found.
+        ``path.py::qualname``; None if the path cannot be printed.
     selectors : mapping of str to tuple of str
         Argument -> values that occur in the project's source; no other value is ever shown.
     """
@@ -72,9 +72,9 @@ def propose_tools(usage: Mapping[str, Usage], root: Path) -> tuple[ToolProposal,
     unknown = [name for name in usage if name not in declared]
     resolved = resolve_tools(unknown, root=root, configured={})
     tools = {**{name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}, **declared}
-    used = [name for name in usage if name in tools or usage[name].n_requests >= LEAST_REQUESTS]
+    used = [name for name in usage if name in tools]  # another name may be anything that a user wrote
     names = [name for name in dict.fromkeys((*used, *declared)) if is_tool_name(name)]
-    return tuple(_proposed(name, tools.get(name), usage.get(name)) for name in names[:MOST_TOOLS])
+    return tuple(_proposed(name, tools[name], usage.get(name)) for name in names[:MOST_TOOLS])
 
 
 def write_settings(template: bytes, proposals: SettingsProposals) -> bytes:
@@ -92,10 +92,8 @@ def _replaced(text: bytes, example: re.Pattern[bytes], lines: Sequence[str]) -> 
     return example.sub(lambda _: proposed, text, count=1) if lines else text
 
 
-def _proposed(name: str, tool: Tool | None, usage: Usage | None) -> ToolProposal:
+def _proposed(name: str, tool: Tool, usage: Usage | None) -> ToolProposal:
     used = usage.selectors if usage is not None else {}
-    if tool is None:
-        return ToolProposal(name, None, dict.fromkeys(filter(_is_name, used), ()))
     declared = {key: values for key, values in tool.choices.items() if 2 <= len(values) <= MOST_VALUES}
     known = {
         key: tuple(value for value in values if value in tool.literals)
@@ -104,10 +102,6 @@ def _proposed(name: str, tool: Tool | None, usage: Usage | None) -> ToolProposal
     }
     target = f"{tool.file}::{tool.qualname}"
     return ToolProposal(name, target if target.isprintable() else None, known | declared)
-
-
-def _is_name(argument: str) -> bool:
-    return argument.isidentifier() and len(argument) <= 40
 
 
 def _rule_lines(topics: Sequence[str]) -> Iterator[str]:
@@ -121,8 +115,7 @@ def _tool_line(tool: ToolProposal) -> str:
     entries = [f"target: {_quoted(tool.target)}"] if tool.target is not None else []
     if tool.selectors:
         entries.append(f"selectors: [{', '.join(map(_key, tool.selectors))}]")
-    shown = "; ".join(f"{name}: {', '.join(values)}" for name, values in tool.selectors.items() if values)
-    note = shown if tool.target is not None else "definition not found, or not unique: add target"
+    note = "; ".join(f"{name}: {', '.join(values)}" for name, values in tool.selectors.items() if values)
     line = f"#  {_key(tool.name)}: {{{', '.join(entries)}}}"
     return f"{line}{fitted(f'  # {printable(note)}', max(_COLUMNS - len(line), 24))}" if note else line
 

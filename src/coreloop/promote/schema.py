@@ -17,7 +17,7 @@ from coreloop.project.settings import ReachSettings
 from coreloop.text import printable
 
 TIMEOUT_S: Final = 120
-_SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
+SECRETS: Final = ("GITHUB_TOKEN", "GH_TOKEN")
 _READERS: Final = Path(__file__).parent / "frameworks" / "__main__.py"
 _FAILED_READER: Final = 2
 _INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
@@ -192,6 +192,6 @@ def _output(process: subprocess.Popen[bytes], shown: str) -> tuple[bytes, bytes]
 
 def _environment(folder: Path) -> dict[str, str]:
     """Puts the exported tree first on the path, since an editable install would load the user's checkout."""
-    environ = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+    environ = {name: value for name, value in os.environ.items() if name not in SECRETS}
     roots = [str(root) for root in (folder / "src", folder) if root.is_dir()]
     return {**environ, "PYTHONPATH": os.pathsep.join([*roots, *filter(None, [environ.get("PYTHONPATH")])])}

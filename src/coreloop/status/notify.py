@@ -1,18 +1,19 @@
-"""Telling a command what changed in a status: alarms that came or went, candidates that newly wait.
+"""Notify a command of changes of the status: alarms raised or cleared, candidates that newly wait.
 
-The command gets one JSON document on its standard input per change, and each change once: what was told is
-in data/audit/notified.json. No word that a user asked is in a document.
+The command runs once per change, with a JSON document on standard input. data/audit/notified.json remembers
+which changes were sent. A document contains no user's question.
 """
 
 import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import Annotated, BinaryIO, Final, Literal
 
 import msgspec
 import orjson
@@ -20,12 +21,15 @@ import orjson
 from coreloop.errors import WorkspaceError
 from coreloop.files import locked, read_file, write_private
 from coreloop.project.workspace import Workspace
+from coreloop.promote.schema import SECRETS
 from coreloop.status.facts import Status
 from coreloop.text import counted, fitted, printable
 
 TIMEOUT_S: Final = 10.0
 MOST_AT_ONCE: Final = 100
 _MOST_FAILURES: Final = 3
+_RACE_S: Final = 3600.0
+"""A status that runs longer than this is not one that another has overtaken."""
 _STDERR_BYTES: Final = 4096
 _COLUMNS: Final = 200
 _OF_LOG: Final = frozenset({"no_record", "future", "outside_window", "torn_lines", "no_candidate"})
@@ -36,7 +40,7 @@ ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became different.
+    """A change of the status.
 
     Attributes
     ----------
@@ -57,16 +61,16 @@ class Change:
 
 
 @dataclass(slots=True)
-class Told:
-    """What the command was told and when: alarms by kind, candidates by key; ``at`` is the last time."""
+class Notified:
+    """The changes that were sent, with their times: alarms by kind, candidates by key; ``at`` is the last."""
 
     alarms: dict[str, str] = field(default_factory=dict)
     candidates: dict[str, str] = field(default_factory=dict)
-    at: str = ""
+    at: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
-    def note(self, change: Change, at: str) -> None:
+    def note(self, change: Change, generated_at: datetime) -> None:
         """Remember a change."""
-        self.at = at
+        self.at, at = generated_at, generated_at.isoformat(timespec="seconds")
         if change.kind == "alarm_raised":
             self.alarms[change.key] = at
         elif change.kind == "alarm_cleared":
@@ -83,10 +87,10 @@ class _FailedError(Exception):
         self.hung = hung
 
 
-def notify_changes(workspace: Workspace, status: Status) -> tuple[str, ...]:
+def notify_changes(workspace: Workspace, status: Status, *, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Run the command of ``notify:`` for each change since the last time.
 
-    Processes take turns. What the command did not take is not remembered, and told again by the next call.
+    Processes take turns. A change that the command did not accept is sent again by the next call.
 
     Parameters
     ----------
@@ -94,33 +98,35 @@ def notify_changes(workspace: Workspace, status: Status) -> tuple[str, ...]:
         Without ``notify:`` nothing happens.
     status : Status
         Of the workspace's own log.
+    environ : mapping
+        The command's environment; tokens for GitHub are left out.
 
     Returns
     -------
     tuple of str
-        What went wrong, printable.
+        Warnings, printable.
     """
     if not workspace.settings.notify.command:
         return ()
     try:
         with locked(workspace.audit_dir):
-            return tuple(_tell(workspace, status))
+            return tuple(_send_changes(workspace, status, environ))
     except WorkspaceError as error:
         return (printable(f"notify: {error}"),)
 
 
-def find_changes(status: Status, told: Told) -> Iterator[Change]:
-    """What differs from what was told. An alarm that could not be looked for is not taken for cleared."""
+def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
+    """Yield the changes since the last notification; an alarm that could not be checked is not cleared."""
     raised = {alarm.kind: alarm.text for alarm in status.alarms}
     for kind, text in raised.items():
-        if kind not in told.alarms:
+        if kind not in notified.alarms:
             yield Change("alarm_raised", kind, kind, text)
-    for kind, since in told.alarms.items():
+    for kind, since in notified.alarms.items():
         if kind not in raised and _is_known(kind, status):
             yield Change("alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}")
     for standing in (status.candidates, status.counterexamples):
         for key, id in standing.waiting.items():
-            if key not in told.candidates:
+            if key not in notified.candidates:
                 yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
 
 
@@ -130,29 +136,30 @@ def _is_known(kind: str, status: Status) -> bool:
     return status.log is not None or kind not in _OF_LOG
 
 
-def _tell(workspace: Workspace, status: Status) -> Iterator[str]:
+def _send_changes(workspace: Workspace, status: Status, environ: Mapping[str, str]) -> Iterator[str]:
     path, at = workspace.notified_file, status.generated_at.isoformat(timespec="seconds")
-    told = read_told(path)
-    if told.at > at:  # a newer status got here first
+    notified = read_notified(path)
+    ahead_s = (notified.at - status.generated_at).total_seconds() if notified.at is not None else 0.0
+    if 0 < ahead_s <= _RACE_S:  # a newer status got here first; further ahead, a clock was wrong
         return
-    changes = list(find_changes(status, told))
+    changes = list(find_changes(status, notified))
     failures = 0
     for number, change in enumerate(changes):
         if number == MOST_AT_ONCE or failures == _MOST_FAILURES:
             yield f"notify: {counted(len(changes) - number, 'change')} left for the next status"
             return
         try:
-            _run(workspace, _document(change, workspace, at))
+            _run(workspace, _document(change, workspace, at), environ)
         except _FailedError as error:
             yield printable(f"notify: {error}; the next status tries {change.kind} {change.subject} again")
             failures = _MOST_FAILURES if error.hung else failures + 1
             continue
-        told.note(change, at)
-        write_private(path, orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        notified.note(change, status.generated_at)
+        write_private(path, orjson.dumps(notified, option=orjson.OPT_INDENT_2))
 
 
-def read_told(path: Path) -> Told:
-    """What was told; nothing if the file is absent.
+def read_notified(path: Path) -> Notified:
+    """Read the changes that were sent; none if the file is absent.
 
     Raises
     ------
@@ -160,11 +167,11 @@ def read_told(path: Path) -> Told:
         It cannot be read, or is damaged.
     """
     if not path.exists():
-        return Told()
+        return Notified()
     try:
-        return msgspec.json.decode(read_file(path), type=Told)
+        return msgspec.json.decode(read_file(path), type=Notified)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        message = "is damaged; remove it, and every alarm and waiting candidate is told again"
+        message = "is damaged; remove it to be notified of every alarm and candidate again"
         raise WorkspaceError(message, path=path) from error
 
 
@@ -179,7 +186,7 @@ def _document(change: Change, workspace: Workspace, at: str) -> bytes:
     return orjson.dumps(facts) + b"\n"
 
 
-def _run(workspace: Workspace, document: bytes) -> None:
+def _run(workspace: Workspace, document: bytes, environ: Mapping[str, str]) -> None:
     command: Sequence[str] = workspace.settings.notify.command
     # a file, since a grandchild that holds a pipe would be waited for
     with tempfile.TemporaryFile() as stderr:
@@ -187,6 +194,7 @@ def _run(workspace: Workspace, document: bytes) -> None:
             with subprocess.Popen(
                 command,
                 cwd=workspace.root,
+                env={name: value for name, value in environ.items() if name not in SECRETS},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
@@ -197,17 +205,19 @@ def _run(workspace: Workspace, document: bytes) -> None:
             reason = getattr(error, "strerror", None) or error
             raise _FailedError(f"{command[0]} cannot be run ({reason})", hung=True) from error
         if process.returncode:
-            said = fitted(printable(_last_line(stderr)), _COLUMNS)
-            raise _FailedError(f"{command[0]} ended with {process.returncode}: {said}")
+            message = fitted(printable(_last_line(stderr)), _COLUMNS)
+            raise _FailedError(f"{command[0]} ended with {process.returncode}: {message}")
 
 
 def _hand_over(process: subprocess.Popen[bytes], document: bytes) -> None:
     try:
         process.communicate(document, timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
+    except BaseException as error:  # Ctrl-C too: the command has a session of its own
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        raise _FailedError(f"the command took longer than {TIMEOUT_S:g} s", hung=True) from error
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise _FailedError(f"the command took longer than {TIMEOUT_S:g} s", hung=True) from error
+        raise
 
 
 def _last_line(stderr: BinaryIO) -> str:

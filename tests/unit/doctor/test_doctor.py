@@ -97,7 +97,7 @@ def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Co
 @pytest.mark.parametrize(
     ("later", "level", "says"),
     [
-        (timedelta(days=1), "ok", "is of 2026-04-25 09:30 UTC"),
+        (timedelta(days=1), "ok", "is from 2026-04-25 09:30 UTC"),
         (timedelta(days=3), "warning", "is 3 days old: 2026-04-25 09:30 UTC"),
         (-timedelta(days=3), "warning", "is dated in the future"),
     ],

@@ -71,7 +71,7 @@ def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement
         pytest.param(f'{{"url": "{WHEEL}", "archive_info": {{}}}}', "commit or hash", id="no hash"),
         pytest.param(f'{{"url": "{GIT}"}}', "commit or hash", id="nothing"),
         pytest.param(
-            f'{{"url": "ssh://git@example.com/x", "vcs_info": {{"commit_id": "{SHA1}"}}}}',
+            f'{{"url": "ssh://git@example.com/x", "vcs_info": {{"vcs": "git", "commit_id": "{SHA1}"}}}}',
             "not plain https",
             id="ssh",
         ),
@@ -83,9 +83,9 @@ def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement
         pytest.param(
             f'{{"url": "{GIT}", "vcs_info": {{"commit_id": "main"}}}}', "commit or hash", id="a branch"
         ),
-        pytest.param("[]", "cannot be read", id="a list"),
-        pytest.param("{", "cannot be read", id="no JSON"),
-        pytest.param('{"url": 7}', "cannot be read", id="no text"),
+        pytest.param("[]", "unreadable record", id="a list"),
+        pytest.param("{", "unreadable record", id="no JSON"),
+        pytest.param('{"url": 7}', "unreadable record", id="no text"),
     ],
 )
 def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
@@ -102,6 +102,7 @@ def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
     ("source", "requirement"),
     [
         (f"git+{GIT}@{SHA1}", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}"),
+        (f"git+{GIT}@{SHA1}#subdirectory=py", f"dartlab-coreloop[cli] @ git+{GIT}@{SHA1}#subdirectory=py"),
         (f"{WHEEL}#sha256={SHA256}", f"dartlab-coreloop[cli] @ {WHEEL}#sha256={SHA256}"),
         ("dartlab-coreloop==0.2.0", "dartlab-coreloop[cli]==0.2.0"),
     ],
@@ -121,7 +122,16 @@ def test_a_source_that_pins_a_version_is_accepted(source: str, requirement: str)
         f"git+{GIT}",
         f"git+ssh://git@example.com/x@{SHA1}",
         f"git+https://token@example.com/x@{SHA1}",
+        f"git+{GIT}@{SHA1}#x\n--index-url https://evil.example/simple",
+        f'git+{GIT}@{SHA1}#egg=x ; python_version < "3"',
+        f"git+{GIT}@{SHA1}#subdirectory=a b",
+        f"git+https://example.com/${{TOKEN}}@{SHA1}",
+        f"git+https://example.com/x?token=1@{SHA1}",
+        "dartlab-coreloop==0.*",
+        "dartlab-coreloop==0.2.0,>=0",
+        'dartlab-coreloop==0.2.0;python_version<"3"',
         WHEEL,
+        f"{WHEEL}#{SHA256}",
         f"{WHEEL}#sha256=0",
         f"http://example.com/x.whl#sha256={SHA256}",
         f"{WHEEL} --index-url https://example.org#sha256={SHA256}",

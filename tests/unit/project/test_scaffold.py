@@ -224,3 +224,19 @@ def test_promote_s_project_can_be_set_up_too(init: Init, project: Project):
     code, out, _ = init(project.root)
     assert code == 0
     assert "keep       coreloop.yaml" in out
+
+
+@pytest.mark.parametrize("name", ["coreloop.yaml", ".github/CODEOWNERS", ".gitignore"])
+def test_a_link_out_of_the_repository_is_refused(name: str, init: Init, folder: Path, tmp_path: Path):
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(tmp_path / "victim")
+    assert "leads out of the repository; remove the link" in refused(init(folder, "--confirm"))
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("base", ["1.0", "on", "2024-01-01", "x\\1y", "x\ny: 1"])
+def test_any_base_branch_is_a_string_in_the_rules(base: str, init: Init, folder: Path):
+    (folder / "coreloop.yaml").write_text(yaml.safe_dump({"forge": {"base": base}}))
+    assert init(folder, "--confirm")[0] == 0
+    rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text(encoding="utf-8"))
+    assert rules["branch"] == base

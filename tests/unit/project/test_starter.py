@@ -193,11 +193,10 @@ def test_used_tools_come_first_and_only_values_of_the_source_are_shown(folder: P
     assert {proposal.name for proposal in proposals} == set(decorated_tools(folder))
 
 
-def test_a_recorded_tool_without_definition_needs_five_requests_and_shows_no_value(tmp_path: Path):
-    often = [called("remote/search", kind=value) for value in ("news", "web") for _ in range(LEAST_REQUESTS)]
-    seldom = [called("hallucinated")] * 4
-    usage = read_usage(log(tmp_path, *often, *seldom))
-    assert propose_tools(usage, tmp_path) == (ToolProposal("remote/search", None, {"kind": ()}),)
+def test_a_recorded_tool_without_definition_is_not_proposed(tmp_path: Path):
+    """Its name and its arguments may be anything that a user wrote, and coreloop.yaml is committed."""
+    calls = [called("Kowalski", Marlene=value) for value in ("positive", "negative") for _ in range(20)]
+    assert propose_tools(read_usage(log(tmp_path, *calls)), tmp_path) == ()
 
 
 def test_an_argument_that_the_signature_lacks_is_not_proposed(folder: Path):
@@ -206,8 +205,9 @@ def test_an_argument_that_the_signature_lacks_is_not_proposed(folder: Path):
 
 
 def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
+    (folder / "more.py").write_text("@tool\ndef 조회(kind): ...\n@tool\ndef on(): ...\n", encoding="utf-8")
     calls = [called("조회", kind=value) for value in ("a", "b") for _ in range(9)]
-    tools = propose_tools(read_usage(log(folder, *calls, *[called("on")] * 5, *[called("a:b")] * 5)), folder)
+    tools = propose_tools(read_usage(log(folder, *calls, *[called("on")] * 5)), folder)
     proposals = SettingsProposals(("order", "true"), tools, "fastmcp")
     text = write_settings(read_template("coreloop.yaml"), proposals).decode()
     assert [line for line in text.splitlines() if not line.startswith("#")] == [
@@ -218,7 +218,7 @@ def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
     assert '#  look_up: {target: "desk.py::lookup"}' in text
     assert "selectors: [reason, sort]}  # reason: damaged, late; sort: asc, desc\n" in text
     settings = load_bare(folder, text)
-    assert set(settings.tools) == {tool.name for tool in tools} >= {"조회", "on", "a:b"}
+    assert set(settings.tools) == {tool.name for tool in tools} >= {"조회", "on"}
     assert settings.tools["조회"].selectors == ("kind",)
     assert [rule.any for rule in settings.categories] == [("order",), ("true",)]
     assert settings.reach.framework == "fastmcp"
@@ -228,8 +228,9 @@ def test_hostile_names_do_not_reach_the_file(tmp_path: Path):
     hostile = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x"]
     calls = [called(name, **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
     fine = [called("fine", **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
+    (tmp_path / "tools.py").write_text("@tool\ndef fine(**names): ...\n")
     tools = propose_tools(read_usage(log(tmp_path, *calls, *fine)), tmp_path)
-    assert tools == (ToolProposal("fine", None, {}),)
+    assert tools == (ToolProposal("fine", "tools.py::fine", {}),)
 
 
 @pytest.mark.parametrize("name", ["sp ace", "quo'te", 'quo"te', "uni코드"])

@@ -20,7 +20,7 @@ from coreloop.status import notify
 from coreloop.status.alarms import _ALARMS
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log
-from coreloop.status.notify import MOST_AT_ONCE, Told, find_changes, notify_changes, read_told
+from coreloop.status.notify import MOST_AT_ONCE, Notified, find_changes, read_notified
 from logs import record, repeated, write_log
 from promoting import candidate, write_candidates
 
@@ -28,6 +28,10 @@ NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 SILENT = Alarm("no_record", "no record for 8 days", "is the server up?")
 FULL = Alarm("dropped", "records were dropped: 1", "has the disk room?")
 APPEND = "import sys; open('told.jsonl', 'ab').write(sys.stdin.buffer.read())"
+
+
+def notify_changes(project: Workspace, now: Status) -> tuple[str, ...]:
+    return notify.notify_changes(project, now, environ=os.environ)
 
 
 def workspace(folder: Path, *command: str) -> Workspace:
@@ -106,7 +110,7 @@ def test_an_alarm_that_could_not_be_looked_for_is_not_cleared(told: Workspace, t
 
 def test_every_alarm_that_needs_the_log_or_the_history_is_known_as_such() -> None:
     blind = replace(status(), log=None)
-    all_told = Told(alarms=dict.fromkeys([*notify._OF_LOG, *notify._OF_HISTORY, "dropped"], "then"))
+    all_told = Notified(alarms=dict.fromkeys([*notify._OF_LOG, *notify._OF_HISTORY, "dropped"], "then"))
     assert [one.key for one in find_changes(blind, all_told)] == ["dropped"]
     source = " ".join(kind for find in _ALARMS for kind in map(str, find.__code__.co_consts))
     assert all(kind in source for kind in (*notify._OF_LOG, *notify._OF_HISTORY))
@@ -153,7 +157,7 @@ def test_one_document_that_fails_does_not_hold_up_the_others(tmp_path: Path) -> 
     picky = "import sys; text = sys.stdin.read(); sys.exit('no_record' in text) ; "
     found = workspace(tmp_path, sys.executable, "-c", picky)
     assert len(notify_changes(found, status(SILENT, FULL))) == 1
-    assert set(read_told(found.notified_file).alarms) == {"dropped"}
+    assert set(read_notified(found.notified_file).alarms) == {"dropped"}
 
 
 def test_after_three_failures_the_rest_waits(tmp_path: Path) -> None:
@@ -226,12 +230,36 @@ def test_a_status_that_was_overtaken_tells_nothing(told: Workspace, tmp_path: Pa
     assert heard(tmp_path) == [("alarm_raised", "no_record")]
 
 
+def test_a_state_of_a_wrong_clock_holds_nothing_up(told: Workspace, tmp_path: Path) -> None:
+    notify_changes(told, status(SILENT, at=NOW + timedelta(days=365)))
+    assert notify_changes(told, status(SILENT, FULL)) == ()
+    assert heard(tmp_path) == [("alarm_raised", "no_record"), ("alarm_raised", "dropped")]
+
+
+def test_the_command_does_not_get_the_tokens_for_github(tmp_path: Path) -> None:
+    script = "import os; open('seen', 'w').write(' '.join(sorted(os.environ)))"
+    environ = {**os.environ, "GITHUB_TOKEN": "secret", "GH_TOKEN": "secret", "CHAT_TOKEN": "mine"}
+    project = workspace(tmp_path, sys.executable, "-c", script)
+    assert notify.notify_changes(project, status(SILENT), environ=environ) == ()
+    seen = (tmp_path / "seen").read_text().split()
+    assert "CHAT_TOKEN" in seen
+    assert not {"GITHUB_TOKEN", "GH_TOKEN"} & set(seen)
+
+
 def test_a_damaged_state_is_a_warning_and_nothing_is_told(told: Workspace, tmp_path: Path) -> None:
     told.audit_dir.mkdir(parents=True)
     told.notified_file.write_bytes(b'{"alarms": 3}')
     (said,) = notify_changes(told, status(SILENT))
     assert "notified.json: is damaged; remove it" in said
     assert heard(tmp_path) == []
+
+
+@pytest.mark.parametrize("at", ["zzz", "2026-04-25T12:00:00"])
+def test_a_state_without_a_proper_time_is_damaged(told: Workspace, at: str) -> None:
+    told.audit_dir.mkdir(parents=True)
+    told.notified_file.write_text(json.dumps({"alarms": {}, "candidates": {}, "at": at}))
+    (warning,) = notify_changes(told, status(SILENT))
+    assert "is damaged" in warning
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a file in the place of a folder")
