@@ -9,6 +9,7 @@ import click
 import orjson
 
 from coreloop.cli.options import json_option
+from coreloop.project.scaffold import REQUIREMENTS
 from coreloop.project.settings import FILE_NAME
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted, printable
@@ -48,7 +49,7 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
     if as_json:
         files = [{"path": file.path, "state": file.state, "added": file.added} for file in done.files]
         facts = {
-            "root": str(root),
+            "root": os.fsencode(root).decode("utf-8", "replace"),
             "files": files,
             "left_out": done.left_out,
             "written": confirm,
@@ -57,6 +58,10 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
     _show(root, done, confirm=confirm)
+    existing = {file.path for file in done.files if file.state == "there"}
+    for option, value, path in (("--owner", owner, ".github/CODEOWNERS"), ("--source", source, REQUIREMENTS)):
+        if value is not None and path in existing:
+            click.echo(f"{option} has no effect: {path} exists; edit it instead", err=True)
     if checks:
         from coreloop.cli.show_doctor import show_diagnoses
 

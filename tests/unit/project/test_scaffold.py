@@ -240,3 +240,21 @@ def test_any_base_branch_is_a_string_in_the_rules(base: str, init: Init, folder:
     assert init(folder, "--confirm")[0] == 0
     rules = yaml.safe_load((folder / ".github/branch_protection.yml").read_text(encoding="utf-8"))
     assert rules["branch"] == base
+
+
+def test_options_without_effect_are_named(init: Init, folder: Path):
+    init(folder, "--confirm")
+    errors = init(folder, "--owner", "@octo")[2]
+    assert "--owner has no effect: .github/CODEOWNERS exists; edit it instead" in errors
+    assert "--source has no effect: .github/coreloop-requirements.txt exists; edit it instead" in errors
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_no_obstacle(init: Init, tmp_path: Path, quiet_git: None):
+    folder = tmp_path / os.fsdecode(b"bad\xff")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    run_git(folder, "init", "--quiet")
+    code, out, _ = init(folder, "--json")
+    assert (code, json.loads(out)["root"].endswith("bad\ufffd")) == (0, True)
