@@ -96,9 +96,9 @@ class ReplaySettings:
     Attributes
     ----------
     url : str or None
-        Receives each question in a POST request. If absent, nothing is replayed.
+        The URL to which each question is sent in a POST request. If absent, nothing is replayed.
     runs : int
-        Number of replays.
+        Number of times that each question is asked.
     timeout_s : float
         Seconds to wait for an answer.
     """
@@ -110,7 +110,9 @@ class ReplaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
-    """How to read what the model receives: through the framework or from a command. If absent, unmeasured.
+    """How to read what the model receives: through the framework, or from a command.
+
+    Without either, the reach is unmeasured.
 
     Attributes
     ----------
@@ -218,8 +220,8 @@ class Settings:
     data_dir : str
         Contains ``audit/``, ``ai/knowledge/`` and ``dart/auditAnalysis/``.
     retention_days : int or None
-        ``pattern`` removes record files whose newest record is older. If absent, nothing is removed. Records
-        at an address are never removed.
+        ``pattern`` removes files whose newest record is older than this many days. If absent, nothing is
+        removed. Records at an address are never removed.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings
