@@ -1,6 +1,7 @@
 """``init``: new and existing files; this project's own files equal the templates."""
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable
