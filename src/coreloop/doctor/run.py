@@ -14,7 +14,7 @@ from coreloop.doctor.model import check_reach, check_replay
 from coreloop.doctor.privacy import check_ignored, check_private
 from coreloop.doctor.programs import check_notify
 from coreloop.doctor.tools import check_tools
-from coreloop.errors import SettingsError
+from coreloop.errors import CoreloopError, SettingsError
 from coreloop.project.settings import Settings, load_settings
 from coreloop.project.workspace import Workspace, find_root
 from coreloop.text import printable
@@ -77,6 +77,11 @@ def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
 def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
     try:
         yield from check(setup)
+    except CoreloopError as error:  # its message says what to do
+        yield Diagnosis(name, "warning", f"could not be checked: {error}")
     except Exception as error:  # the other checks still run
-        reason = " ".join(str(error).split()) or "no reason given"
-        yield Diagnosis(name, "warning", f"could not be checked: {type(error).__name__}: {reason}")
+        message = f"could not be checked: {type(error).__name__}: {' '.join(str(error).split())}"
+        if isinstance(error, OSError):
+            yield Diagnosis(name, "fault", message, "give this user access to it, or run doctor as its owner")
+        else:
+            yield Diagnosis(name, "warning", message, "please report this as a bug in coreloop")

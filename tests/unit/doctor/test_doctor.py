@@ -353,6 +353,23 @@ def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypat
     )
 
 
+def test_what_this_user_may_not_read_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def closed(_: object) -> Iterator[Diagnosis]:
+        raise PermissionError(13, "Permission denied", "data/audit")
+        yield
+
+    monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "private": closed})
+    diagnosis = checked(folder)["private"]
+    assert diagnosis.level == "fault"
+    assert diagnosis.todo.startswith("give this user access")
+
+
+def test_a_mention_of_the_guard_in_a_comment_is_no_guard(sound: Path):
+    for workflow in (sound / ".github/workflows").iterdir():
+        workflow.write_text("# TODO: write a lifeguard check\n# and run guard check\non: push\n")
+    assert checked(sound)["guard"].level == "warning"
+
+
 def test_control_characters_in_names_are_escaped(sound: Path, entry_point: Command):
     path = log(sound, record(tool_calls=[call("\x1b]0;owned\x07\u202e" + "x" * 5000), call("LONE")]))
     path.write_bytes(path.read_bytes().replace(b"LONE", b"\\ud800"))
@@ -366,7 +383,7 @@ def test_control_characters_in_names_are_escaped(sound: Path, entry_point: Comma
 def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     results = checked(sound)
-    assert results["ignored"].message.startswith("could not be checked: GitError: git is not installed")
+    assert results["ignored"].message.startswith("could not be checked: git is not installed")
     assert results["guard"].level == "ok"
 
 
