@@ -107,11 +107,11 @@ def _show(report: "Report") -> None:
     click.echo(
         f"{counted(report.n_in, 'line')} in = {report.n_out:,} {verb} + {report.n_rejected:,} rejected"
     )
-    for kind, count in sorted(report.found.items()):
+    for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
-    if report.mode is None and not report.found:
+    if report.mode is None and not report.findings:
         click.echo("  no private data found")
-    _show_listed(report.places, report.found.total() if report.places else 0, "findings")
+    _show_listed(report.places, report.findings.total() if report.places else 0, "findings")
     _show_listed(report.rejected, report.n_rejected, "rejected lines")
 
 

@@ -45,9 +45,9 @@ class Change:
     Attributes
     ----------
     kind : {"alarm_raised", "alarm_cleared", "candidate_waits"}
-        What happened.
+        Kind of the change.
     key : str
-        What is remembered: the alarm's kind, or the candidate's key.
+        Its key in notified.json: the alarm's kind, or the candidate's key.
     subject : str
         The alarm's kind, or the candidate's id.
     message : str
@@ -80,7 +80,7 @@ class Notified:
 
 
 class _FailedError(Exception):
-    """The command did not take a document; ``hung`` if it ran out of time or could not be started."""
+    """The command failed; ``hung`` if it exceeded the time limit or could not be started."""
 
     def __init__(self, reason: str, *, hung: bool = False) -> None:
         super().__init__(reason)
@@ -122,7 +122,7 @@ def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
         if kind not in notified.alarms:
             yield Change("alarm_raised", kind, kind, text)
     for kind, since in notified.alarms.items():
-        if kind not in raised and _is_known(kind, status):
+        if kind not in raised and _is_checked(kind, status):
             yield Change("alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}")
     for standing in (status.candidates, status.counterexamples):
         for key, id in standing.waiting.items():
@@ -130,7 +130,7 @@ def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
                 yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
 
 
-def _is_known(kind: str, status: Status) -> bool:
+def _is_checked(kind: str, status: Status) -> bool:
     if kind in _OF_HISTORY:
         return status.promotions is not None
     return status.log is not None or kind not in _OF_LOG
@@ -164,7 +164,7 @@ def read_notified(path: Path) -> Notified:
     Raises
     ------
     WorkspaceError
-        It cannot be read, or is damaged.
+        The file is unreadable or damaged.
     """
     if not path.exists():
         return Notified()
@@ -188,7 +188,7 @@ def _document(change: Change, workspace: Workspace, at: str) -> bytes:
 
 def _run(workspace: Workspace, document: bytes, environ: Mapping[str, str]) -> None:
     command: Sequence[str] = workspace.settings.notify.command
-    # a file, since a grandchild that holds a pipe would be waited for
+    # a file instead of a pipe: a grandchild could keep a pipe open
     with tempfile.TemporaryFile() as stderr:
         try:
             with subprocess.Popen(
@@ -200,7 +200,7 @@ def _run(workspace: Workspace, document: bytes, environ: Mapping[str, str]) -> N
                 stderr=stderr,
                 start_new_session=True,
             ) as process:
-                _hand_over(process, document)
+                _send(process, document)
         except (OSError, ValueError) as error:  # ValueError: a null character in a word
             reason = getattr(error, "strerror", None) or error
             raise _FailedError(f"{command[0]} cannot be run ({reason})", hung=True) from error
@@ -209,7 +209,7 @@ def _run(workspace: Workspace, document: bytes, environ: Mapping[str, str]) -> N
             raise _FailedError(f"{command[0]} ended with {process.returncode}: {message}")
 
 
-def _hand_over(process: subprocess.Popen[bytes], document: bytes) -> None:
+def _send(process: subprocess.Popen[bytes], document: bytes) -> None:
     try:
         process.communicate(document, timeout=TIMEOUT_S)
     except BaseException as error:  # Ctrl-C too: the command has a session of its own
