@@ -7,6 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from coreloop.errors import CoreloopError, PullRequestExistsError, RefusedError
+from coreloop.forge.connect import describe_fork
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
 from coreloop.history.trailers import promoted_keys, read_promoted
@@ -88,8 +89,12 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
     Raises
     ------
     RefusedError, GitError, ReachError, ForgeError
-        As for `make_plan` and `carry_out`; or another promotion of the docstring is open.
+        As for `make_plan` and `carry_out`; or another promotion of the docstring is open, or the remote is a
+        fork of the repository that pull requests go to.
     """
+    fork = describe_fork(promoting.repository, promoting.settings.forge)
+    if fork is not None:
+        raise RefusedError(fork)
     start = _start(promoting, forge)
     if start.existing is not None and forge is not None and start.is_done:
         forge.add_label(start.existing.number)
@@ -105,6 +110,12 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
 
 def preview(promoting: Promoting) -> Plan:
     """Plan what `promote` would do, from this clone alone, without fetching or asking a forge."""
+    plan = _preview(promoting)
+    fork = describe_fork(promoting.repository, promoting.settings.forge)
+    return plan if fork is None else replace(plan, obstacles=(fork, *plan.obstacles))
+
+
+def _preview(promoting: Promoting) -> Plan:
     base_sha = base_commit(promoting.repository, promoting.settings.forge.base, fetch=False)
     published = _open_branch(promoting, base_sha, None, fetch=False)
     if published is None or published.keys == {proposal.key for proposal in promoting.proposals}:
