@@ -2,6 +2,9 @@
 
 import json
 import os
+import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -153,6 +156,7 @@ def test_without_logs_the_night_is_green(runner: Runner) -> None:
     assert (job.result, job.ran) == ("success", ["Find the logs", "Leave nothing on the runner"])
 
 
+@pytest.mark.slow
 def test_error_while_drafts_are_opened_is_red_at_once(runner: Runner) -> None:
     with_logs(runner)
     step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Open drafts")
@@ -168,3 +172,23 @@ def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: Runner) -> Non
     assert job["permissions"] == {"contents": "read", "issues": "write"}
     assert "issues" not in runner.jobs["propose"]["permissions"]
     assert "environment" not in job  # and so no secret of it
+
+
+def test_cron_line_of_the_page_mines_and_shows_the_status(tmp_path: Path) -> None:
+    page = (WORKFLOW.parents[3] / "docs/how-to/nightly.md").read_text(encoding="utf-8")
+    [line] = re.findall(r"^17 3 \* \* \* (.*)", page, re.MULTILINE)
+    programs = tmp_path / ".coreloop/bin"
+    programs.mkdir(parents=True)
+    command = programs / "dartlab-coreloop"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m coreloop "$@"\n')
+    command.chmod(0o755)
+    write_log(tmp_path / "data/audit/ai-ask/a.jsonl", repeated(4, ts=datetime.now(UTC).isoformat()))
+    done = subprocess.run(
+        ["/bin/sh", "-c", line.replace("/srv/shop", str(tmp_path))],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert "records          4 on 1 day" in done.stdout
+    assert list((tmp_path / "data/audit/candidates").glob("*-candidates.json"))
+    assert list((tmp_path / "data/audit").rglob("*-counterexamples.json"))
