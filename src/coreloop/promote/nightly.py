@@ -15,7 +15,7 @@ from coreloop.proposals.night import read_candidates
 from coreloop.proposals.statements import Statement
 from coreloop.text import counted, escape_markdown, linked_markdown
 
-_SHOWN: Final = 50
+_SHOWN: Final = 200
 
 
 class DraftState(StrEnum):
