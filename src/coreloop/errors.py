@@ -10,6 +10,7 @@
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
     ├── RefusedError       a check failed: exit code 1
+    │   └── HumanDecidesError    a pull request of coreloop waits for a human, or a human decided it
     └── ForgeError         a request to GitHub failed: status, detail
         ├── ForgeAuthError           the token is absent or not accepted
         ├── ForgeForbiddenError      the token lacks a permission
@@ -80,6 +81,10 @@ class ReachError(CoreloopError):
 
 class RefusedError(CoreloopError):
     """A check failed; the exit code is 1."""
+
+
+class HumanDecidesError(RefusedError):
+    """A pull request of coreloop stands in the way: a human decides it, or did."""
 
 
 class ForgeError(CoreloopError):

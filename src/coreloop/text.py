@@ -25,6 +25,13 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|!&])", r"\\\1", printable(text))
 
 
+def linked_markdown(text: str) -> str:
+    """As `escape_markdown`, but addresses of pages stay links, and a mention does not notify anybody."""
+    parts = re.split(r"(https?://[\w./:-]+)", text)  # "see https://github.com/o/r/pull/1": three parts
+    escaped = (escape_markdown(part).replace("@", "&#64;") for part in parts[::2])
+    return "".join(word for pair in zip(escaped, [*parts[1::2], ""], strict=True) for word in pair)
+
+
 def indented_block(section: str, body: str) -> str:
     """Format docstring lines under their heading as a Markdown code block."""
     lines = [section, "-" * len(section), *body.splitlines()]

@@ -31,6 +31,51 @@ class Pull:
     """Repository of the branch where that is another one; "" is a fork that was deleted."""
 
 
+@dataclass(slots=True)
+class Issue:
+    number: int
+    title: str
+    body: str | None
+    created_at: datetime
+    labels: list[str]
+    state: str = "open"
+
+
+def issue(api: str, full_name: str, one: Issue | Pull) -> Json:
+    """An issue, or a pull request as the list of issues has it."""
+    here = f"{api}/repos/{full_name}/issues/{one.number}"
+    page = f"{SITE}/{full_name}/issues/{one.number}"
+    pull = {"url": here.replace("/issues/", "/pulls/"), "html_url": page, "diff_url": page, "patch_url": page}
+    lists = {f"{name}_url": f"{here}/{name}" for name in ("comments", "events")}
+    more = {"pull_request": pull, "draft": one.draft} if isinstance(one, Pull) else {}
+    return (
+        lists
+        | more
+        | {
+            "id": 2000 + one.number,
+            "node_id": f"I_{one.number}",
+            "url": here,
+            "repository_url": f"{api}/repos/{full_name}",
+            "labels_url": f"{here}/labels{{/name}}",
+            "html_url": page,
+            "number": one.number,
+            "state": one.state,
+            "title": one.title,
+            "body": one.body,
+            "user": user(api, "github-actions[bot]"),
+            "labels": [label(api, full_name, name) for name in one.labels],
+            "assignee": None,
+            "milestone": None,
+            "locked": False,
+            "comments": 0,
+            "closed_at": None,
+            "created_at": _time(one.created_at),
+            "updated_at": _time(one.created_at),
+            "author_association": "NONE",
+        }
+    )
+
+
 def error(message: str, *, status: int, errors: list[Json] | None = None) -> Json:
     more = {"errors": errors} if errors is not None else {}
     return {"message": message, "documentation_url": DOCS, "status": str(status)} | more

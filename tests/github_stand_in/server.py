@@ -59,6 +59,8 @@ class GithubStandIn:
         Where a client should go; a proxy's address can be put here.
     traffic : list[Request]
         All that came, in order.
+    issues : list[bodies.Issue]
+        Those that are no pull request; their numbers begin with 1001.
     rulesets, protections : dict[str, int | None]
         Approvals that a branch's ruleset or classic protection asks for; None: it asks for other things only.
     rights : "admin" | "write" | "app"
@@ -92,6 +94,7 @@ class GithubStandIn:
         """Forget pull requests, rules, faults and traffic."""
         self.traffic: list[Request] = []
         self.pulls: list[bodies.Pull] = []
+        self.issues: list[bodies.Issue] = []
         self.rulesets: dict[str, int | None] = {}
         self.protections: dict[str, int | None] = {}
         self.rights: Literal["admin", "write", "app"] = "admin"
@@ -268,6 +271,44 @@ class GithubStandIn:
         pull = self._pull(number)
         return self._page(request, pull.reviews) if pull else NOT_FOUND
 
+    def add_issue(self, title: str = "an issue", body: str = "", *labels: str) -> bodies.Issue:
+        """Put an issue there, as somebody would have."""
+        at = FIRST_DAY + timedelta(days=1, minutes=len(self.issues))
+        issue = bodies.Issue(1001 + len(self.issues), title, body, at, list(labels))
+        self.issues.append(issue)
+        return issue
+
+    def _list_issues(self, request: Request) -> Reply:
+        """As GitHub does: pull requests are issues too."""
+        asked, state = request.query.get("labels"), request.query.get("state", "open")
+        found = [bodies.issue(self.address, self._name, one) for one in (*self.pulls, *self.issues)]
+        found = [
+            one
+            for one in found
+            if state in ("all", one["state"]) and (not asked or asked in {it["name"] for it in one["labels"]})
+        ]
+        if request.query.get("direction", "desc") == "desc":
+            found.reverse()
+        return self._page(request, found)
+
+    def _create_issue(self, request: Request) -> Reply:
+        if self.rights == "app":
+            return FORBIDDEN
+        asked = request.body if isinstance(request.body, dict) else {}
+        if not asked.get("title"):
+            return _invalid([{"resource": "Issue", "field": "title", "code": "missing_field"}])
+        labels = asked.get("labels", []) if self.rights == "admin" else []  # dropped in silence
+        issue = self.add_issue(asked["title"], asked.get("body", ""), *labels)
+        return Reply(201, bodies.issue(self.address, self._name, issue))
+
+    def _change_issue(self, request: Request, number: str) -> Reply:
+        issue = next((one for one in self.issues if str(one.number) == number), None)
+        if issue is None:
+            return NOT_FOUND
+        asked = request.body if isinstance(request.body, dict) else {}
+        issue.title, issue.body = asked.get("title", issue.title), asked.get("body", issue.body)
+        return Reply(200, bodies.issue(self.address, self._name, issue))
+
     def _get_commit(self, request: Request, sha: str) -> Reply:
         return Reply(200, bodies.commit(self.address, self._name, sha))
 
@@ -364,6 +405,9 @@ _OPERATIONS = (
     ("POST", "/pulls", "_create_pull"),
     ("GET", r"/pulls/(\d+)", "_get_pull"),
     ("GET", r"/pulls/(\d+)/reviews", "_list_reviews"),
+    ("GET", "/issues", "_list_issues"),
+    ("POST", "/issues", "_create_issue"),
+    ("PATCH", r"/issues/(\d+)", "_change_issue"),
     ("POST", r"/issues/(\d+)/labels", "_add_labels"),
     ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
     ("GET", "/commits/([^/]+)", "_get_commit"),

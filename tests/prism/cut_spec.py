@@ -18,6 +18,8 @@ OPERATIONS = {
     f"{REPO}/pulls/{{pull_number}}": ("get", "patch"),
     f"{REPO}/pulls/{{pull_number}}/reviews": ("get",),
     f"{REPO}/commits/{{ref}}": ("get",),
+    f"{REPO}/issues": ("get", "post"),
+    f"{REPO}/issues/{{issue_number}}": ("patch",),
     f"{REPO}/issues/{{issue_number}}/labels": ("post",),
     f"{REPO}/issues/{{issue_number}}/labels/{{name}}": ("delete",),
     f"{REPO}/branches/{{branch}}": ("get",),

@@ -229,6 +229,28 @@ def test_unprotected_base_that_was_allowed_is_told_to_the_reviewer(project, hub,
     assert "> **Note:** no review is required: main is not protected" in hub.pulls[0].body
 
 
+def test_fork_as_the_remote_is_refused_before_the_push(project, hub, forge) -> None:
+    fork = "https://github.com/me/tools.git"
+    project.git("remote", "set-url", "origin", fork)
+    project.git("config", f"url.{project.remote}.insteadOf", fork)
+    settle(project, forge={"repo": "octo/tools"})
+    for connected in (forge, None):
+        with pytest.raises(RefusedError, match="origin is me/tools, but pull requests go to octo/tools"):
+            promote(project, connected)
+    assert hub.traffic == []
+    assert_nothing_done(project, hub)
+
+
+def test_dry_run_in_a_fork_shows_the_plan_and_what_stops_it(project, entry_point) -> None:
+    project.git("remote", "set-url", "origin", "https://github.com/me/tools.git")
+    settle(project, forge={"repo": "octo/tools"})
+    words = ("--candidate", str(project.candidates), "--id", ID, "--allow-unverified")
+    code, out, _ = entry_point(project.root, "promote", *words)
+    assert code == 1
+    assert "stops    origin is me/tools, but pull requests go to octo/tools" in out
+    assert "pull request, a draft" in out
+
+
 def test_no_more_than_max_open_at_once(project, hub, forge) -> None:
     settle(project, forge={"max_open": 2})
     project.git("push", "--quiet", "origin", "main:skill/caveat-a", "main:skill/docstring-b")

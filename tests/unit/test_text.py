@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.text import fitted, printable, wrapped
+from coreloop.text import fitted, linked_markdown, printable, wrapped
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,10 @@ def test_wrapped_lines_fit_and_lose_nothing(text: str, columns: int):
     lines = wrapped(text, columns).split("\n")
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert all(sum(2 if char in "가나" else 1 for char in line) <= columns for line in lines)
+
+
+def test_addresses_stay_links_and_mentions_notify_nobody() -> None:
+    text = "see https://github.com/o/my_tools/pull/1, *ask* @octo"
+    assert linked_markdown(text) == r"see https://github.com/o/my_tools/pull/1, \*ask\* &#64;octo"
+    assert linked_markdown("https://x.example/a_b") == "https://x.example/a_b"
+    assert linked_markdown("a_b") == r"a\_b"

@@ -133,6 +133,29 @@ def test_drafts_are_opened_only_when_both_say_so(wanted: str, stable: int, opens
     assert ("::notice::No drafts" in output) is not opens
 
 
+def test_third_night_without_a_draft_is_red(tmp_path: Path):
+    """In short; tests/unit/test_nightly_workflow.py has whole nights."""
+    step = step_of("Fail after three nights without a draft")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "date").write_text('#!/bin/sh\necho "$NIGHT"\n')
+    (programs / "date").chmod(0o755)
+    path = f"{programs}:/usr/bin:/bin"
+
+    def night(day: int, empty: str = "true") -> str:
+        return run_step(step, tmp_path, PATH=path, NIGHT=f"2026-04-{day}", EMPTY=empty)
+
+    assert "for 1 of 3 nights" in night(25)
+    assert "for 1 of 3 nights" in night(25)  # by hand, on the same day
+    assert "for 2 of 3 nights" in night(26)
+    assert night(27, empty="") == ""
+    assert "for 1 of 3 nights" in night(28)
+    night(29)
+    for day in (30, 31):
+        with pytest.raises(AssertionError):
+            night(day)
+
+
 def test_the_head_is_fetched_from_the_pull_request_or_the_queue(tmp_path: Path, project: Project):
     steps = WORKFLOWS["ai-policy.yml"]["jobs"]["block-coreloop-auto-merge"]["steps"]
     fetch = next(step["run"] for step in steps if "git fetch" in step.get("run", ""))

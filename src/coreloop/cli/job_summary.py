@@ -16,11 +16,17 @@ from coreloop.proposals.job_summary import job_summary, promotable
 from coreloop.streams import outlive_readers
 
 
-def _newest(folder: Path, kind: str) -> Path:
-    paths = sorted((folder / kind).glob(f"*-{kind}.json"))
+def newest(folder: Path, kind: str) -> Path:
+    """Return the newest file of a kind in a folder; WorkspaceError if absent."""
+    paths = sorted(folder.glob(f"*-{kind}.json"))
     if not paths:
-        raise WorkspaceError(f"holds no {kind}", path=folder / kind)
+        raise WorkspaceError(f"holds no {kind}", path=folder)
     return paths[-1]
+
+
+def summary(folder: Path) -> str:
+    """Summarise the newest files in a folder's candidates and counterexamples."""
+    return job_summary(*(newest(folder / kind, kind) for kind in ("candidates", "counterexamples")))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -30,9 +36,7 @@ def main(arguments: Sequence[str]) -> int:
             case ["--ids", file]:
                 print("\n".join(promotable(Path(file))))
             case [folder]:
-                print(
-                    job_summary(*(_newest(Path(folder), kind) for kind in ("candidates", "counterexamples")))
-                )
+                print(summary(Path(folder)))
             case _:
                 print((__doc__ or "").strip(), file=sys.stderr)
                 return 2

@@ -46,6 +46,32 @@ def connect_forge(
         yield forge
 
 
+def describe_fork(repository: Repository, settings: ForgeSettings) -> str | None:
+    """The repository that a push reaches if pull requests go to another, and what to do; else None.
+
+    A pull request from a fork is red in the guard, and coreloop would not find it again.
+    """
+    remote = repository.remote()
+    repo = (settings.repo or github_repo(repository)) if _has_host(repository) else None
+    if remote is None or repo is None:
+        return None
+    read, *pushed = map(_named, (repository.remote_url(remote), *repository.push_urls(remote)))
+    other = next((name for name in (read, *pushed) if name and name.lower() != repo.lower()), None)
+    if other is None:
+        return None
+    return (
+        f"{remote} is {other}, but pull requests go to {repo}, where the guard refuses those from a fork; "
+        f"point {remote} at {repo} with git remote set-url, or set forge: repo to {other}"
+    )
+
+
+def _named(address: str) -> str | None:
+    """``owner/name``: the last two parts of an address's path."""
+    path = re.sub(r"^[\w+.-]+://[^/]*|^[^/:]+:", "", address).rstrip("/").removesuffix(".git")
+    parts = [part for part in path.split("/") if part]
+    return "/".join(parts[-2:]) if _HOST.match(address) and len(parts) >= 2 else None
+
+
 def _has_host(repository: Repository) -> bool:
     remote = repository.remote()
     return remote is not None and _HOST.match(repository.remote_url(remote)) is not None

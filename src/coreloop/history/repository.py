@@ -215,6 +215,12 @@ class Repository:
         """Address of a remote as configured, before ``insteadOf``; it may contain a password."""
         return self._git("config", "--get-all", f"remote.{remote}.url", ok={0, 1}).partition("\n")[0]
 
+    def push_urls(self, remote: str) -> list[str]:
+        """Addresses that a push to a remote goes to, as configured; they may contain passwords."""
+        keys = (f"remote.{remote}.pushurl", f"remote.{remote}.url")
+        found = (self._git("config", "--get-all", key, ok={0, 1}).splitlines() for key in keys)
+        return next(filter(None, found), [])
+
     def heads(self, remote: str | None) -> dict[str, str]:
         """Local branch names and their commits, or those that a remote has now; nothing is fetched."""
         command = ("ls-remote", "--heads", "--", remote) if remote is not None else ("show-ref", "--heads")

@@ -6,7 +6,7 @@ from datetime import date
 
 from coreloop.docstrings.edit import Edited
 from coreloop.docstrings.ownership import docstring_bullets
-from coreloop.errors import GitError, RefusedError
+from coreloop.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.history.trailers import (
     BRANCH_PREFIX,
     CANDIDATE_ID,
@@ -155,7 +155,7 @@ def _restored(
     section = SECTIONS.get(phase, "")
     line = next((text for text in lines if statement_key(sibling.engine, text, section) == key), None)
     if evidence is None or line is None:
-        raise RefusedError(
+        raise HumanDecidesError(
             f"branch {published.branch} has a sequence or caveat, which is promoted alone; "
             "merge or close its pull request first"
         )
@@ -221,8 +221,8 @@ def free_name(repository: WritableRepository, keys: Sequence[str], wanted: str) 
     raise GitError(f"there are already 100 branches {wanted}-…; delete some")
 
 
-def _mismatch(published: Published, proposal: Proposal) -> RefusedError:
-    return RefusedError(
+def _mismatch(published: Published, proposal: Proposal) -> HumanDecidesError:
+    return HumanDecidesError(
         f"branch {published.branch} has other text or figures for {proposal.key} than {proposal.id}; "
         "promote the candidate that it was made from, or delete the branch"
     )

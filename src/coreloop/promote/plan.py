@@ -9,7 +9,7 @@ from typing import Final
 from coreloop.docstrings.edit import Edited, Refused, put_lines
 from coreloop.docstrings.ownership import docstring_bullets, existing_bullets, promoted_lines
 from coreloop.docstrings.source import read_source
-from coreloop.errors import GitError, RefusedError
+from coreloop.errors import GitError, HumanDecidesError, RefusedError
 from coreloop.history.promotions import promotions
 from coreloop.history.repository import Repository
 from coreloop.project.line_length import line_length
@@ -265,7 +265,7 @@ def _refuse_known(repository: WritableRepository, base_sha: str, proposals: Sequ
     for proposal in proposals:
         if (promotion := known.get(proposal.key)) is not None:
             state = "was promoted and reverted" if promotion.reverted else "is already promoted"
-            raise RefusedError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
+            raise HumanDecidesError(f"{proposal.id} {state}: commit {promotion.sha[:12]}")
 
 
 def refuse_other(promoting: Promoting, published: Published) -> None:

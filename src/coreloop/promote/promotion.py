@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from coreloop.errors import CoreloopError, PullRequestExistsError, RefusedError
+from coreloop.errors import CoreloopError, HumanDecidesError, PullRequestExistsError, RefusedError
+from coreloop.forge.connect import describe_fork
 from coreloop.forge.protocol import Forge, PullRequest, ReviewNotRequired, ReviewRequired, ReviewRule
 from coreloop.history.promotions import promotions
 from coreloop.history.trailers import promoted_keys, read_promoted
@@ -88,8 +89,12 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
     Raises
     ------
     RefusedError, GitError, ReachError, ForgeError
-        As for `make_plan` and `carry_out`; or another promotion of the docstring is open.
+        As for `make_plan` and `carry_out`; or another promotion of the docstring is open, or the remote is a
+        fork of the repository that pull requests go to.
     """
+    fork = describe_fork(promoting.repository, promoting.settings.forge)
+    if fork is not None:
+        raise RefusedError(fork)
     start = _start(promoting, forge)
     if start.existing is not None and forge is not None and start.is_done:
         forge.add_label(start.existing.number)
@@ -105,6 +110,12 @@ def promote(promoting: Promoting, forge: Forge | None) -> tuple[Plan | None, Don
 
 def preview(promoting: Promoting) -> Plan:
     """Plan what `promote` would do, from this clone alone, without fetching or asking a forge."""
+    plan = _preview(promoting)
+    fork = describe_fork(promoting.repository, promoting.settings.forge)
+    return plan if fork is None else replace(plan, obstacles=(fork, *plan.obstacles))
+
+
+def _preview(promoting: Promoting) -> Plan:
     base_sha = base_commit(promoting.repository, promoting.settings.forge.base, fetch=False)
     published = _open_branch(promoting, base_sha, None, fetch=False)
     if published is None or published.keys == {proposal.key for proposal in promoting.proposals}:
@@ -188,9 +199,11 @@ def _refuse_others_work(
     if existing is None or wanted <= {*promoted_keys(existing.body), *on_branch}:
         return
     if published is None:
-        raise RefusedError(f"{existing.url} has other commits than coreloop's; merge or close it first")
+        raise HumanDecidesError(f"{existing.url} has other commits than coreloop's; merge or close it first")
     if not existing.draft:
-        raise RefusedError(f"{existing.url} is ready for review and cannot grow; merge or close it first")
+        raise HumanDecidesError(
+            f"{existing.url} is ready for review and cannot grow; merge or close it first"
+        )
 
 
 def _joined(promoting: Promoting, published: Published) -> tuple[Proposal, ...]:
@@ -199,7 +212,7 @@ def _joined(promoting: Promoting, published: Published) -> tuple[Proposal, ...]:
     if not new and not all(map(_is_statement, promoting.proposals)):
         return promoting.proposals
     if not all(map(_is_statement, new)):
-        raise RefusedError(
+        raise HumanDecidesError(
             f"branch {published.branch} already changes this docstring, and a sequence is promoted alone; "
             "merge or close its pull request first"
         )
@@ -244,7 +257,7 @@ def _open_branch(
         if merged.issuperset(keys) or (forge is not None and not _is_open(forge, keys[0])):
             continue
         if not promoting.extend:
-            raise RefusedError(
+            raise HumanDecidesError(
                 f"branch {branch} already changes {target}; merge or close its pull request first, "
                 "or use --extend to add to it"
             )
@@ -261,7 +274,7 @@ def _refuse_taken_over(promoting: Promoting, base_sha: str, forge: Forge | None)
     for branch, keys in taken_over(promoting.repository, target, base_sha).items():
         if forge is not None and (wanted <= set(keys) or not _is_open(forge, keys[0])):
             continue  # its pull request is the result of the command, or is closed
-        raise RefusedError(
+        raise HumanDecidesError(
             f"branch {branch} already changes {target}, and has other commits than coreloop's; "
             "merge or close its pull request first"
         )
@@ -313,7 +326,7 @@ def _existing(promoting: Promoting, forge: Forge) -> PullRequest | None:
         pull = forge.find_pull_request(proposal.key, since=since)
         if pull is not None and pull.state != "open":
             ended = "merged" if pull.merged else "closed without a merge"
-            raise RefusedError(f"{proposal.id} was {ended}: {pull.url}")
+            raise HumanDecidesError(f"{proposal.id} was {ended}: {pull.url}")
         existing = existing or pull
     return existing
 
@@ -326,7 +339,9 @@ def _preflight(plan: Plan, forge: Forge, *, max_open: int, overrides: Overrides)
     count = len(forge.open_pull_requests())
     if count >= max_open:
         open_now = "1 promotion is" if count == 1 else f"{count} promotions are"
-        raise RefusedError(f"{open_now} open, max_open is {max_open}; merge or close a pull request first")
+        raise HumanDecidesError(
+            f"{open_now} open, max_open is {max_open}; merge or close a pull request first"
+        )
     return (unreviewed,) if unreviewed else ()
 
 

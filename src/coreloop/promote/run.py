@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from coreloop.errors import RefusedError, UsageError, WorkspaceError
+from coreloop.errors import HumanDecidesError, UsageError, WorkspaceError
 from coreloop.files import locked, write_private
 from coreloop.forge.connect import connect_forge
 from coreloop.judgments import read_judgments
@@ -169,7 +169,7 @@ def _read_promotable(workspace: Workspace, path: Path, wanted: str) -> Proposal:
     newest = read_judgments(workspace.judgments_dir).newest().get(proposal.key)
     if newest is not None and not newest.verdict.passes:
         verdict = f"{printable(newest.judged_by)} judged it {newest.verdict} on {newest.judged_at:%Y-%m-%d}"
-        raise RefusedError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
+        raise HumanDecidesError(f"{proposal.id} was rejected: {verdict}; judge it P or T first")
     return proposal
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.forge.connect import connect_forge
+from coreloop.forge.connect import connect_forge, describe_fork
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 from promoting import Project
@@ -73,3 +73,36 @@ def test_remote_on_another_host_has_the_forge_of_the_settings(project: Project, 
         connect_forge(repository, ForgeSettings(repo="octo/tools"), {"GITHUB_TOKEN": "t"}) as forge,
     ):
         assert forge is not None
+
+
+@pytest.mark.parametrize(
+    ("url", "pushurl", "repo", "fork"),
+    [
+        ("https://github.com/me/tools.git", None, "octo/tools", "me/tools"),
+        ("git@github.com:me/tools.git", None, "octo/tools", "me/tools"),
+        ("git@ghe.example:me/tools.git", None, "octo/tools", "me/tools"),
+        ("ssh://git@ghe.example:22/me/tools", None, "octo/tools", "me/tools"),
+        ("https://github.com/octo/tools.git", "git@github.com:me/tools.git", "octo/tools", "me/tools"),
+        ("https://github.com/octo/tools.git", "git@github.com:me/tools.git", None, "me/tools"),
+        ("https://github.com/Octo/Tools.git/", "git@work:octo/tools", "octo/tools", None),
+        ("https://proxy.example/git/octo/tools", None, "octo/tools", None),
+        ("https://github.com/me/tools.git", None, None, None),
+        ("/srv/me/tools.git", None, "octo/tools", None),
+        ("https://github.com/octo/tools.git", "/srv/backup/tools.git", "octo/tools", None),
+    ],
+)
+def test_remote_that_is_a_fork_is_named(
+    project: Project, url: str, pushurl: str | None, repo: str | None, fork: str | None
+) -> None:
+    project.git("remote", "set-url", "origin", url)
+    if pushurl is not None:
+        project.git("remote", "set-url", "--push", "origin", pushurl)
+    with Repository(project.root) as repository:
+        said = describe_fork(repository, ForgeSettings(repo=repo))
+    assert (said or "None").startswith(f"origin is {fork}, but" if fork else "None")
+
+
+def test_without_a_remote_nothing_is_a_fork(project: Project) -> None:
+    project.git("remote", "remove", "origin")
+    with Repository(project.root) as repository:
+        assert describe_fork(repository, ForgeSettings(repo="octo/tools")) is None

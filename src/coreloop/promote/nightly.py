@@ -1,0 +1,117 @@
+"""The drafts of a nightly run: every candidate with text is promoted, and each outcome has its reason."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from coreloop.errors import CoreloopError, HumanDecidesError
+from coreloop.project.workspace import Workspace
+from coreloop.promote.run import PromoteRequest, PromoteResult, confirm_promotion
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.night import read_candidates
+from coreloop.proposals.statements import Statement
+from coreloop.text import counted, escape_markdown, linked_markdown
+
+_SHOWN: Final = 200
+
+
+class DraftState(StrEnum):
+    """What became of a candidate."""
+
+    OPENED = "opened"
+    IN_REVIEW = "with a human"
+    REFUSED = "refused"
+    NO_TEXT = "no text"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftOutcome:
+    """A candidate, what became of it, and the pull request or the reason."""
+
+    id: str
+    state: DraftState
+    text: str
+
+
+def open_drafts(
+    workspace: Workspace,
+    path: Path,
+    *,
+    environ: Mapping[str, str],
+    now: datetime,
+    warn: Callable[[str], None],
+) -> Iterator[DraftOutcome]:
+    """Open a draft for each entry of a candidates file; an entry that is refused does not stop the others.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    path : Path
+        A candidates file that is not sanitized.
+    environ : mapping
+        Holds the token, see `coreloop.forge.connect.connect_forge`.
+    now : datetime
+        Aware.
+    warn : callable
+        As for `coreloop.promote.run.confirm_promotion`.
+
+    Raises
+    ------
+    WorkspaceError
+        The file is absent or unreadable.
+    """
+    for entry in read_candidates(path).entries:
+        if not entry.suggested_append or not entry.suggested_append.target_file:
+            yield DraftOutcome(entry.id, DraftState.NO_TEXT, _why_no_text(entry))
+            continue
+        request = PromoteRequest(path=path, wanted=entry.id)
+        try:
+            result = confirm_promotion(workspace, request, environ=environ, now=now, warn=warn)
+        except CoreloopError as error:
+            state = DraftState.IN_REVIEW if isinstance(error, HumanDecidesError) else DraftState.REFUSED
+            reason = "; ".join([str(error), *getattr(error, "__notes__", [])])
+            yield DraftOutcome(entry.id, state, reason)
+            continue
+        yield _outcome(entry.id, result)
+
+
+def is_empty(outcomes: Sequence[DraftOutcome]) -> bool:
+    """Whether no draft was opened although a candidate has text and is not with a human."""
+    states = {outcome.state for outcome in outcomes}
+    return DraftState.OPENED not in states and DraftState.REFUSED in states
+
+
+def drafts_summary(outcomes: Sequence[DraftOutcome]) -> str:
+    """The outcomes as Markdown for a workflow's job summary: a line per candidate, its reason included."""
+    opened = sum(outcome.state is DraftState.OPENED for outcome in outcomes)
+    lines = [f"### {counted(opened, 'draft')} opened\n"]
+    if not outcomes:
+        lines.append("There was no candidate.")
+    for outcome in outcomes[:_SHOWN]:
+        id, text = escape_markdown(outcome.id), linked_markdown(outcome.text)
+        lines.append(f"- **{id}** {outcome.state.value}: {text}")
+    if len(outcomes) > _SHOWN:
+        lines.append(f"- and {len(outcomes) - _SHOWN} more")
+    return "\n".join([*lines, ""])
+
+
+def _outcome(id: str, result: PromoteResult) -> DraftOutcome:
+    pull = result.done.pull_request
+    if pull is None:
+        reason = f"branch {result.done.branch} is pushed, but there is no token or no GitHub repository"
+        return DraftOutcome(id, DraftState.REFUSED, reason)
+    return DraftOutcome(id, DraftState.OPENED if result.done.fresh else DraftState.IN_REVIEW, pull.url)
+
+
+def _why_no_text(entry: Statement | Candidate) -> str:
+    """The reason if it names no recorded value, since the summary leaves the runner."""
+    refused = entry.refused or ""
+    if refused.startswith(("weak: ", "redundant: ")):
+        return refused
+    if entry.suggested_append is not None:
+        return "its tool has no target; name it under tools: in coreloop.yaml"
+    return "withheld here, since it may name recorded values; the local candidates file has it (refused)"

@@ -1,0 +1,78 @@
+"""The dashboard issue: one per repository, created and then edited, as the API description has it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from coreloop.errors import ForgeAnswerError, ForgeForbiddenError
+from coreloop.forge.github_api import GithubApi
+from coreloop.forge.issues import (
+    DASHBOARD_LABEL,
+    DASHBOARD_TITLE,
+    LONGEST_BODY,
+    WrittenIssue,
+    write_dashboard,
+)
+from coreloop.forge.urllib_transport import UrllibTransport
+from github_stand_in import GithubStandIn
+
+
+@pytest.fixture
+def api(github: GithubStandIn) -> Iterator[GithubApi]:
+    with GithubApi(github.repo, UrllibTransport(github.token, base_url=github.url, timeout_s=5)) as api:
+        yield api
+
+
+def writes(github: GithubStandIn) -> list[str]:
+    return [request.line for request in github.traffic if request.verb != "GET"]
+
+
+def test_issue_is_created_once_and_then_edited(github: GithubStandIn, api: GithubApi) -> None:
+    url = "https://github.example/octo/tools/issues/1001"
+    assert write_dashboard(api, "first night") == WrittenIssue(url, created=True)
+    assert write_dashboard(api, "second night") == WrittenIssue(url, created=False)
+    [issue] = github.issues
+    assert (issue.title, issue.body, issue.labels) == (DASHBOARD_TITLE, "second night", [DASHBOARD_LABEL])
+    issues = "/repos/octo/tools/issues"
+    assert writes(github) == [f"POST {issues}", f"PATCH {issues}/1001"]
+
+
+def test_issues_and_pull_requests_of_others_are_left_alone(github: GithubStandIn, api: GithubApi) -> None:
+    github.add_issue(DASHBOARD_TITLE, "somebody's")
+    github.add_pull(branch="other", body="theirs").labels.append(DASHBOARD_LABEL)
+    assert write_dashboard(api, "night").created
+    assert [issue.body for issue in github.issues] == ["somebody's", "night"]
+    assert github.pulls[0].body == "theirs"
+
+
+def test_closed_issue_is_edited_and_stays_closed(github: GithubStandIn, api: GithubApi) -> None:
+    issue = github.add_issue(DASHBOARD_TITLE, "old", DASHBOARD_LABEL)
+    issue.state = "closed"
+    assert not write_dashboard(api, "new").created
+    assert (issue.body, issue.state) == ("new", "closed")
+
+
+def test_oldest_of_several_is_edited(github: GithubStandIn, api: GithubApi) -> None:
+    first, second = (github.add_issue(DASHBOARD_TITLE, "old", DASHBOARD_LABEL) for _ in range(2))
+    write_dashboard(api, "new")
+    assert (first.body, second.body) == ("new", "old")
+
+
+def test_token_that_may_not_label_does_not_make_an_issue_every_night(
+    github: GithubStandIn, api: GithubApi
+) -> None:
+    github.rights = "write"
+    with pytest.raises(ForgeAnswerError, match="has no label coreloop-dashboard: add it, or close the issue"):
+        write_dashboard(api, "night")
+
+
+def test_token_that_may_not_write_issues_is_an_error(github: GithubStandIn, api: GithubApi) -> None:
+    github.rights = "app"
+    with pytest.raises(ForgeForbiddenError, match="cannot create the dashboard issue in octo/tools"):
+        write_dashboard(api, "night")
+
+
+def test_text_is_cut_to_what_github_takes(github: GithubStandIn, api: GithubApi) -> None:
+    write_dashboard(api, "x" * 70_000)
+    assert github.issues[0].body is not None
+    assert len(github.issues[0].body) == LONGEST_BODY
