@@ -92,7 +92,7 @@ def test_three_nights_that_open_no_draft_are_red_from_the_third_on(runner: Runne
         assert QUESTION not in night.summary
     assert "::notice::No draft was opened for 2 of 3 nights" in nights[2].said
     assert "::error::No draft was opened for 3 nights in a row, although drafts are wanted." in nights[3].said
-    assert nights[3].ran[-1] == "Leave nothing on the runner"
+    assert nights[3].ran[-1] == "Clean up the runner"
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_data_command_that_delivers_no_file_is_an_error_and_the_dashboard_links_
         "::error::CORELOOP_DATA_COMMAND ended well but put no *.jsonl file into $CORELOOP_DATA_DIR"
         in job.said
     )
-    assert job.ran == ["Find the logs", "Leave nothing on the runner"]
+    assert job.ran == ["Find the logs", "Clean up the runner"]
     assert runner.run("dashboard").result == "success"
     body = github.issues[0].body
     assert body is not None
@@ -153,7 +153,7 @@ def test_data_command_that_fails_is_an_error(runner: Runner) -> None:
 
 def test_without_logs_the_night_is_green(runner: Runner) -> None:
     job = runner.run("propose")
-    assert (job.result, job.ran) == ("success", ["Find the logs", "Leave nothing on the runner"])
+    assert (job.result, job.ran) == ("success", ["Find the logs", "Clean up the runner"])
 
 
 @pytest.mark.slow
