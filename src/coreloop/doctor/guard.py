@@ -64,7 +64,7 @@ def _head(path: Path) -> bytes:
 
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
-        said = "no workflow runs the guard: nothing but people keeps a machine from merging a promotion"
+        said = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
         todo = "run dartlab-coreloop init --confirm, commit, then dartlab-coreloop guard protect --confirm"
         return Diagnosis("guard", "warning", said, todo)
     name = workflow.relative_to(root).as_posix()

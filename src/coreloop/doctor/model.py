@@ -35,7 +35,7 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
     """Whether the endpoint takes connections; it is asked no question, since then tools would run."""
     url = setup.workspace.settings.replay.url
     if url is None:
-        said = "no endpoint is set; statements need none, sequences of calls are promoted only after a replay"
+        said = "no endpoint is set; statements need none; sequences of calls are promoted only after a replay"
         yield Diagnosis("replay", "ok", said, "to replay questions, set replay: {url: …} in coreloop.yaml")
         return
     place = _place(url)

@@ -25,7 +25,7 @@ _ATTRIBUTE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryRule:
-    """Questions with one of the words belong to the label; the first rule that matches counts.
+    """A question with one of the keywords gets the label; if several rules match, the first applies.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CategoryRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
-    """Where a tool's docstring is, and which arguments choose a sub-function.
+    """Where a tool's docstring is, and which arguments are its selectors.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class ToolSettings:
         ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
         Without it, the tool's only definition in the project is used.
     selectors : tuple of str
-        Arguments that choose a sub-function. A value is written into a docstring only if it is in
-        ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
+        Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
+        in ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
     """
 
     target: str | None = None
@@ -69,10 +69,10 @@ class Gates:
     min_unique_questions : int
         Different questions that a pattern needs.
     min_chunk_len : int or None
-        Characters of a complete answer. Shorter than ``min(200, min_chunk_len)`` is a failure; between the
-        two is not counted. If absent, only an empty answer fails.
+        Characters of a complete answer. An answer shorter than ``min(200, min_chunk_len)`` is a failure; an
+        answer between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
     min_success_rate : float
-        Successes of all counted requests.
+        Share of a pattern's counted requests that must succeed.
     min_failures : int
         Failures that a group needs.
     """
@@ -96,7 +96,7 @@ class ReplaySettings:
     Attributes
     ----------
     url : str or None
-        Gets each question as a POST.
+        Address that receives each question as a POST request. The page on promoting shows the format.
     runs : int
         How often the questions are asked.
     timeout_s : float
@@ -110,7 +110,7 @@ class ReplaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
-    """How to read what the model receives: the framework's own way, or by a command; else it is unmeasured.
+    """How to read what the model receives: as the framework does, or with a command.
 
     Attributes
     ----------
@@ -119,11 +119,13 @@ class ReachSettings:
     tools : str or None
         ``module:attribute``: where the tools are, or what returns them.
     python : str or None
-        The interpreter that has the framework; by default that of the project's ``.venv``, else this one.
+        The Python interpreter that reads the tools. Default: for ``framework``, that of the project's
+        ``.venv`` or, without one, coreloop's own; for ``command``, the ``python`` on the ``PATH``.
     command : tuple of str
-        Prints the tools' schemas as JSON.
+        A program and its arguments that print the tools' schemas as JSON. Excludes ``framework``.
     caps : mapping of str to int
-        Model or provider -> characters of a description; a request with a longer one is an error there.
+        Longest description, in characters, that a model or provider accepts. A longer one makes every request
+        fail.
     """
 
     framework: str | None = None
@@ -140,11 +142,11 @@ class ForgeSettings:
     Attributes
     ----------
     repo : str or None
-        ``owner/name``; by default taken from the remote's address.
+        ``owner/name``. Default: taken from the remote's address.
     base : str
         The branch that promotions are merged into.
     max_open : int
-        Open promotions above which ``promote`` opens no further one.
+        The largest number of promotions that may be open at once.
     """
 
     repo: str | None = None
@@ -167,7 +169,7 @@ class NotifySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizeSettings:
-    """What sanitizing knows besides its rules.
+    """Extra information for ``sanitize``.
 
     Attributes
     ----------
@@ -180,7 +182,7 @@ class SanitizeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
-    """Where lines go in a docstring, and how one is written.
+    """Where lines go in a docstring, and in which style.
 
     Attributes
     ----------
@@ -188,9 +190,9 @@ class DocstringSettings:
         ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
         of Guide or Caveats, for a project whose schema reads sections.
     style : str
-        Of a section that a docstring without sections gets.
+        The style of a section that is added to a docstring without sections.
     sections : tuple of str
-        Those that ``docstring check`` asks for.
+        The sections that ``docstring check`` looks for.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -210,12 +212,13 @@ class DocstringSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All of coreloop.yaml; without the file, these defaults.
+    """The keys at the top level of coreloop.yaml.
 
     Attributes
     ----------
     data_dir : str
-        Contains ``audit/``, ``ai/knowledge/`` and ``dart/auditAnalysis/``.
+        The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
+        (``dart/auditAnalysis/``).
     retention_days : int or None
         ``pattern`` removes files whose newest record is older. If absent, records are kept. Records at an
         address are never removed.
@@ -224,8 +227,8 @@ class Settings:
     tools : mapping of str to ToolSettings
         Tools by name.
     handoff : tuple of str
-        Tools that hand a request over to a human. Such a request counts neither as a success nor as a
-        failure, unless a verdict says otherwise.
+        Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
+        it has a verdict.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches.
     """
