@@ -114,8 +114,8 @@ def _cells(proposal: Proposal) -> tuple[str, ...]:
 def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
     for proposal in proposals:
         yield (
-            f"- {proposal.id}, key `{proposal.key}`: {proposal.row.questions} different questions, "
-            f"seen {proposal.row.seen}"
+            f"- `{proposal.lines[0][2:]}`: {proposal.id}, key `{proposal.key}`, "
+            f"{proposal.row.questions} different questions, seen {proposal.row.seen}"
         )
 
 
