@@ -98,7 +98,7 @@ class ReplaySettings:
     url : str or None
         Address that receives each question as a POST request. The page on promoting shows the format.
     runs : int
-        How often the questions are asked.
+        How many questions are asked in all.
     timeout_s : float
         Seconds to wait for an answer.
     """
