@@ -13,8 +13,8 @@ from coreloop.text import counted
 _UNDECLARED = "undeclared"
 _LEGEND = (
     "*follows the line*: how many of the calls, or requests, that follow the line succeeded; for a source, "
-    "how many values came from it. *otherwise*: the same for all others. The records show correlation, not "
-    "causation."
+    "how many values came from that field. *otherwise*: the same for all others. The records show "
+    "correlation, not causation."
 )
 
 
