@@ -5,7 +5,8 @@ uv run python scripts/reference.py
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import cleandoc
 from pathlib import Path
@@ -28,7 +29,12 @@ _COMMANDS_HEAD: Final = """\
 current folder. Data goes to stdout, messages to stderr. Every command takes `--help`, and `--json` for one
 JSON document on stdout. Exit codes: 0 done, 1 a check or gate failed, 2 usage or a known error (one line on
 stderr), 3 a bug, 130 Ctrl-C.
+
+Options of several commands:
 """
+_TABLE: Final = ("| option | what |", "|---|---|")
+_SHARED_BY: Final = 3
+"""Commands from which on an option that is the same in all of them is described once."""
 _SETTINGS_HEAD: Final = """\
 # Settings
 
@@ -40,30 +46,48 @@ and the nearest known key. An environment variable overrides any single value: `
 
 
 def commands_page() -> str:
-    """Every command with its help and options."""
-    return "\n".join([_NOTE, _COMMANDS_HEAD, *(_command_section(path) for path in command_paths())])
+    """Every command with its help and options; options of several commands are described once."""
+    commands = {path: _found(path) for path in command_paths()}
+    rows = Counter(row for command, context in commands.values() for row in _option_rows(command, context))
+    shared = [row for row, n in rows.items() if n >= _SHARED_BY]
+    sections = [_command_section(path, *found, shared) for path, found in commands.items()]
+    return "\n".join([_NOTE, _COMMANDS_HEAD, *_TABLE, *shared, "", *sections])
 
 
-def _command_section(path: tuple[str, ...]) -> str:
+def _found(path: tuple[str, ...]) -> tuple[click.Command, click.Context]:
     context, command = click.Context(main, info_name="dartlab-coreloop"), main
     for name in path:
         assert isinstance(command, click.Group)
         inner = command.get_command(context, name)
         assert inner is not None
         command, context = inner, click.Context(inner, info_name=name, parent=context)
+    return command, context
+
+
+def _option_rows(command: click.Command, context: click.Context) -> list[str]:
+    return [
+        _option_row(one, context)
+        for one in command.params
+        if one.name != "as_json" and one.param_type_name == "option"
+    ]
+
+
+def _command_section(
+    path: tuple[str, ...], command: click.Command, context: click.Context, shared: Sequence[str]
+) -> str:
     lines = [f"{'#' * (len(path) + 1)} {' '.join(path)}\n"]
     arguments = [piece for piece in command.collect_usage_pieces(context) if "OPTIONS" not in piece]
     if arguments and not isinstance(command, click.Group):
         lines.append(f"`{context.command_path} {' '.join(arguments)}`\n")
     help_text = cleandoc(command.help or COMMANDS[path[0]]).replace("\b\n", "")
     lines.append(_escaped(" ".join(help_text.split())) + "\n")
-    rows = [
-        _option_row(one, context)
-        for one in command.params
-        if one.name != "as_json" and one.param_type_name == "option"
-    ]
-    if rows:
-        lines += ["| option | what |", "|---|---|", *rows, ""]
+    rows = _option_rows(command, context)
+    own = [row for row in rows if row not in shared]
+    if own:
+        lines += [*_TABLE, *own, ""]
+    if len(own) < len(rows):
+        names = [f"`{row.split()[1].strip('`')}`" for row in rows if row in shared]
+        lines.append(f"{'Also' if own else 'Takes'} {', '.join(names)} (see above).\n")
     return "\n".join(lines)
 
 
