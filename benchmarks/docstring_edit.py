@@ -1,7 +1,7 @@
-"""Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of one edit.
+"""Edit every docstring of polars, numpy and click: share edited, refused by reason, broken; time of an edit.
 
-In each, two lines are put at the end of the first block, one is replaced, and both are removed, which must
-restore the file; and two lines are put into a section.
+In each docstring, two lines are added at the end of the first block, the second is replaced, and both are
+removed, which must restore the file; then two lines are added to a section.
 
 uv run python benchmarks/docstring_edit.py [--every N]
 """
@@ -47,13 +47,13 @@ def package_files(name: str) -> list[Path]:
 
 
 def documented(source: bytes) -> Iterator[tuple[str, int]]:
-    for found in definitions(parse(source)):
-        if ast.get_docstring(found.node, clean=False) is not None:
-            yield found.qualname, found.line
+    for definition in definitions(parse(source)):
+        if ast.get_docstring(definition.node, clean=False) is not None:
+            yield definition.qualname, definition.line
 
 
 def is_broken(source: bytes, edited: Edited) -> bool:
-    """Look at an edit with nothing but the parser: one insertion, and no other docstring is different."""
+    """Check an edit with the parser alone: a single insertion that changes no other docstring."""
     old, new = source, edited.source
     if not edited.removed and new != old[: edited.offset] + edited.inserted + old[edited.offset :]:
         return True
@@ -63,12 +63,12 @@ def is_broken(source: bytes, edited: Edited) -> bool:
 
 
 def _docstrings(source: bytes) -> list[str]:
-    nodes = (found.node for found in definitions(parse(source)))
+    nodes = (definition.node for definition in definitions(parse(source)))
     return [text for node in nodes if (text := ast.get_docstring(node, clean=False)) is not None]
 
 
 def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
-    """Two lines in a section; None if that breaks something."""
+    """Add two lines to a section; None if the file breaks."""
     outcome = append_to_section(source, qualname, SECTION, LINES, line=line)
     if isinstance(outcome, Refused):
         return outcome
@@ -76,7 +76,7 @@ def in_section(source: bytes, qualname: str, line: int | None) -> Edited | Refus
 
 
 def in_first_block(source: bytes, qualname: str, line: int | None) -> Edited | Refused | None:
-    """Add, replace and remove lines; None if that breaks something or does not restore the file."""
+    """Add, replace and remove lines; None if the file breaks or is not restored."""
     choices = {"width": 88, "is_ours": {*FIRST, BETTER}.__contains__, "line": line}
     added = put_lines(source, qualname, FIRST, **choices)
     if isinstance(added, Refused):
@@ -110,7 +110,7 @@ def tally(name: str, every: int, edit: Callable[[bytes, str, int | None], Edited
 
 
 def edit_ms(path: Path) -> tuple[int, float]:
-    """Lines of a file and the median milliseconds of processor time of one edit in it."""
+    """Return the lines of a file and the median processor time of an edit in milliseconds."""
     source = path.read_bytes()
     targets = list(documented(source))[-20:]
     times = []
@@ -122,7 +122,7 @@ def edit_ms(path: Path) -> tuple[int, float]:
 
 
 def nearest_files(lines: int) -> list[Path]:
-    """Per package the file whose length is nearest."""
+    """Return the file of each package whose length is closest."""
     return [
         min(
             (path for path in package_files(name) if any(documented(path.read_bytes()))),
@@ -134,7 +134,7 @@ def nearest_files(lines: int) -> list[Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", type=int, default=1, help="take one docstring of N")
+    parser.add_argument("--every", type=int, default=1, help="use every Nth docstring")
     every = parser.parse_args().every
     for name, edit in product(PACKAGES, (in_first_block, in_section)):
         result = tally(name, every, edit)

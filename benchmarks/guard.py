@@ -1,10 +1,10 @@
-"""``guard check`` on a one-file promotion and on ordinary work, in a repository with a history, as processes.
+"""``guard check`` of a one-file promotion and of ordinary work, in a repository with a history.
 
-As the command, and (``-m``) as ``python -m coreloop.guard``.
+Whole processes: the command, and (``-m``) ``python -m coreloop.guard``.
 
     uv run python benchmarks/guard.py
 
-Best of 9 runs in turns, since what is measured is the work, not the machine's other load.
+The best of 9 runs in turns, to exclude the machine's other load.
 """
 
 import json
@@ -18,19 +18,19 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from guarding import Payload, commit, edit, event, ordinary_event  # noqa: E402 - found in the line above
+from guarding import Payload, commit, edit, event, ordinary_event  # noqa: E402 - needs the path above
 from promoting import FILE, make_project  # noqa: E402
 
 RUNS = 9
 GOAL_MS = 300
 N_COMMITS = 500
 COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
-# An installed package has its bytecode cached; a machine may forbid to write it.
+# Lets Python cache bytecode, as for an installed package.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
-    """A project with a history, and the payloads of a promotion and of ordinary work on top of it."""
+    """Make a project with a history, and the payloads of a promotion and of ordinary work."""
     project = make_project(folder)
     start = "from refs/heads/main^0\n"
     stream = "".join(
@@ -60,26 +60,26 @@ def milliseconds(command: list[str], folder: Path) -> float:
 
 
 def main() -> None:
-    for who in ("AUTHOR", "COMMITTER"):
-        os.environ |= {f"GIT_{who}_NAME": "A Tester", f"GIT_{who}_EMAIL": "tester@example.org"}
+    for role in ("AUTHOR", "COMMITTER"):
+        os.environ |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}
     with tempfile.TemporaryDirectory() as name:
         root, payloads = make_branches(Path(name))
         check = [COMMAND, "guard", "check", "--event-name", "pull_request", "--event"]
         commands = {"python -c pass": [sys.executable, "-c", "pass"]}
-        commands |= {what: [*check, str(path)] for what, path in payloads.items()}
-        alone = [sys.executable, "-m", "coreloop.guard", *check[2:]]
-        commands |= {f"{what}, -m": [*alone, str(path)] for what, path in payloads.items()}
-        said = subprocess.run(
+        commands |= {label: [*check, str(path)] for label, path in payloads.items()}
+        module = [sys.executable, "-m", "coreloop.guard", *check[2:]]
+        commands |= {f"{label}, -m": [*module, str(path)] for label, path in payloads.items()}
+        done = subprocess.run(
             [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=True, capture_output=True
         )
-        assert json.loads(said.stdout)["coreloop"]
+        assert json.loads(done.stdout)["coreloop"]
         best = dict.fromkeys(commands, float("inf"))
         for _ in range(RUNS):
-            for what, command in commands.items():
-                best[what] = min(best[what], milliseconds(command, root))
-    for what, elapsed_ms in best.items():
-        goal = f"   (goal: {GOAL_MS})" if what != "python -c pass" else ""
-        print(f"guard check, {what:19} {elapsed_ms:7.1f} ms{goal}")
+            for label, command in commands.items():
+                best[label] = min(best[label], milliseconds(command, root))
+    for label, elapsed_ms in best.items():
+        goal = f"   (goal: {GOAL_MS})" if label != "python -c pass" else ""
+        print(f"guard check, {label:19} {elapsed_ms:7.1f} ms{goal}")
 
 
 if __name__ == "__main__":

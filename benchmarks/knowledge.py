@@ -1,8 +1,8 @@
-"""The knowledge database: a cleanup of 100,000 executions of dartlab's shape, and what else is waited for.
+"""The knowledge database: cleanup, its dry run and a look-up, with 100,000 executions like dartlab's.
 
     uv run python benchmarks/knowledge.py [--executions 100000]
 
-Whole processes, start-up included; wall and processor time, the best of three runs on a fresh copy each.
+Whole processes, including start-up; wall-clock and processor time, the best of three runs on fresh copies.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ANSWER = "영업이익률은 업종 중앙값보다 높고 현금흐름이 순�
 
 
 def build(path: Path, executions: int) -> None:
-    """Two months of requests, a company each in a thousand, and insights and bullets beside them."""
+    """Make two months of requests about a thousand companies, with insights and bullets."""
     now = time.time()
     step = 60 * 86_400 / executions
     make_old(
@@ -45,19 +45,19 @@ def build(path: Path, executions: int) -> None:
 
 
 def seconds(source: Path, *arguments: str) -> tuple[float, float]:
-    """Wall and processor time of one command on a fresh copy of the database."""
+    """Return wall-clock and processor time of a command on a fresh copy of the database."""
     with tempfile.TemporaryDirectory() as name:
         database = Path(name, "data", "ai", "knowledge", "dartlab_knowledge.db")
         database.parent.mkdir(parents=True)
         shutil.copy(source, database)
         begun, before = time.perf_counter(), os.times()
         subprocess.run([COMMAND, *arguments], cwd=name, check=True, capture_output=True)
-        taken, after = time.perf_counter() - begun, os.times()
+        elapsed, after = time.perf_counter() - begun, os.times()
         if "--confirm" in arguments:
             assert rows_of(database, "unscrubbed") == []
             assert b"QUESTION" not in database.read_bytes()
         used = after.children_user + after.children_system - before.children_user - before.children_system
-        return taken, used
+        return elapsed, used
 
 
 def main() -> None:

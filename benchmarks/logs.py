@@ -1,4 +1,4 @@
-"""Realistic audit logs of any size: Korean questions, failures, torn lines; one seed, the same bytes.
+"""Generate realistic audit logs of any size: Korean questions, failures, torn lines; reproducible by seed.
 
 uv run python benchmarks/logs.py FOLDER --days 30 --megabytes 1000
 """
@@ -50,17 +50,17 @@ TORN_EVERY = 10_000
 
 
 @dataclass(frozen=True)
-class _Way:
-    """A way of working that recurs: tools with their selectors, and how often it fails."""
+class _Workflow:
+    """A recurring sequence of tools with their selectors, and its failure rate."""
 
     category: str
     tools: tuple[tuple[str, str | None], ...]
     failing: float
 
 
-def _ways(random: Random, count: int) -> list[_Way]:
+def _workflows(random: Random, count: int) -> list[_Workflow]:
     tools = ["analysis", "scan", "show", "compare", "trend", "quant", "macro", "industry", "gather", "credit"]
-    ways = []
+    workflows = []
     for _ in range(count):
         axis = random.choice(_AXES)
         category = f"FIN-{_TOPICS.get(axis, 'general')}-KR"
@@ -69,31 +69,33 @@ def _ways(random: Random, count: int) -> list[_Way]:
             for _ in range(random.choice((0, 1, 1, 2, 3)))
         ]
         steps.insert(random.randint(0, len(steps)), ("analysis", axis))
-        ways.append(_Way(category, tuple(steps), random.choice((0.0, 0.0, 0.02, 0.1, 0.3, 0.9))))
-    return ways
+        workflows.append(_Workflow(category, tuple(steps), random.choice((0.0, 0.0, 0.02, 0.1, 0.3, 0.9))))
+    return workflows
 
 
 def write_logs(
     folder: Path, *, days: int, bytes_a_day: int, seed: int = 7, last: date = date(2026, 4, 25)
 ) -> None:
-    """Write ``days`` files of about ``bytes_a_day`` each, the last one of the day ``last``."""
+    """Write ``days`` files of about ``bytes_a_day`` each, the last of the day ``last``."""
     folder.mkdir(parents=True, exist_ok=True)
     random = Random(seed)
-    ways = _ways(random, 400)
+    workflows = _workflows(random, 400)
     companies = ["".join(random.choices(_SYLLABLES, k=random.randint(2, 4))) for _ in range(2500)]
     for back in range(days - 1, -1, -1):
         day = last - timedelta(days=back)
         with (folder / f"{day}.jsonl").open("wb") as file:
-            file.writelines(_day(random, day, bytes_a_day, ways, companies))
+            file.writelines(_day(random, day, bytes_a_day, workflows, companies))
 
 
-def _day(random: Random, day: date, size: int, ways: list[_Way], companies: list[str]) -> Iterator[bytes]:
+def _day(
+    random: Random, day: date, size: int, workflows: list[_Workflow], companies: list[str]
+) -> Iterator[bytes]:
     written, number = 0, 0
-    weights = [1 / (rank + 5) for rank in range(len(ways))]
+    weights = [1 / (rank + 5) for rank in range(len(workflows))]
     session = 0
-    picked: list[_Way] = []
+    picked: list[_Workflow] = []
     while written < size:
-        picked = picked or random.choices(ways, weights, k=4096)
+        picked = picked or random.choices(workflows, weights, k=4096)
         number += 1
         session += random.random() < 0.4
         moment = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(
@@ -107,17 +109,17 @@ def _day(random: Random, day: date, size: int, ways: list[_Way], companies: list
 
 
 def _line(
-    random: Random, way: _Way, moment: datetime, number: str, session: str, companies: list[str]
+    random: Random, workflow: _Workflow, moment: datetime, number: str, session: str, companies: list[str]
 ) -> bytes:
     company, code = random.choice(companies), f"{random.randint(1, 999_999):06d}"
-    axis = next(value for name, value in way.tools if name == "analysis" and value)
+    axis = next(value for name, value in workflow.tools if name == "analysis" and value)
     question = f"{company} {axis} {random.choice(_ASKS)}"
     if random.random() < 0.7:
         question += f" {random.choice(companies)} {random.randint(2015, 2026)}년"
-    failing = random.random() < way.failing
+    failing = random.random() < workflow.failing
     calls = []
-    for place, (name, value) in enumerate(way.tools):
-        broken = random.random() < 0.05 or (failing and place == len(way.tools) - 1)
+    for place, (name, value) in enumerate(workflow.tools):
+        broken = random.random() < 0.05 or (failing and place == len(workflow.tools) - 1)
         args = {"company": company, "topic": random.choice(_ASKS), "years": random.randint(1, 10)}
         if value:
             args["axis"] = value
@@ -131,14 +133,14 @@ def _line(
         calls.append(_call(random, name, args, error))
         if broken and not failing:
             calls.append(_call(random, name, args, None))
-    steps = [step(one["name"], one["args"]) for one in calls if one["ok"]]
+    steps = [step(call["name"], call["args"]) for call in calls if call["ok"]]
     record = {
         "schema_version": 2,
         "ts": moment.isoformat(timespec="microseconds"),
         "request_id": f"req-{sha256(number.encode()).hexdigest()[:16]}",
         "question": question,
         "question_hash": hash_question(question),
-        "category_hash": way.category,
+        "category_hash": workflow.category,
         "stockCode_hint": code,
         "provider": random.choice(_PROVIDERS),
         "model": "model-2026-03",
@@ -177,10 +179,10 @@ if __name__ == "__main__":
     parser.add_argument("--days", type=int, default=30)
     parser.add_argument("--megabytes", type=int, default=1000, help="of all days together")
     parser.add_argument("--seed", type=int, default=7)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     write_logs(
-        chosen.folder,
-        days=chosen.days,
-        bytes_a_day=chosen.megabytes * 1_000_000 // chosen.days,
-        seed=chosen.seed,
+        options.folder,
+        days=options.days,
+        bytes_a_day=options.megabytes * 1_000_000 // options.days,
+        seed=options.seed,
     )

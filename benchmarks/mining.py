@@ -2,9 +2,9 @@
 
     uv run --group benchmarks python benchmarks/mining.py --megabytes 1000 --days 30
 
-Each is a process of its own, and they take turns. Prints seconds and how many times faster than the loop of
-the same round (medians; least and most), and the memory of the largest process. All must find the same
-candidates and counterexamples, to the last figure and example, or it fails.
+Each runs in its own process, in turns. Prints seconds, the speed relative to the loop of the same round
+(median, minimum and maximum) and the memory of the largest process. Fails unless all find exactly the same
+candidates and counterexamples, including figures and examples.
 """
 
 import argparse
@@ -26,38 +26,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=1000)
     parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--logs", type=Path, help="of an earlier run; made anew when missing")
+    parser.add_argument("--logs", type=Path, help="logs of an earlier run; generated if absent")
     parser.add_argument("--rounds", type=int, default=1)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        logs = chosen.logs or Path(scratch) / "logs"
+        logs = options.logs or Path(scratch) / "logs"
         if not logs.is_dir():
-            write_logs(logs, days=chosen.days, bytes_a_day=chosen.megabytes * 1_000_000 // chosen.days)
-        _compare(logs, chosen.rounds)
+            write_logs(logs, days=options.days, bytes_a_day=options.megabytes * 1_000_000 // options.days)
+        _compare(logs, options.rounds)
 
 
 def _compare(logs: Path, rounds: int) -> None:
     contenders = ("ours.py", "plain_loop.py", "duckdb_query.py")
-    found: dict[str, object] = {}
+    findings: dict[str, object] = {}
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     memory = dict.fromkeys(contenders, 0)
     for _ in range(rounds):
         for name in contenders:
-            taken, megabytes, found[name] = _run(HERE / "miners" / name, logs)
-            seconds[name].append(taken)
+            elapsed, megabytes, findings[name] = _run(HERE / "miners" / name, logs)
+            seconds[name].append(elapsed)
             memory[name] = max(memory[name], megabytes)
     for name in contenders:
-        ratios = [loop / taken for loop, taken in zip(seconds["plain_loop.py"], seconds[name], strict=True)]
-        middle = (
+        ratios = [loop / own for loop, own in zip(seconds["plain_loop.py"], seconds[name], strict=True)]
+        times = (
             f"{median(seconds[name]):7.2f} s {median(ratios):6.1f} x ({min(ratios):.1f}-{max(ratios):.1f})"
         )
-        print(f"{name:<16} {middle} {memory[name]:6} MB  {found[name]}")
-    if len({json.dumps(counts, sort_keys=True) for counts in found.values()}) != 1:
-        sys.exit("they did not find the same")
+        print(f"{name:<16} {times} {memory[name]:6} MB  {findings[name]}")
+    if len({json.dumps(counts, sort_keys=True) for counts in findings.values()}) != 1:
+        sys.exit("the findings differ")
 
 
 def _run(script: Path, logs: Path) -> tuple[float, int, object]:
-    """Seconds, peak memory of the largest process in MB, and what it counted."""
+    """Return the seconds, the peak memory of the largest process in MB, and the counts."""
     start = time.perf_counter()
     process = subprocess.Popen([sys.executable, script, logs], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -1,9 +1,9 @@
-"""Eight processes write 20,000 records each into one day file; then again while one of them is killed.
+"""Eight processes write 20,000 records each into the same day file; then again, and one process is killed.
 
     uv run python benchmarks/processes.py
 
-Counts torn and interleaved lines: every line must be one whole record, every record must be there once, and a
-killed process may lack only what it had not written yet.
+Counts torn, duplicate and lost records: every line must be a complete record, every record must occur once,
+and only records that the killed process had not written yet may be absent.
 """
 
 import json

@@ -1,10 +1,10 @@
-"""A docstring edit in a file of 1,000 lines, and whole dry-run promotions without replay.
+"""A docstring edit in a file of 1,000 lines, and dry-run promotions without replay as whole processes.
 
     uv run python benchmarks/promote.py
 
-The promotions are processes in copies of examples/retail that differ only in the reach: unmeasured, or by the
-shop's schema command (run twice, before and after the edit). Best of 9 runs in
-turns, since what is measured is the work, not the machine's other load.
+The promotions run in copies of examples/retail that differ only in the reach: unmeasured, or measured by the
+shop's schema command (which runs before and after the edit). The best of 9 runs in turns, to exclude the
+machine's other load.
 """
 
 import os
@@ -23,7 +23,7 @@ from coreloop.observe import AuditCollector, dropped
 RUNS = 9
 PROMOTE_GOAL_MS = 1_000
 SHOP = Path(__file__).parents[1] / "examples" / "retail"
-# An installed package has its bytecode cached; a machine may forbid to write it. A dry run needs no token.
+# Lets Python cache bytecode, as for an installed package. A dry run needs no token.
 _UNWANTED = ("PYTHONDONTWRITEBYTECODE", "GITHUB_TOKEN", "GH_TOKEN")
 ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if key not in _UNWANTED},
@@ -51,7 +51,7 @@ def run(command: list[str], folder: Path, *, ok: tuple[int, ...] = (0,)) -> str:
 
 
 def make_shop(folder: Path, *, schema_command: bool) -> list[str]:
-    """A repository with one mined candidate; the command that promotes it."""
+    """Make a repository with a mined candidate and return the command that promotes it."""
     shutil.copytree(SHOP, folder, ignore=shutil.ignore_patterns("__pycache__", "data"))
     settings = folder / "coreloop.yaml"
     if not schema_command:
@@ -68,7 +68,7 @@ def make_shop(folder: Path, *, schema_command: bool) -> list[str]:
         for name, arguments in CALLS:
             audit.observe_tool_call(name, dict.fromkeys(arguments, "1"))
         audit.flush(chunk_len=1_000)
-    for number in range(20):  # that fail, so that the others say more than their category
+    for number in range(20):  # failed requests, so that the candidate is better than its category
         audit = AuditCollector(f"return {'x' * number}", data_dir=folder / "data")
         audit.observe_tool_call("calculate", {"expression": "1"})
         audit.flush(chunk_len=0)
@@ -86,7 +86,7 @@ def make_shop(folder: Path, *, schema_command: bool) -> list[str]:
 
 
 def milliseconds(command: list[str], folder: Path) -> float:
-    # a promotion without a replay is stopped in the end: exit code 1
+    # a promotion without a replay exits with 1
     begun = time.perf_counter()
     run(command, folder, ok=(0, 1))
     return (time.perf_counter() - begun) * 1e3
@@ -109,16 +109,16 @@ def promotions() -> None:
             "promote, reach unmeasured": (make_shop(plain, schema_command=False), plain),
             "promote, reach by the schema command": (make_shop(measured, schema_command=True), measured),
         }
-        said = [run(*commands[what], ok=(0, 1)) for what in list(commands)[2:]]
-        assert "reach    unmeasured" in said[0]
-        assert "from the schema command" in said[1]
+        outputs = [run(*commands[label], ok=(0, 1)) for label in list(commands)[2:]]
+        assert "reach    unmeasured" in outputs[0]
+        assert "from the schema command" in outputs[1]
         best = dict.fromkeys(commands, float("inf"))
         for _ in range(RUNS):
-            for what, (command, folder) in commands.items():
-                best[what] = min(best[what], milliseconds(command, folder))
-    for what, elapsed_ms in best.items():
-        goal = f"   (goal: {PROMOTE_GOAL_MS:,})" if what.startswith("promote") else ""
-        print(f"{what:51} {elapsed_ms:7.1f} ms{goal}")
+            for label, (command, folder) in commands.items():
+                best[label] = min(best[label], milliseconds(command, folder))
+    for label, elapsed_ms in best.items():
+        goal = f"   (goal: {PROMOTE_GOAL_MS:,})" if label.startswith("promote") else ""
+        print(f"{label:51} {elapsed_ms:7.1f} ms{goal}")
 
 
 def main() -> None:

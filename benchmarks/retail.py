@@ -1,9 +1,9 @@
-"""Statements found in one half of real episodes, held against the other half, which other agents had.
+"""Statements found in half of the real episodes, checked against the other half.
 
     uv run python benchmarks/retail.py --data ../shared/data
 
-Mines the episodes of tasks with even numbers and counts in those of odd ones what each statement says. The
-data is no part of the project: `tau_retail_trajectories.jsonl.xz` holds message lists,
+Mines the episodes of even-numbered tasks and counts each statement in the episodes of odd-numbered tasks. The
+data is not part of the project: `tau_retail_trajectories.jsonl.xz` contains message lists,
 `tau_retail_gpt4o_gpt41.jsonl` their times.
 """
 
@@ -38,22 +38,22 @@ def main() -> None:
     data = parser.parse_args().data
     with tempfile.TemporaryDirectory() as scratch:
         even, odd = (_sample(data, Path(scratch), parity) for parity in (0, 1))
-    print(f"{len(even.requests)} episodes of even tasks, {len(odd.requests)} of odd ones")
-    said = find_statements(even)
-    sources = [one for one in said.statements if one.kind == "source"]
-    shares = [_share(one, odd) for one in sources]
-    for statement, (stood, n) in zip(sources, shares, strict=True):
-        print(f"  {statement.tool}: {statement.line}: {statement.sides}; odd {stood} of {n}")
-    stay = sum(stood >= 0.7 * n for stood, n in shares)
-    print(f"{len(sources)} sources, {stay} of them stay at 0.7 or more")
-    _show("contrasts and choices", [one for one in said.statements if one.kind != "source"], odd)
+    print(f"{len(even.requests)} episodes of even tasks, {len(odd.requests)} of odd tasks")
+    statements = find_statements(even).statements
+    sources = [statement for statement in statements if statement.kind == "source"]
+    shares = [_share(source, odd) for source in sources]
+    for statement, (hits, n) in zip(sources, shares, strict=True):
+        print(f"  {statement.tool}: {statement.line}: {statement.sides}; odd {hits} of {n}")
+    n_stable = sum(hits >= 0.7 * n for hits, n in shares)
+    print(f"{len(sources)} sources, {n_stable} of them stay at 0.7 or more")
+    _show("contrasts and choices", [statement for statement in statements if statement.kind != "source"], odd)
     _show("conditions", find_conditions(even, Vocabulary({}, Settings())).statements, odd)
 
 
 def _sample(data: Path, scratch: Path, parity: int) -> Sample:
     chats, folder = scratch / f"{parity}.jsonl", scratch / f"records-{parity}"
-    with lzma.open(data / "tau_retail_trajectories.jsonl.xz") as lines, chats.open("wb") as kept:
-        kept.writelines(line for line in lines if _task(line) % 2 == parity)
+    with lzma.open(data / "tau_retail_trajectories.jsonl.xz") as lines, chats.open("wb") as half:
+        half.writelines(line for line in lines if _task(line) % 2 == parity)
     times = data / "tau_retail_gpt4o_gpt41.jsonl"
     request = ImportRequest(source="openai-chat", paths=(chats,), folder=folder, times=times)
     run_import(request, Settings(), now_s=0.0)
@@ -61,38 +61,34 @@ def _sample(data: Path, scratch: Path, parity: int) -> Sample:
 
 
 def _task(line: bytes) -> int:
-    found = re.search(r"-t(\d+)-", orjson.loads(line)["request_id"])
-    assert found is not None
-    return int(found[1])
+    match = re.search(r"-t(\d+)-", orjson.loads(line)["request_id"])
+    assert match is not None
+    return int(match[1])
 
 
 def _share(statement: Statement, sample: Sample) -> tuple[int, int]:
-    """How many values stood where a source says, of how many."""
-    said = parse_advice(statement.line)
-    assert said is not None
-    slots = dict(said.slots)
-    stood = n = 0
+    """Return how many values come from the stated source, and the number of values."""
+    advice = parse_advice(statement.line)
+    assert advice is not None
+    slots = dict(advice.slots)
+    hits = n = 0
     for _, _, call in sample.calls():
         argument = call.arguments.get(slots["argument"][0])
         if call.tool == statement.tool and call.ok and argument is not None and argument.sources is not None:
             places = {written_path(path, sample.tools) for path in argument.sources}
-            stood, n = stood + bool(places.intersection(slots["paths"])), n + 1
-    return stood, n
+            hits, n = hits + bool(places.intersection(slots["paths"])), n + 1
+    return hits, n
 
 
-def _show(what: str, found: list[Statement] | tuple[Statement, ...], odd: Sample) -> None:
-    """Both sides, and those of the same statement where the odd half has it too."""
-    print(f"{len(found)} {what}")
-    others = {
-        (one.tool, one.line): one.sides
-        for one in (
-            *find_statements(odd).statements,
-            *find_conditions(odd, Vocabulary({}, Settings())).statements,
-        )
-    }
-    for one in found:
-        again = others.get((one.tool, one.line), "not said")
-        print(f"  {one.tool}: {one.line}: {one.sides} (q {one.q_value:.1e}); odd {again}")
+def _show(noun: str, statements: list[Statement] | tuple[Statement, ...], odd: Sample) -> None:
+    """Print the sides of each statement in both halves."""
+    print(f"{len(statements)} {noun}")
+    in_odd = (*find_statements(odd).statements, *find_conditions(odd, Vocabulary({}, Settings())).statements)
+    odd_sides = {(statement.tool, statement.line): statement.sides for statement in in_odd}
+    for statement in statements:
+        sides = odd_sides.get((statement.tool, statement.line), "not stated")
+        figures = f"{statement.sides} (q {statement.q_value:.1e}); odd {sides}"
+        print(f"  {statement.tool}: {statement.line}: {figures}")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
     uv run python benchmarks/sanitize.py [RECORDS]
 
-Each round runs the loop and the commands' own functions in turns, so that all see the same machine. Printed
-are, of the best round, records a second by the clock and by processor time on two cores (the processes' start
-included; where the machine has other work the second is the figure), and the peak memory for a tenth of the
-input and for all of it.
+Each round runs the loop and the commands' functions in turns, so that all see the same machine. Prints for
+the best round the records per second by wall-clock time and by processor time on two cores, including
+process start (on a busy machine use the processor time), and the peak memory for a tenth of the input and
+for all of it.
 """
 
 import json
@@ -34,7 +34,7 @@ TOPICS = (
 
 
 def record(n: int, chance: random.Random) -> dict[str, object]:
-    """An ordinary request of about one kilobyte; one in ten holds something private."""
+    """Make an ordinary request of about one kilobyte; every tenth contains private data."""
     company = chance.choice(COMPANIES)
     private = f" 결과는 user{n}@example.com 으로" if n % 10 == 0 else ""
     question = (
@@ -91,7 +91,7 @@ def write(path: Path, count: int) -> Path:
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """By the clock, and of processor time."""
+    """Return wall-clock time and processor time."""
     begun, used = time.perf_counter(), sum(os.times()[:4])
     work()
     return time.perf_counter() - begun, sum(os.times()[:4]) - used
@@ -134,8 +134,8 @@ def main() -> None:
         }
         best = dict.fromkeys(work, (float("inf"), float("inf")))
         for _ in range(ROUNDS):
-            for what, run in work.items():
-                best[what] = min(best[what], seconds(run), key=lambda taken: taken[1])
+            for label, run in work.items():
+                best[label] = min(best[label], seconds(run), key=lambda times: times[1])
         small = write(folder / "small" / "a.jsonl", count // 10)
         peaks = peak_mebibytes(small), peak_mebibytes(path)
         size = path.stat().st_size / count
@@ -144,12 +144,12 @@ def main() -> None:
         f"{count:,} records of {size:,.0f} bytes; {os.cpu_count()} cores, {JOBS} processes, load {load:.1f}"
     )
     loop = best["json.loads, one process"][1]
-    for what, (clock, used) in best.items():
-        cores = 1 if what.startswith("json") else JOBS
+    for label, (clock, used) in best.items():
+        cores = 1 if label.startswith("json") else JOBS
         speed = (
             f"{count / clock:9,.0f} records/s by the clock, {count * cores / used:9,.0f} by processor time"
         )
-        print(f"{what:24} {speed}; {used / loop:5.1f} x json.loads")
+        print(f"{label:24} {speed}; {used / loop:5.1f} x json.loads")
     print(
         f"peak memory, one process: {peaks[0]:.0f} MiB for {count // 10:,} records, {peaks[1]:.0f} MiB "
         f"for {count:,}"

@@ -1,10 +1,10 @@
-"""How often statements are true: logs with a planted cause, a confounded one, none, and a hidden one.
+"""How often statements are true: logs with a planted, a confounded, a hidden and no cause.
 
     uv run python benchmarks/simulate.py --runs 200
 
-Each run makes records, rolls them up as lines and searches them as a night does. Prints in how many of the
-runs the planted line was said, and in how many any other; exits with 1 where a goal is missed. Runs are the
-same each time.
+Each run makes records, rolls up their lines and searches them like a nightly run. Prints the share of runs
+that state the planted line, and the share that state any other line; exits with 1 if a goal is missed. Runs
+are reproducible.
 """
 
 import argparse
@@ -47,8 +47,8 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Scenario:
-    """A kind of log: ``lines`` are ways to say what was planted; ``least`` and ``most`` are goals for the
-    share of runs that say it, or, where nothing was planted, that say anything."""
+    """A kind of log. ``lines`` are the statements of the planted cause; ``least`` and ``most`` are goals for
+    the share of runs that state it or, if nothing was planted, that state anything."""
 
     name: str
     make: Callable[[Random], list[Record]]
@@ -58,7 +58,7 @@ class Scenario:
 
 
 @dataclass(frozen=True)
-class Said:
+class Outcome:
     planted: bool
     others: tuple[str, ...]
 
@@ -66,7 +66,7 @@ class Said:
 # --- records -----------------------------------------------------------------------------------------
 
 
-def made_call(
+def make_call(
     name: str, args: dict[str, Any] | None = None, *, ok: bool = True, **more: Any
 ) -> dict[str, Any]:
     error = None if ok else "ValueError: this cannot be done"
@@ -97,26 +97,26 @@ def request(
 
 
 def small_talk(rng: Random) -> Calls:
-    """Calls beside the planted one, of which some fail, for no reason."""
+    """Unrelated calls, some of which fail at random."""
     calls = []
     for _ in range(rng.randrange(3)):
         tool = rng.choice(("search", "read_policy", "get_user", "calculate"))
         args: dict[str, Any] = {"query": rng.choice(("a1b", "c2d", "e3f"))} if rng.random() < 0.5 else {}
         if rng.random() < 0.5:
             args["limit"] = rng.randrange(1, 200)
-        calls.append(made_call(tool, args, ok=rng.random() < 0.85))
+        calls.append(make_call(tool, args, ok=rng.random() < 0.85))
     return calls
 
 
 def sides(rng: Random, n: int = SIDE) -> list[bool]:
-    """Whether each of ``2 * n`` requests has what is planted, ``n`` each, in any order."""
-    found = [True] * n + [False] * n
-    rng.shuffle(found)
-    return found
+    """Whether each of ``2 * n`` requests has the planted cause: ``n`` do and ``n`` do not, shuffled."""
+    flags = [True] * n + [False] * n
+    rng.shuffle(flags)
+    return flags
 
 
 def at_rates(rng: Random, base: float) -> Callable[[bool], bool]:
-    """Success by side: at a rate, and at 30 points more."""
+    """Success by side: at a rate, and at a rate 30 points higher."""
     return lambda better: rng.random() < base + POINTS * better
 
 
@@ -132,7 +132,7 @@ def order_args(rng: Random) -> dict[str, Any]:
 
 
 Shape = Callable[[Random, bool], tuple[Calls, dict[str, Any], dict[str, list[str]] | None]]
-"""What stands before a call, its arguments and their sources, by the side that it is on."""
+"""The calls before a call, its arguments and their sources, by side."""
 
 
 def planted_call(rng: Random, shape: Shape, base: float) -> list[Record]:
@@ -140,9 +140,9 @@ def planted_call(rng: Random, shape: Shape, base: float) -> list[Record]:
     for better in sides(rng):
         before, args, sources = shape(rng, better)
         more = {} if sources is None else {"args_from": sources}
-        refund = made_call("refund", args, ok=succeeds(better), **more)
-        after = [made_call("change_order", args)] if better and shape is before_same else []
-        calls = [*small_talk(rng), *before, refund, *after, *small_talk(rng), made_call("finish")]
+        refund = make_call("refund", args, ok=succeeds(better), **more)
+        after = [make_call("change_order", args)] if better and shape is before_same else []
+        calls = [*small_talk(rng), *before, refund, *after, *small_talk(rng), make_call("finish")]
         records.append(request(rng, calls, ok=rng.random() < 0.8))
     return records
 
@@ -175,25 +175,25 @@ def number_above(rng: Random, better: bool) -> Any:
 def no_source(rng: Random, better: bool) -> Any:
     args = order_args(rng)
     sources = {"order_id": ["get_account.orders[]"] if better else []}
-    return [made_call("get_account")], args, sources
+    return [make_call("get_account")], args, sources
 
 
 def other_source(rng: Random, better: bool) -> Any:
     args = order_args(rng)
     sources = {"order_id": ["get_account.orders[]"] if better else ["find_orders.hits[]"]}
-    return [made_call("get_account"), made_call("find_orders")], args, sources
+    return [make_call("get_account"), make_call("find_orders")], args, sources
 
 
 def after_same(rng: Random, better: bool) -> Any:
     args = order_args(rng)
     seen = args["order_id"] if better else f"W{rng.randrange(10**6)}"
-    return [made_call("get_order", {"order_id": seen})], args, None
+    return [make_call("get_order", {"order_id": seen})], args, None
 
 
 def before_same(rng: Random, better: bool) -> Any:
     args = order_args(rng)
     seen = f"W{rng.randrange(10**6)}" if better else args["order_id"]
-    return [made_call("change_order", {"order_id": seen})], args, None
+    return [make_call("change_order", {"order_id": seen})], args, None
 
 
 # --- planted: requests ---------------------------------------------------------------------------------
@@ -201,21 +201,21 @@ def before_same(rng: Random, better: bool) -> Any:
 
 def order(rng: Random, has: bool) -> Calls:
     return [
-        *([made_call("get_order")] if has else []),
-        made_call("pay"),
+        *([make_call("get_order")] if has else []),
+        make_call("pay"),
         *small_talk(rng),
-        made_call("finish"),
+        make_call("finish"),
     ]
 
 
 def once(rng: Random, has: bool) -> Calls:
     times = 1 if has else rng.choice((2, 3))
-    return [*(made_call("pay") for _ in range(times)), *small_talk(rng), made_call("finish")]
+    return [*(make_call("pay") for _ in range(times)), *small_talk(rng), make_call("finish")]
 
 
 def choice(rng: Random, has: bool) -> Calls:
-    """Two tools with which requests begin; after another call it is no choice that is looked for."""
-    return [made_call("exchange_items" if has else "modify_items"), *small_talk(rng), made_call("finish")]
+    """Requests that begin with one of two tools; a choice is only searched for in first calls."""
+    return [make_call("exchange_items" if has else "modify_items"), *small_talk(rng), make_call("finish")]
 
 
 def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: float) -> list[Record]:
@@ -224,7 +224,7 @@ def planted_request(rng: Random, shape: Callable[[Random, bool], Calls], base: f
 
 
 def confounded(rng: Random, shape: Callable[[Random, bool], Calls], by: str) -> list[Record]:
-    """Requests of an easy and of a hard kind: the easy ones have it four times as often, and that is all."""
+    """Easy and hard requests: easy requests have the cause four times as often, and it has no effect."""
     kinds = LABELS if by == "category" else MODELS
     records = []
     for easy in sides(rng):
@@ -237,19 +237,19 @@ def confounded(rng: Random, shape: Callable[[Random, bool], Calls], by: str) -> 
 
 
 def confounded_call(rng: Random, by: str) -> list[Record]:
-    """The same of a call's argument."""
+    """Like `confounded`, for a call's argument."""
     kinds = LABELS if by == "category" else MODELS
     records = []
     for easy in sides(rng):
         _, args, _ = missing_argument(rng, rng.random() < (0.8 if easy else 0.2))
-        refund = made_call("refund", args, ok=rng.random() < (0.9 if easy else 0.4))
+        refund = make_call("refund", args, ok=rng.random() < (0.9 if easy else 0.4))
         kind = {by: kinds[0] if easy else kinds[1]}
-        records.append(request(rng, [*small_talk(rng), refund, made_call("finish")], ok=True, **kind))
+        records.append(request(rng, [*small_talk(rng), refund, make_call("finish")], ok=True, **kind))
     return records
 
 
 def noise(rng: Random) -> list[Record]:
-    """Ten tools, with arguments, sources and keywords, and nothing that goes with anything."""
+    """Ten tools with arguments, sources and keywords, all independent of each other."""
     records = []
     for _ in range(600):
         calls = []
@@ -258,15 +258,15 @@ def noise(rng: Random) -> list[Record]:
             args = {name: rng.choice((rng.randrange(1000), rng.choice(TOPIC_NAMES), "x")) for name in names}
             sources = {name: rng.choice(([], ["t0.x"], ["t1.y[]"], ["question"])) for name in names}
             tool, ok = f"t{rng.randrange(10)}", rng.random() < 0.75
-            calls.append(made_call(tool, args, ok=ok, args_from=sources))
-        calls.append(made_call("finish"))
+            calls.append(make_call(tool, args, ok=ok, args_from=sources))
+        calls.append(make_call("finish"))
         about = " ".join(word for word in KEYWORDS if rng.random() < 0.4)
         records.append(request(rng, calls, ok=rng.random() < 0.7, about=about))
     return records
 
 
 def hidden(rng: Random) -> list[Record]:
-    """Users who know their number wish for less: their requests look the order up, and go well, for that."""
+    """An unrecorded cause: easy requests look up the order and succeed, both because they are easy."""
     records = []
     for easy in sides(rng):
         calls = order(rng, rng.random() < (0.95 if easy else 0.15))
@@ -278,7 +278,7 @@ def hidden(rng: Random) -> list[Record]:
 
 GOAL, CAP = 0.95, 0.05
 FROM_ACCOUNT = "order_id: from get_account().orders[]"
-BOUNDS = (100, 120, 150, 200, 250, 300, 400)  # what is drawn by chance moves the best bound, too
+BOUNDS = (100, 120, 150, 200, 250, 300, 400)  # random amounts also move the best bound
 CALL_SHAPES: dict[str, tuple[Shape, tuple[str, ...]]] = {
     "missing argument": (missing_argument, ("Always pass reason",)),
     "argument too many": (argument_too_many, ("Leave out reason",)),
@@ -305,16 +305,19 @@ PLANTED: dict[str, tuple[Callable[..., list[Record]], tuple[str, ...]]] = {
         for name, (shape, lines) in REQUEST_SHAPES.items()
     },
 }
-NONE_ELSE = "undeclared value"  # values are listed where no other works
+UNDECLARED = "undeclared value"  # declared values are listed if all other values fail
 SCENARIOS = (
     *(
         Scenario(f"{name}, 0.{base} and 0.{base + 3}", partial(make, base=base / 10), lines, least=least)
         for base, least in ((6, GOAL), (3, None))
         for name, (make, lines) in PLANTED.items()
-        if name != NONE_ELSE
+        if name != UNDECLARED
     ),
     Scenario(
-        f"{NONE_ELSE}, 0 and 0.3", partial(PLANTED[NONE_ELSE][0], base=0.0), PLANTED[NONE_ELSE][1], least=GOAL
+        f"{UNDECLARED}, 0 and 0.3",
+        partial(PLANTED[UNDECLARED][0], base=0.0),
+        PLANTED[UNDECLARED][1],
+        least=GOAL,
     ),
     *(
         Scenario(f"{name}, confounded by {by}", partial(confounded, shape=shape, by=by), lines, most=CAP)
@@ -340,8 +343,8 @@ TOOLS = {
 WORDS = Vocabulary(TOOLS, Settings())
 
 
-def said_of(records: list[Record], rng: Random) -> Iterator[str]:
-    """The line of everything that a night says of some records, mined as lines."""
+def stated_lines(records: list[Record], rng: Random) -> Iterator[str]:
+    """Return the lines of all statements that a nightly run finds in some records."""
     times = sorted(rng.uniform(0, DAYS * 86_400) for _ in records)
     days: dict[int, list[tuple[int, bytes]]] = {}
     for number, (seconds, record) in enumerate(zip(times, records, strict=True)):
@@ -350,25 +353,25 @@ def said_of(records: list[Record], rng: Random) -> Iterator[str]:
     settings = MineSettings(categories=RULES)
     rollups = [roll_up(lines, settings, path=Path(f"{day}.jsonl")) for day, lines in days.items()]
     sample = read_sample(merge(rollups, WINDOW))
-    found = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
-    return (one.line.removeprefix("- ") for one in found if one.refused is None)
+    statements = [*find_conditions(sample, WORDS).statements, *find_statements(sample).statements]
+    return (statement.line.removeprefix("- ") for statement in statements if statement.refused is None)
 
 
-def run(task: tuple[int, int]) -> Said:
+def run(task: tuple[int, int]) -> Outcome:
     scenario = SCENARIOS[task[0]]
     rng = Random(f"{scenario.name} {task[1]}")
-    lines = list(said_of(scenario.make(rng), rng))
+    lines = list(stated_lines(scenario.make(rng), rng))
     planted = [line for line in lines if line.partition(" fails ")[0] in scenario.lines or not scenario.lines]
-    return Said(bool(planted), tuple(line for line in lines if line not in planted))
+    return Outcome(bool(planted), tuple(line for line in lines if line not in planted))
 
 
-def simulate(n_runs: int, jobs: int) -> list[list[Said]]:
-    """What each run of each scenario said."""
+def simulate(n_runs: int, jobs: int) -> list[list[Outcome]]:
+    """Return the outcome of each run of each scenario."""
     tasks = [(place, number) for place in range(len(SCENARIOS)) for number in range(n_runs)]
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a run is small, and the runs take all cores
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # a run is small, and parallel runs use all cores
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(run, tasks, chunksize=5))
-    return [found[start : start + n_runs] for start in range(0, len(found), n_runs)]
+        outcomes = list(pool.map(run, tasks, chunksize=5))
+    return [outcomes[start : start + n_runs] for start in range(0, len(outcomes), n_runs)]
 
 
 def is_reached(scenario: Scenario, share: float) -> bool:
@@ -385,19 +388,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--lines", action="store_true", help="show what else was said")
-    chosen = parser.parse_args()
+    parser.add_argument("--lines", action="store_true", help="print the other stated lines")
+    options = parser.parse_args()
     start = time.perf_counter()
     missed = 0
-    for scenario, runs in zip(SCENARIOS, simulate(chosen.runs, chosen.jobs), strict=True):
-        share = sum(one.planted for one in runs) / len(runs)
-        others = sum(bool(one.others) for one in runs) / len(runs)
+    for scenario, runs in zip(SCENARIOS, simulate(options.runs, options.jobs), strict=True):
+        share = sum(outcome.planted for outcome in runs) / len(runs)
+        others = sum(bool(outcome.others) for outcome in runs) / len(runs)
         missed += not is_reached(scenario, share)
         mark = "" if is_reached(scenario, share) else "  MISSED"
         print(f"{scenario.name:<34} {share:7.1%}  {goal_of(scenario):<13} anything else {others:6.1%}{mark}")
-        if chosen.lines:
-            for line in sorted({line for one in runs for line in one.others}):
-                print("   ", sum(line in one.others for one in runs), line)
+        if options.lines:
+            for line in sorted({line for outcome in runs for line in outcome.others}):
+                print("   ", sum(line in outcome.others for outcome in runs), line)
     print(f"{time.perf_counter() - start:.0f} s")
     sys.exit(bool(missed))
 

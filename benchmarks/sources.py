@@ -1,9 +1,9 @@
-"""Where arguments came from: remembering a result and looking up a call, against `json.dumps` of the result.
+"""Sources of arguments: remembering a result and looking up a call, against `json.dumps` of the result.
 
     uv run python benchmarks/sources.py
 
-A round has `json.dumps` three times and the memory's work once, in turns; the figures are of the best round.
-At the caps there is no such comparison: what lies beyond them is not read.
+A round runs `json.dumps` three times and the memory once, in turns; the figures are of the best round.
+Results at the caps are not compared, since values beyond the caps are not read.
 """
 
 import json
@@ -40,12 +40,12 @@ AT_THE_CAPS: dict[str, Any] = {
 }
 
 
-def traced(result: object) -> None:
-    """A request's first call with its result, and the look-up of a second."""
+def trace(result: object) -> None:
+    """Run a request's first call with its result, and the look-up of a second call."""
     memory = Sources()
     memory.add_question(QUESTION)
-    asked = memory.look_up(ARGS)
-    memory.remember("get_order_details", result, asked.echoes, ok=True)
+    match = memory.look_up(ARGS)
+    memory.remember("get_order_details", result, match.echoes, ok=True)
     memory.look_up(ARGS)
 
 
@@ -55,18 +55,19 @@ def microseconds(work: Callable[[], object]) -> float:
     return (time.perf_counter_ns() - begun) / 1e3
 
 
-def thrice(result: object) -> None:
+def dump_three_times(result: object) -> None:
     for _ in range(3):
         json.dumps(result)
 
 
-def compare(what: str, result: Any, given: Any) -> None:
-    dumps = found = float("inf")
+def compare(label: str, result: Any, recorded: Any) -> None:
+    dumps_us = trace_us = float("inf")
     for _ in range(ROUNDS):
-        dumps = min(dumps, microseconds(lambda: thrice(result)))
-        found = min(found, microseconds(lambda: traced(given)))
+        dumps_us = min(dumps_us, microseconds(lambda: dump_three_times(result)))
+        trace_us = min(trace_us, microseconds(lambda: trace(recorded)))
     size_kb = len(json.dumps(result)) / 1024
-    print(f"{what:32} {size_kb:6.1f} KB {found:8.0f} us, {found / dumps:.2f} of three json.dumps (goal: 1)")
+    ratio = trace_us / dumps_us
+    print(f"{label:32} {size_kb:6.1f} KB {trace_us:8.0f} us, {ratio:.2f} of three json.dumps (goal: 1)")
 
 
 def main() -> None:
@@ -74,9 +75,9 @@ def main() -> None:
     compare("the same as JSON", TEN_KB, json.dumps(TEN_KB))
     loop: list[Any] = ["#W1"]
     loop += [loop, {"x": loop}]
-    for what, result in (AT_THE_CAPS | {"contains itself": loop}).items():
-        best = min(microseconds(lambda: traced(result)) for _ in range(20))  # noqa: B023 - called at once
-        print(f"{what:32} {best / 1e3:18.2f} ms (goal: 3)")
+    for label, result in (AT_THE_CAPS | {"contains itself": loop}).items():
+        best = min(microseconds(lambda: trace(result)) for _ in range(20))  # noqa: B023 - called at once
+        print(f"{label:32} {best / 1e3:18.2f} ms (goal: 3)")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
     uv run python benchmarks/startup.py [FOLDER_WITH_REAL_DATA]
 
-Wall time of whole processes; the best of 15 runs in turns, since what is measured is the work, not the
-machine's other load.
+Wall-clock time of whole processes; the best of 15 runs in turns, to exclude the machine's other load.
 """
 
 import os
@@ -15,7 +14,7 @@ import time
 from pathlib import Path
 
 RUNS = 15
-# An installed package has its bytecode cached; a machine may forbid to write it.
+# Lets Python cache bytecode, as for an installed package.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 COMMAND = str(Path(sys.executable).with_name("dartlab-coreloop"))
 
@@ -49,12 +48,14 @@ def main() -> None:
             print(f"skipped: the 690 episodes, {episodes} is absent")
         best = dict.fromkeys(commands, float("inf"))
         for _ in range(RUNS):
-            for what, command in commands.items():
-                best[what] = min(best[what], milliseconds(command, folder))
-    for what, taken in best.items():
-        print(f"{what:24} {taken:7.1f} ms   {taken / best['python -c pass']:5.1f} x python -c pass")
-    added = best["import coreloop.observe"] - best["python -c pass"]
-    print(f"the collector's import adds {added:.1f} ms (goal: 40)")
+            for label, command in commands.items():
+                best[label] = min(best[label], milliseconds(command, folder))
+    for label, elapsed_ms in best.items():
+        print(
+            f"{label:24} {elapsed_ms:7.1f} ms   {elapsed_ms / best['python -c pass']:5.1f} x python -c pass"
+        )
+    added_ms = best["import coreloop.observe"] - best["python -c pass"]
+    print(f"the collector's import adds {added_ms:.1f} ms (goal: 40)")
     print(f"--help takes {best['--help']:.1f} ms (goal: 150)")
 
 

@@ -1,4 +1,4 @@
-"""Write docs/reference/commands.md and settings.md from the code; with --check, exit 1 if they differ.
+"""Generate docs/reference/commands.md and settings.md from the code; with --check, exit 1 if they differ.
 
 uv run python scripts/reference.py
 """
@@ -32,7 +32,7 @@ stderr), 3 a bug, 130 Ctrl-C.
 
 Options of several commands:
 """
-_TABLE: Final = ("| option | what |", "|---|---|")
+_TABLE: Final = ("| option | meaning |", "|---|---|")
 _SHARED_BY: Final = 3
 """Commands from which on an option that is the same in all of them is described once."""
 _SETTINGS_HEAD: Final = """\
@@ -40,7 +40,7 @@ _SETTINGS_HEAD: Final = """\
 
 coreloop.yaml is optional, and so is every key. `dartlab-coreloop init` writes the file with comments. An
 unknown key, a wrong type, a value out of bounds or a missing path is an error that names the file, the line
-and the nearest known key. An environment variable overrides any single value: `CORELOOP_DATA_DIR` overrides
+and the closest known key. An environment variable overrides any single value: `CORELOOP_DATA_DIR` overrides
 `data_dir`, `CORELOOP_GATES_MIN_REPEAT` overrides `gates.min_repeat`, and so on.
 """
 
@@ -66,9 +66,9 @@ def _found(path: tuple[str, ...]) -> tuple[click.Command, click.Context]:
 
 def _option_rows(command: click.Command, context: click.Context) -> list[str]:
     return [
-        _option_row(one, context)
-        for one in command.params
-        if one.name != "as_json" and one.param_type_name == "option"
+        _option_row(param, context)
+        for param in command.params
+        if param.name != "as_json" and param.param_type_name == "option"
     ]
 
 
@@ -95,22 +95,20 @@ def _option_row(option: click.Parameter, context: click.Context) -> str:
     record = option.get_help_record(context)
     assert record is not None
     names, text = record[0].replace(" RANGE", ""), record[1].replace("  [", " [")
-    if isinstance(
-        option.type, click.Choice
-    ):  # a bar within backticks would end the cell or show its backslash
+    if isinstance(option.type, click.Choice):  # a bar in backticks would end the cell or show its backslash
         names = f"{names.partition(' ')[0]} {option.opts[-1].strip('-').upper()}"
         text += f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
     return f"| `{names}` | {_cell(_escaped(text))} |"
 
 
 def settings_page() -> str:
-    """Every key with its type, default and meaning."""
+    """Return the page of the settings with their types, defaults and meanings."""
     lines = [_NOTE, _SETTINGS_HEAD]
-    for title, what, rows in _groups():
+    for title, summary, rows in _groups():
         lines += [
             f"## {title}\n",
-            f"{what}\n",
-            "| key | type | default | what |",
+            f"{summary}\n",
+            "| key | type | default | meaning |",
             "|---|---|---|---|",
             *rows,
             "",
@@ -131,59 +129,60 @@ def _groups() -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _model(hint: Any) -> Any:
-    return next((one for one in (hint, *get_args(hint)) if is_dataclass(one)), None)
+    return next((kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)), None)
 
 
 def _rows(
     kind: Any, prefix: str, *, skip: Any = (), attributes: Mapping[str, str] | None = None
 ) -> Iterator[str]:
-    said = attributes if attributes is not None else _described(kind)[1]
+    descriptions = attributes if attributes is not None else _described(kind)[1]
     hints = get_type_hints(kind)
-    for one in fields(kind):
-        if one.name in skip:
+    for field in fields(kind):
+        name = field.name
+        if name in skip:
             continue
-        if one.name not in said:
-            raise SystemExit(f"{kind.__name__}.{one.name}: describe it under Attributes in the docstring")
-        what = said[one.name]
-        if one.name == "framework":
-            what += f" One of {', '.join(f'`{name}`' for name in FRAMEWORKS)}."
-        yield f"| `{prefix}{one.name}` | {_type(hints[one.name], one)} | {_default(one)} | {what} |"
+        if name not in descriptions:
+            raise SystemExit(f"{kind.__name__}.{name}: describe it under Attributes in the docstring")
+        text = descriptions[name]
+        if name == "framework":
+            text += f" One of {', '.join(f'`{framework}`' for framework in FRAMEWORKS)}."
+        yield f"| `{prefix}{name}` | {_type(hints[name], field)} | {_default(field)} | {text} |"
 
 
-def _type(hint: Any, one: Field[Any]) -> str:
+def _type(hint: Any, field: Field[Any]) -> str:
     if get_origin(hint) is Literal:
         return " or ".join(f"`{value}`" for value in get_args(hint))
     if get_origin(hint) is tuple:
-        return "list of text"
+        return "list of strings"
     if get_origin(hint) is Mapping:
-        return "text: number" if int in get_args(hint) else "text: text"
-    names = {str: "text", int: "number", float: "number"}
+        return "string: number" if int in get_args(hint) else "string: string"
+    names = {str: "string", int: "number", float: "number"}
     (name,) = {names[kind] for kind in get_args(hint) or (hint,) if kind is not type(None)}
-    least, most = one.metadata.get("least"), one.metadata.get("most")
+    least, most = field.metadata.get("least"), field.metadata.get("most")
     bounds = (
         f", {least} to {most:,}" if most is not None else f", {least} or more" if least is not None else ""
     )
     return name + bounds
 
 
-def _default(one: Field[Any]) -> str:
-    if one.default is MISSING and one.default_factory is MISSING:
+def _default(field: Field[Any]) -> str:
+    if field.default is MISSING and field.default_factory is MISSING:
         return "required"
-    value = one.default if one.default is not MISSING else None
+    value = field.default if field.default is not MISSING else None
     if value is None or value == ():
         return ""
     return f"`{', '.join(value)}`" if isinstance(value, tuple) else f"`{value}`"
 
 
 def _described(kind: Any) -> tuple[str, dict[str, str]]:
-    """A model's summary, and its attributes' descriptions, from its numpydoc docstring."""
+    """Return a model's summary and the descriptions of its attributes, from its numpydoc docstring."""
     sections = Docstring(cleandoc(kind.__doc__)).parse("numpy")
     summary = " ".join(section.value for section in sections if section.kind is DocstringSectionKind.text)
     attributes = {
-        one.name: _prose(one.description)
+        attribute.name: _prose(attribute.description)
         for section in sections
         if section.kind is DocstringSectionKind.attributes
-        for one in section.value
+        for attribute in section.value
     }
     return _prose(summary), attributes
 
@@ -197,7 +196,7 @@ def _cell(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Markdown that shows the text as it is, but for what stands between backticks."""
+    """Escape Markdown outside of backticks, and put options into backticks."""
     parts = re.sub(r"(?<![`\w-])--[a-z][a-z-]*[a-z]", r"`\g<0>`", text).split("`")
     return "`".join(
         part if number % 2 else part.replace("*", "\\*").replace("<", "&lt;").replace("_", "\\_")
@@ -213,9 +212,7 @@ def run() -> int:
     ]
     if "--check" in sys.argv:
         for path in differ:
-            print(
-                f"{path.relative_to(ROOT)} is not what the code says; run: uv run python scripts/reference.py"
-            )
+            print(f"{path.relative_to(ROOT)} differs from the code; run: uv run python scripts/reference.py")
         return 1 if differ else 0
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in differ:

@@ -1,4 +1,4 @@
-"""Draw docs/terminal.svg from the output that docs/tutorial.md shows; with --check, exit 1 if it differs.
+"""Draw docs/terminal.svg from the output in docs/tutorial.md; with --check, exit 1 if it differs.
 
 uv run python scripts/terminal.py
 """
@@ -26,7 +26,7 @@ _STYLES: Final = {"$ ": "bold green", "+": "green", "-": "red", "@@": "cyan"}
 
 
 def lines() -> Iterator[Text]:
-    """Of refine its statement, of promote the diff and the reach."""
+    """Yield the statement of refine, then the diff and the reach of promote."""
     page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
     yield from _block(page, "refine", "    difference")
     yield Text()
@@ -46,7 +46,7 @@ def _block(page: str, command: str, last: str) -> Iterator[Text]:
 
 
 def picture() -> str:
-    """The picture as SVG."""
+    """Return the picture as SVG."""
     console = Console(
         record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
@@ -59,13 +59,13 @@ def picture() -> str:
 
 def run() -> int:
     """Write or check the picture."""
-    drawn = picture()
+    svg = picture()
     if "--check" not in sys.argv:
-        PICTURE.write_text(drawn, encoding="utf-8")
+        PICTURE.write_text(svg, encoding="utf-8")
         return 0
-    if PICTURE.read_text(encoding="utf-8") == drawn:
+    if PICTURE.read_text(encoding="utf-8") == svg:
         return 0
-    print("docs/terminal.svg is not what docs/tutorial.md shows; run: uv run python scripts/terminal.py")
+    print("docs/terminal.svg differs from docs/tutorial.md; run: uv run python scripts/terminal.py")
     return 1
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel into a folder, installs it there alone and with the extra cli, and runs each.
+# Build the wheel into a folder, install it there without and with the extra cli, and run both.
 set -euo pipefail
 folder=$(cd "$1" && pwd)
 uv build --quiet --wheel --out-dir "$folder/dist"
@@ -24,8 +24,8 @@ assert not dropped(), dropped()
 PYTHON
 )
 grep -q '"add"' recorded/data/audit/ai-ask/*.jsonl
-server/bin/dartlab-coreloop mine 2>says && exit 1
-grep -q "pip install 'dartlab-coreloop\[cli\]'" says
+server/bin/dartlab-coreloop mine 2>errors && exit 1
+grep -q "pip install 'dartlab-coreloop\[cli\]'" errors
 echo "server: $installed, $(du -sm server/lib | cut -f1) MB"
 
 uv venv --quiet maintainer

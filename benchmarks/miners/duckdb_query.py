@@ -1,4 +1,4 @@
-"""The same findings by DuckDB's ``read_ndjson``, two threads."""
+"""The same findings with DuckDB's ``read_ndjson`` and two threads."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from findings import GATE, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, of_groups
+from findings import GATE, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
 from coreloop import failures
 
@@ -19,7 +19,7 @@ COLUMNS = """{
 
 
 def _class(text: str) -> str:
-    """`coreloop.failures.error_class` in SQL, of a text in lower case."""
+    """Return `coreloop.failures.error_class` as SQL, for a lower-case string."""
     branches = []
     for name, words in failures._WORDS:
         patterns = [pattern.pattern for _, pattern in failures._PATTERNS.get(name, ())]
@@ -48,7 +48,7 @@ RECORDS = f"""CREATE TEMP TABLE records AS
                 || array_to_string(list_sort(json_keys(c.args)), chr(2)),
             'ok': c.ok, 'error': c.error, 'ms': c.duration_ms, 'flags': len(c.extreme_flags)}}
             FOR c IN tool_calls] AS calls,
-        array_to_string([c.shape FOR c IN calls IF c.ok], chr(3)) AS way,
+        array_to_string([c.shape FOR c IN calls IF c.ok], chr(3)) AS path,
         CASE WHEN judgment.verdict IN ('P', 'T') THEN true
             WHEN judgment.verdict IS NOT NULL OR violation IS NOT NULL THEN false
             WHEN NOT list_bool_and([o.succeeded FOR o IN override_calls]) THEN false
@@ -62,20 +62,20 @@ RECORDS = f"""CREATE TEMP TABLE records AS
     FROM read_ndjson(?, columns = {COLUMNS}, ignore_errors = true,
         maximum_object_size = 67108864) WHERE ts IS NOT NULL"""
 
-WAYS = """CREATE TEMP TABLE ways AS
-    SELECT way, str_split(way, chr(3)) AS shapes,
+SEQUENCES = """CREATE TEMP TABLE sequences AS
+    SELECT path, str_split(path, chr(3)) AS shapes,
         [split_part(s, chr(1), 1) || '(' || CASE WHEN split_part(s, chr(1), 2) = '' THEN ''
             ELSE 'axis=' || split_part(s, chr(1), 2) END || ')' FOR s IN shapes] AS names,
         list_filter(shapes, lambda s, i: i = 1 OR names[i] <> names[i - 1]) AS steps,
         array_to_string(list_filter(names, lambda n, i: i = 1 OR n <> names[i - 1]), '>') AS sequence
-    FROM (SELECT DISTINCT way FROM records WHERE way <> '')"""
+    FROM (SELECT DISTINCT path FROM records WHERE path <> '')"""
 
 
 def main(logs: Path) -> None:
     query = duckdb.connect()
     query.execute("SET threads = 2; SET preserve_insertion_order = false; SET TimeZone = 'UTC'")
     query.execute(RECORDS, [f"{logs}/*.jsonl"])
-    query.execute(WAYS)
+    query.execute(SEQUENCES)
     rates = query.execute("SELECT category, avg(success::INT) FROM records GROUP BY ALL").fetchall()
     patterns = query.execute(
         f"""SELECT category, 'seq:' || sha256(sequence)[:16], count(*), count(*) FILTER (success),
@@ -84,23 +84,23 @@ def main(logs: Path) -> None:
             min(us) FILTER (NOT success), max(us) FILTER (NOT success),
             min_by(question, us, {MAX_EXAMPLES}) FILTER (NOT success),
             histogram(provider) FILTER (NOT success)
-        FROM records JOIN ways USING (way) WHERE success IS NOT NULL GROUP BY category, sequence"""
+        FROM records JOIN sequences USING (path) WHERE success IS NOT NULL GROUP BY category, sequence"""
     ).fetchall()
-    enough = [
+    passing = [
         row for row in patterns if row[2] >= GATE.min_repeat and row[3] / row[2] >= GATE.min_success_rate
     ]
-    asked = _of(
+    questions = _lists(
         query,
         """SELECT category, sequence, list(question ORDER BY us) FROM (
             SELECT category, sequence, min(us) AS us, min_by(question, us) AS question
-            FROM records JOIN ways USING (way) JOIN wanted USING (category, sequence)
+            FROM records JOIN sequences USING (path) JOIN wanted USING (category, sequence)
             WHERE success IS NOT NULL GROUP BY category, sequence, question_hash) GROUP BY ALL""",
-        enough,
+        passing,
     )
-    labels = _of(
+    labels = _lists(
         query,
         f"""SELECT category, sequence, list_distinct(flatten(list({LABELS})))
-        FROM records JOIN ways USING (way) JOIN wanted USING (category, sequence)
+        FROM records JOIN sequences USING (path) JOIN wanted USING (category, sequence)
         WHERE NOT success GROUP BY ALL""",
         [row for row in patterns if row[3] < row[2]],
     )
@@ -112,18 +112,20 @@ def main(logs: Path) -> None:
         SELECT shape, {_class("lower(error)")} AS class, {TEMPLATE} AS template, count(*), sum(ms), min(us),
             max(us), histogram(provider), min_by(question, us) FROM failed WHERE NOT ok GROUP BY ALL"""
     ).fetchall()
-    found = of_groups(
-        [_pattern(row, asked.get(_key(row), []), labels.get(_key(row), [])) for row in patterns],
+    findings = from_groups(
+        [_pattern(row, questions.get(_key(row), []), labels.get(_key(row), [])) for row in patterns],
         dict(rates),
         [Failing(_shape(shape), *rest) for shape, *rest in failing],
         {_shape(shape): n for shape, n in calls},
     )
     n_records = query.execute("SELECT count(*) FROM records").fetchone()[0]
-    print(json.dumps({"records": n_records, **found}))
+    print(json.dumps({"records": n_records, **findings}))
 
 
-def _of(query: duckdb.DuckDBPyConnection, select: str, rows: list[Any]) -> dict[tuple[str, str], list[str]]:
-    """A list by category and sequence, of the patterns of some rows."""
+def _lists(
+    query: duckdb.DuckDBPyConnection, select: str, rows: list[Any]
+) -> dict[tuple[str, str], list[str]]:
+    """Return a list per category and sequence, for the patterns of some rows."""
     query.execute("CREATE OR REPLACE TEMP TABLE wanted (category VARCHAR, sequence VARCHAR)")
     if rows:
         query.executemany("INSERT INTO wanted VALUES (?, ?)", [_key(row) for row in rows])
@@ -134,12 +136,12 @@ def _key(row: tuple[Any, ...]) -> tuple[str, str]:
     return row[0], row[12]
 
 
-def _pattern(row: tuple[Any, ...], asked: list[str], labels: list[str]) -> Pattern:
+def _pattern(row: tuple[Any, ...], questions: list[str], labels: list[str]) -> Pattern:
     counts, earliest = row[10], tuple(map(_shape, row[11]))
     shapes = {tuple(map(_shape, steps)): n for steps, n in zip(counts["key"], counts["value"], strict=True)}
     return Pattern(
         *row[:10],
-        asked[:MAX_QUESTIONS],
+        questions[:MAX_QUESTIONS],
         {shape: (n, 0 if shape == earliest else 1) for shape, n in shapes.items()},
         (row[13], row[14]),
         row[15] or [],

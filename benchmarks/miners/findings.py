@@ -1,7 +1,7 @@
-"""What each miner hands in, so that all are seen to find the same: candidates and counterexamples.
+"""The findings that each miner returns, to compare them: candidates and counterexamples.
 
-The miners count; what is left to do for each of a few hundred groups is done here, for the loop and for
-DuckDB alike, by parts of coreloop that are not measured. Times are microseconds since 1970.
+The miners count. The remaining work on a few hundred groups is done here for the loop and for DuckDB, with
+parts of coreloop that are not measured. Times are microseconds since 1970.
 """
 
 import json
@@ -25,7 +25,7 @@ MAX_EXAMPLES = 5
 MAX_QUESTIONS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Shape = tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]
-"""Of a call: tool, selectors, names of the arguments in order."""
+"""A call's tool, selectors and argument names in order."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Pattern:
     Attributes
     ----------
     n, n_success, n_sessions, n_questions, chunk_len, first_us, last_us, providers
-        Of the records that count; ``chunk_len`` is a sum.
+        Figures of the counted records; ``chunk_len`` is a sum.
     questions : sequence of str
-        The earliest different ones; needed only where the pattern passes the gate.
+        The earliest distinct questions; needed only if the pattern passes the gate.
     shapes : dict
-        How often, and since when, the steps had these shapes.
+        Shapes of the steps -> count and first time.
     failed_at : tuple of int
-        The first and the last time at which it failed.
+        Times of the first and the last failure.
     failed_questions : sequence of str
-        The earliest that failed, in order.
+        The earliest questions that failed, in order.
     failed_providers, labels
-        Of those that failed.
+        Figures of the failed records.
     """
 
     category: str
@@ -68,7 +68,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Failing:
-    """Calls of one shape that failed in one way; ``wasted_ms`` is a sum."""
+    """Failed calls of the same shape, class and template; ``wasted_ms`` is a sum."""
 
     shape: Shape
     error_class: str
@@ -97,89 +97,91 @@ def fails(pattern: Pattern) -> bool:
     return n_failures >= MIN_FAILURES and (has_signs or n_failures > pattern.n_success)
 
 
-def of_groups(
+def from_groups(
     patterns: Iterable[Pattern],
     base_rates: Mapping[str, float],
     failing: Iterable[Failing],
     calls: Mapping[Shape, int],
 ) -> dict[str, Any]:
-    """The findings of a miner that counted groups."""
-    every = list(patterns)
-    candidates = [_candidate(one, base_rates[one.category]) for one in every if passes(one)]
-    sequences = [_sequence(one) for one in every if fails(one)]
-    others: dict[str, int] = defaultdict(int)
+    """Return the findings of a miner that counted groups."""
+    patterns = list(patterns)
+    candidates = [
+        _candidate(pattern, base_rates[pattern.category]) for pattern in patterns if passes(pattern)
+    ]
+    sequences = [_sequence(pattern) for pattern in patterns if fails(pattern)]
+    tool_calls: dict[str, int] = defaultdict(int)
     for (tool, _, _), n in calls.items():
-        others[tool] += n
+        tool_calls[tool] += n
     failed = [
-        _call(one, calls[one.shape], others[one.shape[0]] - calls[one.shape])
-        for one in failing
-        if one.n >= MIN_FAILURES
+        _call(group, calls[group.shape], tool_calls[group.shape[0]] - calls[group.shape])
+        for group in failing
+        if group.n >= MIN_FAILURES
     ]
     return _digest(candidates, failed + sequences)
 
 
-def of_coreloop(candidates: Iterable[Candidate], counterexamples: Iterable[Counterexample]) -> dict[str, Any]:
-    """The findings of coreloop."""
-    found = [
+def from_coreloop(
+    candidates: Iterable[Candidate], counterexamples: Iterable[Counterexample]
+) -> dict[str, Any]:
+    """Return the findings of coreloop."""
+    successful = [
         [
-            *(one.cat_hash, one.seq_hash, [_step(step) for step in one.tool_pattern], one.n_observed),
-            *(one.n_unique_questions, one.n_sessions, round(one.success_rate, 9), round(one.base_rate, 9)),
-            *(round(one.avg_chunk_len, 6), _us(one.first_seen), _us(one.last_seen)),
-            *(one.example_questions, one.providers),
+            *(entry.cat_hash, entry.seq_hash, [_step(step) for step in entry.tool_pattern], entry.n_observed),
+            *(entry.n_unique_questions, entry.n_sessions),
+            *(round(entry.success_rate, 9), round(entry.base_rate, 9)),
+            *(round(entry.avg_chunk_len, 6), _us(entry.first_seen), _us(entry.last_seen)),
+            *(entry.example_questions, entry.providers),
         ]
-        for one in candidates
+        for entry in candidates
     ]
     failing = [
         [
-            *(one.tool, one.selectors, one.arg_keys, [_step(step) for step in one.steps], one.cat_hash),
-            *(one.labels, one.error_class, one.error_template, one.n_failures, one.n_calls),
-            *(one.n_without.n_calls, round(100 * one.wasted_ms), _us(one.first_seen), _us(one.last_seen)),
-            *(one.providers, [example.question for example in one.examples][: None if one.steps else 1]),
+            *(entry.tool, entry.selectors, entry.arg_keys, [_step(step) for step in entry.steps]),
+            *(entry.cat_hash, entry.labels, entry.error_class, entry.error_template),
+            *(entry.n_failures, entry.n_calls, entry.n_without.n_calls, round(100 * entry.wasted_ms)),
+            *(_us(entry.first_seen), _us(entry.last_seen), entry.providers),
+            [example.question for example in entry.examples][: None if entry.steps else 1],
         ]
-        for one in counterexamples
+        for entry in counterexamples
     ]
-    return _digest(found, failing)
+    return _digest(successful, failing)
 
 
-def _candidate(one: Pattern, base_rate: float) -> list[Any]:
-    steps = _most_often(one.shapes)
-    distinct = [one.questions[place] for place in distinct_questions(one.questions)]
+def _candidate(pattern: Pattern, base_rate: float) -> list[Any]:
+    n = pattern.n
+    steps = _most_frequent(pattern.shapes)
+    distinct = [pattern.questions[place] for place in distinct_questions(pattern.questions)]
     return [
-        *(one.category, one.sequence, [_shape(step) for step in steps], one.n, len(distinct), one.n_sessions),
-        *(round(one.n_success / one.n, 9), round(base_rate, 9), round(one.chunk_len / one.n, 6)),
-        *(one.first_us, one.last_us, distinct[:MAX_EXAMPLES], one.providers),
+        *(pattern.category, pattern.sequence, [_shape(step) for step in steps], n, len(distinct)),
+        *(pattern.n_sessions, round(pattern.n_success / n, 9), round(base_rate, 9)),
+        *(round(pattern.chunk_len / n, 6), pattern.first_us, pattern.last_us),
+        *(distinct[:MAX_EXAMPLES], pattern.providers),
     ]
 
 
-def _sequence(one: Pattern) -> list[Any]:
-    steps = min(one.shapes, key=lambda shape: one.shapes[shape][1])
+def _sequence(pattern: Pattern) -> list[Any]:
+    steps = min(pattern.shapes, key=lambda shape: pattern.shapes[shape][1])
     target = next((step for step in reversed(steps) if step[1]), steps[-1])
-    classes = [name for name in CLASSES if name in one.labels]
+    classes = [name for name in CLASSES if name in pattern.labels]
     return [
-        *(target[0], dict(target[1]), target[2], [_shape(step) for step in steps], one.category),
-        [name for name in LABELS if name in one.labels],
-        *(classes[0] if len(classes) == 1 else None, None, one.n - one.n_success, one.n, 0, 0),
-        *(*one.failed_at, one.failed_providers, one.failed_questions[:MAX_EXAMPLES]),
+        *(target[0], dict(target[1]), target[2], [_shape(step) for step in steps], pattern.category),
+        [name for name in LABELS if name in pattern.labels],
+        *(classes[0] if len(classes) == 1 else None, None),
+        *(pattern.n - pattern.n_success, pattern.n, 0, 0),
+        *(*pattern.failed_at, pattern.failed_providers, pattern.failed_questions[:MAX_EXAMPLES]),
     ]
 
 
-def _call(one: Failing, n_calls: int, n_others: int) -> list[Any]:
-    tool, selectors, arguments = one.shape
+def _call(group: Failing, n_calls: int, n_others: int) -> list[Any]:
+    tool, selectors, arguments = group.shape
     return [
-        *(tool, dict(selectors), arguments, [], None, ["tool_error"], one.error_class, one.template, one.n),
-        *(
-            n_calls,
-            n_others,
-            round(100 * one.wasted_ms),
-            one.first_us,
-            one.last_us,
-            one.providers,
-            [one.question],
-        ),
+        *(tool, dict(selectors), arguments, [], None, ["tool_error"]),
+        *(group.error_class, group.template, group.n, n_calls, n_others, round(100 * group.wasted_ms)),
+        *(group.first_us, group.last_us, group.providers, [group.question]),
     ]
 
 
-def _most_often(shapes: Mapping[tuple[Shape, ...], tuple[int, int]]) -> tuple[Shape, ...]:
+def _most_frequent(shapes: Mapping[tuple[Shape, ...], tuple[int, int]]) -> tuple[Shape, ...]:
     return max(shapes, key=lambda shape: shapes[shape][0])
 
 
@@ -197,8 +199,9 @@ def _us(moment: datetime) -> int:
 
 
 def _digest(candidates: list[list[Any]], counterexamples: list[list[Any]]) -> dict[str, Any]:
-    """How many they are, and a digest of all that they say."""
-    lines = [json.dumps(one, sort_keys=True, ensure_ascii=False) for one in [*candidates, *counterexamples]]
+    """Return the counts and a digest of all values."""
+    entries = [*candidates, *counterexamples]
+    lines = [json.dumps(entry, sort_keys=True, ensure_ascii=False) for entry in entries]
     return {
         "candidates": len(candidates),
         "counterexamples": len(counterexamples),

@@ -1,6 +1,6 @@
 """coreloop's miner with two processes: everything that `pattern` and `refine` find.
 
-With a second folder, the rollups are kept there.
+A second folder is used as the cache.
 """
 
 import json
@@ -11,9 +11,9 @@ from datetime import date
 from pathlib import Path
 
 
-def main(logs: Path, kept: Path | None = None) -> None:
-    # Here, as the other processes import this file too and need none of it; so do the commands.
-    from findings import GATE, MIN_FAILURES, of_coreloop
+def main(logs: Path, cache_folder: Path | None = None) -> None:
+    # Imported like in the commands: the worker processes import this file too and need none of these.
+    from findings import GATE, MIN_FAILURES, from_coreloop
 
     from coreloop.days import Days
     from coreloop.mine.cache import open_cache
@@ -25,17 +25,17 @@ def main(logs: Path, kept: Path | None = None) -> None:
     from coreloop.refine.find import find_counterexamples
 
     settings = MineSettings(min_chunk_len=400)
-    with open_cache(kept, settings) as cache:
+    with open_cache(cache_folder, settings) as cache:
         rollups = roll_up_folder(logs, settings, cache=cache, executor=Executor(jobs=2))
         window = merge(rollups, Days(date(1970, 1, 1), date(2100, 1, 1)))
         candidates = find_candidates(window, GATE).candidates
         counterexamples = find_counterexamples(window, min_failures=MIN_FAILURES).counterexamples
         n_records = window.n_records()
         cache.sweep(logs)
-    counts = {"records": n_records, **of_coreloop(candidates, counterexamples)}
+    counts = {"records": n_records, **from_coreloop(candidates, counterexamples)}
     n_bytes_read = sum(rollup.n_bytes_read or 0 for rollup in rollups)
     for child in multiprocessing.active_children():
-        child.join()  # what a child used is known when it has ended
+        child.join()  # the memory of a child is known after it ends
     children_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
     print(json.dumps({**counts, "read": n_bytes_read, "children_mb": children_mb}))
 

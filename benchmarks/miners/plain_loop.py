@@ -1,4 +1,4 @@
-"""The same findings by ``json.loads`` and dicts, as a script would."""
+"""The same findings with ``json.loads`` and dicts, like a plain script."""
 
 import json
 import sys
@@ -10,11 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, of_groups
+from findings import EPOCH, MAX_EXAMPLES, MAX_QUESTIONS, Failing, Pattern, Shape, from_groups
 
 from coreloop.mine import outcome, signals
 
-error_class = outcome.error_class.__wrapped__  # a script remembers no text
+error_class = outcome.error_class.__wrapped__  # a script has no cache
 SELECTORS = ("axis", "sub")
 
 
@@ -25,7 +25,7 @@ def template(text: str) -> str:
 
 @dataclass(slots=True)
 class Group:
-    """What is summed up of a category and a sequence."""
+    """The sums of a category and a sequence."""
 
     n: int = 0
     n_success: int = 0
@@ -44,7 +44,7 @@ class Group:
 
 @dataclass(slots=True)
 class Failed:
-    """What is summed up of the failed calls of a shape, class and template."""
+    """The sums of the failed calls of a shape, class and template."""
 
     n: int = 0
     wasted_ms: float = 0.0
@@ -104,8 +104,8 @@ class Loop:
         group.n += 1
         group.n_success += verdict
         group.chunk_len += record["chunk_len"]
-        asked = group.questions.get(record["question_hash"])
-        if asked is None or ts_us < asked[0]:
+        earliest = group.questions.get(record["question_hash"])
+        if earliest is None or ts_us < earliest[0]:
             group.questions[record["question_hash"]] = (ts_us, record["question"])
         group.sessions.add(record["session_hash"])
         group.providers[record["provider"]] += 1
@@ -136,10 +136,10 @@ class Loop:
             group.last_us = ts_us
 
     def patterns(self) -> list[Pattern]:
-        found = []
+        patterns = []
         for (category, sequence), group in self.groups.items():
-            asked = sorted(group.questions.values())[:MAX_QUESTIONS]
-            found.append(
+            questions = sorted(group.questions.values())[:MAX_QUESTIONS]
+            patterns.append(
                 Pattern(
                     category=category,
                     sequence=f"seq:{sha256(sequence.encode()).hexdigest()[:16]}",
@@ -151,7 +151,7 @@ class Loop:
                     first_us=group.first_us or 0,
                     last_us=group.last_us or 0,
                     providers=group.providers,
-                    questions=[text for _, text in asked],
+                    questions=[text for _, text in questions],
                     shapes={shape: (n, first_us) for shape, (n, first_us) in group.shapes.items()},
                     failed_at=(group.failed[0][0] if group.failed else None, group.failed_last_us),
                     failed_questions=[text for _, text in group.failed],
@@ -159,13 +159,15 @@ class Loop:
                     labels=frozenset(group.labels),
                 )
             )
-        return found
+        return patterns
 
     def failing(self) -> list[Failing]:
         return [
-            Failing(*key, one.n, one.wasted_ms, one.first[0], one.last_us, one.providers, one.first[1])
-            for key, one in self.failed.items()
-            if one.first is not None and one.last_us is not None
+            Failing(
+                *key, group.n, group.wasted_ms, group.first[0], group.last_us, group.providers, group.first[1]
+            )
+            for key, group in self.failed.items()
+            if group.first is not None and group.last_us is not None
         ]
 
 
@@ -173,7 +175,9 @@ def success(record: dict[str, Any]) -> bool | None:
     verdict = record["judgment"]["verdict"]
     if verdict:
         return verdict in "PT"
-    if record["violation"] is not None or any(not one["succeeded"] for one in record["override_calls"]):
+    if record["violation"] is not None or any(
+        not override["succeeded"] for override in record["override_calls"]
+    ):
         return False
     if any(call["extreme_flags"] for call in record["tool_calls"]):
         return False
@@ -189,20 +193,20 @@ def success(record: dict[str, Any]) -> bool | None:
 
 
 def labels(record: dict[str, Any]) -> set[str]:
-    """What went wrong in a record, by the failure taxonomy."""
-    found = {"chunk_len_low"} if record["chunk_len"] < 200 else set()
+    """Return the failure labels of a record."""
+    names = {"chunk_len_low"} if record["chunk_len"] < 200 else set()
     if record["violation"] is not None:
-        found.add("violation")
+        names.add("violation")
     if record["error"] is not None:
-        found |= {"error", error_class(record["error"])}
-    if any(not one["succeeded"] for one in record["override_calls"]):
-        found.add("override_failed")
+        names |= {"error", error_class(record["error"])}
+    if any(not override["succeeded"] for override in record["override_calls"]):
+        names.add("override_failed")
     for call in record["tool_calls"]:
         if call["extreme_flags"]:
-            found.add("extreme_flags")
+            names.add("extreme_flags")
         if not call["ok"]:
-            found |= {"tool_error", error_class(call["error"])}
-    return found
+            names |= {"tool_error", error_class(call["error"])}
+    return names
 
 
 def main(logs: Path) -> None:
@@ -210,8 +214,8 @@ def main(logs: Path) -> None:
     for path in sorted(logs.glob("*.jsonl")):
         loop.read(path)
     rates = {category: good / n for category, (good, n) in loop.base.items()}
-    found = of_groups(loop.patterns(), rates, loop.failing(), loop.calls)
-    print(json.dumps({"records": loop.n_records, **found}))
+    findings = from_groups(loop.patterns(), rates, loop.failing(), loop.calls)
+    print(json.dumps({"records": loop.n_records, **findings}))
 
 
 if __name__ == "__main__":

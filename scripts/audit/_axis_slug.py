@@ -1,4 +1,4 @@
-"""The slugs of axes under the name that maintainers know."""
+"""The former name of the axis slugs in `coreloop.history.slug`."""
 
 from coreloop.history.slug import KOREAN_AXIS_SLUG, to_slug
 

@@ -1,4 +1,4 @@
-"""The parser of audit notes under the name that maintainers know."""
+"""The former name of the parser in `coreloop.knowledge.audit_analysis`."""
 
 from coreloop.knowledge.audit_analysis import parse_all, parse_engine_improvement_bullets
 

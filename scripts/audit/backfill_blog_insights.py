@@ -1,4 +1,4 @@
-"""Blog posts under the name that maintainers know: ``dartlab-coreloop backfill-blog``, same options."""
+"""The former name of ``dartlab-coreloop backfill-blog``; takes the same options."""
 
 import sys
 

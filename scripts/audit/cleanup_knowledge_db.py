@@ -1,4 +1,4 @@
-"""Cleanup under the name that maintainers know: ``dartlab-coreloop knowledge cleanup``, same options."""
+"""The former name of ``dartlab-coreloop knowledge cleanup``; takes the same options."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Phase P under the name that maintainers know: ``dartlab-coreloop pattern`` with the same options."""
+"""The former name of ``dartlab-coreloop pattern``; takes the same options."""
 
 import sys
 

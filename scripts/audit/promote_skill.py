@@ -1,4 +1,4 @@
-"""Phase R under the name that maintainers know: ``dartlab-coreloop promote`` with the same options."""
+"""The former name of ``dartlab-coreloop promote``; takes the same options."""
 
 import sys
 

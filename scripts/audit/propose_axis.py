@@ -1,4 +1,4 @@
-"""Phase A under the name that maintainers know: ``dartlab-coreloop propose-axis`` with the same options."""
+"""The former name of ``dartlab-coreloop propose-axis``; takes the same options."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Phase F under the name that maintainers know: ``dartlab-coreloop refine`` with the same options."""
+"""The former name of ``dartlab-coreloop refine``; takes the same options."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Sanitizing under the name that maintainers know: ``dartlab-coreloop sanitize`` with the same options."""
+"""The former name of ``dartlab-coreloop sanitize``; takes the same options."""
 
 import sys
 

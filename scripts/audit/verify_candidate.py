@@ -1,4 +1,4 @@
-"""Replaying under the name that maintainers know: ``dartlab-coreloop verify`` with the same options."""
+"""The former name of ``dartlab-coreloop verify``; takes the same options."""
 
 import sys
 

@@ -128,7 +128,7 @@ def test_drafts_are_opened_only_when_both_say_so(wanted: str, stable: int, opens
     command.parent.mkdir(parents=True)
     command.write_text(f'#!/bin/sh\n[ "$*" = "status --stability" ] && exit {stable}\n')
     command.chmod(0o755)
-    output = run_step(step_of("Ask whether drafts may be opened"), tmp_path, WANTED=wanted)
+    output = run_step(step_of("Check whether drafts may be opened"), tmp_path, WANTED=wanted)
     assert ("open=true" in output) is opens
     assert ("::notice::No drafts" in output) is not opens
 

@@ -1,4 +1,4 @@
-"""The command line: one file per command, each reads, decides and shows."""
+"""The command line: one file per command, which reads, decides and prints."""
 
 import sys
 

@@ -38,19 +38,19 @@ def append(
     from coreloop.files import read_file, rewrite_file
     from coreloop.promote.plan import diff_of
 
-    path, qualname, at = split_target(target)
+    path, qualname, line = split_target(target)
     source = read_file(path)
-    outcome = append_to_section(source, qualname, section, lines, line=at, create_docstring=create)
+    outcome = append_to_section(source, qualname, section, lines, line=line, create_docstring=create)
     diff = diff_of(outcome, path.as_posix()) if isinstance(outcome, Edited) else ""
     if write and isinstance(outcome, Edited):
         rewrite_file(path, outcome.source)
     reason = outcome.reason if isinstance(outcome, Refused) else None
-    said = type(outcome).__name__.lower()
+    name = type(outcome).__name__.lower()
     if as_json:
-        facts = {"outcome": said, "reason": reason, "diff": diff, "written": write and bool(diff)}
+        facts = {"outcome": name, "reason": reason, "diff": diff, "written": write and bool(diff)}
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
-        click.echo(diff or f"{said}: {reason or 'the section has these lines already'}")
+        click.echo(diff or f"{name}: {reason or 'the section has these lines already'}")
     if reason is not None:
         click.get_current_context().exit(1)
 
@@ -83,7 +83,7 @@ def _show(report: "FileReport") -> None:
         click.echo(f"{report.path}: cannot be read: {report.unreadable}")
     for shape in report.shapes:
         missing = f"  missing {', '.join(shape.missing)}" if shape.missing else ""
-        asked = len(shape.present) + len(shape.missing)
-        click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{asked}{missing}")
+        n_expected = len(shape.present) + len(shape.missing)
+        click.echo(f"{report.path}:{shape.line} {shape.qualname}  {len(shape.present)}/{n_expected}{missing}")
     for loss in report.lost:
         click.echo(f"{report.path}:{loss.line} {loss.qualname}  LOST {', '.join(loss.sections)}")

@@ -22,9 +22,10 @@ def command(as_json: bool) -> None:
     from coreloop.cli.show_doctor import show_diagnoses
     from coreloop.doctor.run import check_setup
 
-    found = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
+    diagnoses = check_setup(Path.cwd(), now=datetime.now(UTC), environ=os.environ)
     if as_json:
-        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(diagnoses, option=orjson.OPT_INDENT_2))
     else:
-        show_diagnoses(found)
-    click.get_current_context().exit(1 if any(one.level == "fault" for one in found) else 0)
+        show_diagnoses(diagnoses)
+    is_broken = any(diagnosis.level == "fault" for diagnosis in diagnoses)
+    click.get_current_context().exit(1 if is_broken else 0)

@@ -17,7 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _event_options(command: _Command) -> _Command:
-    """What happened, and where what it is about can be read."""
+    """Options for the event and the checkout that it concerns."""
     for option in reversed(
         [
             click.option(
@@ -36,7 +36,7 @@ def _event_options(command: _Command) -> _Command:
 
 
 def _answer_options(command: _Command) -> _Command:
-    """What the API said, as files."""
+    """Options for the API's answers, saved as files."""
     for option in reversed(
         [
             click.option(

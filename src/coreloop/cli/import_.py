@@ -54,7 +54,7 @@ def command(
 
 @contextmanager
 def _progress(files: "Sequence[TraceFile]") -> "Iterator[Sequence[TraceFile]]":
-    """The files, watched by a bar on the terminal where there is much to read."""
+    """Attach a progress bar to the files if there is much to read and stderr is a terminal."""
     size_bytes = sum(file.size_bytes for file in files)
     if size_bytes < _LONG_BYTES or not sys.stderr.isatty():
         yield files
@@ -83,13 +83,10 @@ def _show(report: "ImportReport", folder: Path, *, as_json: bool) -> None:
     for reason, count in sorted(report.dropped.items()):
         click.echo(f"values left out: {count:,}, {reason}")
     if report.first_day is not None:
-        click.echo(f"days: {report.first_day} to {report.last_day}; mine them: {_next(report)}")
+        mine = f"dartlab-coreloop pattern --since {report.first_day}"
+        click.echo(f"days: {report.first_day} to {report.last_day}; mine them: {mine}")
     if report.added:
         click.echo(f"wrote {folder}", err=True)
-
-
-def _next(report: "ImportReport") -> str:
-    return f"dartlab-coreloop pattern --since {report.first_day}"
 
 
 def _json(report: "ImportReport", folder: Path) -> str:

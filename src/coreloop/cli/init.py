@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coreloop.project.init import Initialised
     from coreloop.project.starter import SettingsProposals
 
-_SAYS = {"new": "write", "grows": "append to", "there": "keep"}
+_VERBS = {"new": "write", "grows": "append to", "there": "keep"}
 
 
 @click.command()
@@ -65,23 +65,23 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
 
 
 def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
-    for one in done.files:
-        click.echo(f"{_SAYS[one.state]:10} {one.path}")
-        for line in one.added:
+    for file in done.files:
+        click.echo(f"{_VERBS[file.state]:10} {file.path}")
+        for line in file.added:
             click.echo(f"           {line}")
-        if one.path == FILE_NAME and (proposed := _proposed(done.proposals)):
+        if file.path == FILE_NAME and (proposed := _proposed(done.proposals)):
             click.echo(f"           proposes, each behind a #: {proposed}")
     if done.left_out is not None:
         click.echo("left out   .github/workflows/")
         click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
-    todo = sum(one.state != "there" for one in done.files)
-    if not todo:
+    n_files = sum(file.state != "there" for file in done.files)
+    if not n_files:
         click.echo("nothing to do: every file exists")
     elif not confirm:
-        click.echo(f"{counted(todo, 'file')} in {printable(str(root))}; --confirm writes them")
+        click.echo(f"{counted(n_files, 'file')} in {printable(str(root))}; --confirm writes them")
     else:
         click.echo(
-            f"{counted(todo, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
+            f"{counted(n_files, 'file')} written. Commit them, check {done.reviewer} in CODEOWNERS, and run"
         )
         click.echo("  dartlab-coreloop guard protect")
 
@@ -89,5 +89,5 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
 def _proposed(proposals: "SettingsProposals") -> str:
     n_selectors = sum(len(tool.selectors) for tool in proposals.tools)
     counts = {"word": len(proposals.topics), "tool": len(proposals.tools), "selector": n_selectors}
-    found = [counted(number, noun) for noun, number in counts.items() if number]
-    return ", ".join([*found, *([f"reach by {proposals.framework}"] if proposals.framework else [])])
+    parts = [counted(number, noun) for noun, number in counts.items() if number]
+    return ", ".join([*parts, *([f"reach by {proposals.framework}"] if proposals.framework else [])])

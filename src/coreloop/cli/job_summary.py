@@ -1,10 +1,10 @@
-"""What a nightly run proposes, for the workflow that runs it.
+"""Print what a nightly run proposes, for its workflow.
 
     python -m coreloop.cli.job_summary FOLDER
     python -m coreloop.cli.job_summary --ids FILE
 
-Of a folder: the newest files in its candidates and counterexamples, as Markdown. Of a file: the ids of the
-candidates with text, best first.
+For a folder: the newest files in its candidates and counterexamples, as Markdown. For a file: the ids of the
+candidates that have text, best first.
 """
 
 import sys
@@ -17,14 +17,14 @@ from coreloop.streams import outlive_readers
 
 
 def _newest(folder: Path, kind: str) -> Path:
-    found = sorted((folder / kind).glob(f"*-{kind}.json"))
-    if not found:
+    paths = sorted((folder / kind).glob(f"*-{kind}.json"))
+    if not paths:
         raise WorkspaceError(f"holds no {kind}", path=folder / kind)
-    return found[-1]
+    return paths[-1]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Entry point; 2 is a usage error, or a file that cannot be read."""
+    """Entry point; returns 2 for a usage error or an unreadable file."""
     try:
         match arguments:
             case ["--ids", file]:

@@ -53,19 +53,19 @@ def command(
         return
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
-    who = _who(by, workspace.root)
-    judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=who, now=now)
+    name = _judge_name(by, workspace.root)
+    judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
 
 
-def _who(by: str | None, folder: Path) -> str:
+def _judge_name(by: str | None, folder: Path) -> str:
     import getpass
 
     from coreloop.history.repository import user_name
 
-    named = " ".join((by or "").split()) or user_name(folder)
+    name = " ".join((by or "").split()) or user_name(folder)
     try:
-        return named or getpass.getuser()
+        return name or getpass.getuser()
     except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
         raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
@@ -78,8 +78,8 @@ def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(judgment, option=orjson.OPT_INDENT_2))
     else:
-        said = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
-        click.echo(f"{printable(judgment.id)}: {said}; {_effect(judgment)}")
+        verdict = f"{judgment.verdict} ({_VERDICTS[judgment.verdict]}), by {printable(judgment.judged_by)}"
+        click.echo(f"{printable(judgment.id)}: {verdict}; {_effect(judgment)}")
     click.echo(f"appended to {path}", err=True)
 
 
@@ -105,14 +105,14 @@ def _show_queue(queue: "Queue", *, as_json: bool) -> None:
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
         return
     columns = shutil.get_terminal_size().columns
-    for kind, group in groupby(waiting, key=lambda one: one.kind):
-        ones = list(group)
-        click.echo(f"{kind}: {len(ones)}")
-        for one in ones[:_MAX_SHOWN]:
-            for line in (f"  {one.id}  {one.text}".rstrip(), f"      {one.reason}"):
+    for kind, group in groupby(waiting, key=lambda item: item.kind):
+        items = list(group)
+        click.echo(f"{kind}: {len(items)}")
+        for item in items[:_MAX_SHOWN]:
+            for line in (f"  {item.id}  {item.text}".rstrip(), f"      {item.reason}"):
                 click.echo(fitted(printable(line), columns))
-        if len(ones) > _MAX_SHOWN:
-            click.echo(f"  … and {len(ones) - _MAX_SHOWN} more; --json lists all")
+        if len(items) > _MAX_SHOWN:
+            click.echo(f"  … and {len(items) - _MAX_SHOWN} more; --json lists all")
     click.echo(
         "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V --cause TEXT"
         if waiting

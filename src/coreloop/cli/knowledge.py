@@ -29,14 +29,14 @@ def show(stock: str | None, sector: str | None, intent: str | None, db: Path | N
     from coreloop.cli.show_knowledge import show_bullets, show_insights
     from coreloop.knowledge.run import look_up_bullets, look_up_insights, project_database
 
-    if sum(one is not None for one in (stock, sector, intent)) != 1:
+    if sum(choice is not None for choice in (stock, sector, intent)) != 1:
         raise UsageError("give one of: a stock code, --sector NAME or --playbook INTENT")
     database = project_database(open_workspace(Path.cwd()), db)
     if intent is not None:
         show_bullets(look_up_bullets(database, intent), as_json=as_json)
         return
-    found = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
-    show_insights(found, as_json=as_json)
+    insights = look_up_insights(database, stock_code=stock, sector=sector, now=datetime.now(UTC))
+    show_insights(insights, as_json=as_json)
 
 
 @command.command()
@@ -89,8 +89,8 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
     workspace = open_workspace(Path.cwd())
     database, notes = project_database(workspace, db), project_notes(workspace)
     if notes.missing is not None:
-        said = f"{notes.missing} is missing: every audit insight is treated as if its note had been removed"
-        click.echo(said, err=True)
+        effect = "every audit insight is treated as if its note had been removed"
+        click.echo(f"{notes.missing} is missing: {effect}", err=True)
     outcome = clean_up(workspace, database, notes, confirm=confirm, now=datetime.now(UTC))
     if isinstance(outcome, Planned):
         show_planned(outcome, database, as_json=as_json)
@@ -108,12 +108,12 @@ def cleanup(db: Path | None, confirm: bool, as_json: bool) -> None:
 def restore(archive: Path, db: Path | None, as_json: bool) -> None:
     """Restore the database from ARCHIVE; the current state is archived first."""
     from coreloop.cli.show_knowledge import shown, warn_of_readers
-    from coreloop.knowledge.archive import restore as bring_back
+    from coreloop.knowledge.archive import restore as restore_archive
     from coreloop.knowledge.run import project_database
 
     workspace = open_workspace(Path.cwd())
     database = project_database(workspace, db)
-    before = bring_back(archive, database, workspace.archive_dir, now=datetime.now(UTC))
+    before = restore_archive(archive, database, workspace.archive_dir, now=datetime.now(UTC))
     warn_of_readers(database)
     if as_json:
         facts = {"database": shown(database), "archive": shown(archive), "before": before and shown(before)}

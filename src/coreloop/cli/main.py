@@ -1,4 +1,4 @@
-"""The group of commands, loaded one by one, and what becomes of an error."""
+"""The command group, which imports commands on demand, and the exit codes of errors."""
 
 import errno
 import importlib
@@ -37,14 +37,14 @@ COMMANDS: Final = {
     "doctor": "Check the set-up, and say what to do about each problem.",
 }
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_NOT_OURS: Final = frozenset(
+_ENVIRONMENT_ERRNOS: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG}
 )
-"""What a file system may answer to anything; whoever asked it could have known no better."""
+"""Errors that any file operation can meet: reported as a known error, not as a bug."""
 
 
 class _LazyGroup(SuggestingGroup):
-    """Imports a command's module when it is run: ``--help`` lists them without."""
+    """Imports a command's module only when the command runs, so that ``--help`` stays fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -63,7 +63,7 @@ class _LazyGroup(SuggestingGroup):
 
 
 def command_paths() -> Iterator[tuple[str, ...]]:
-    """Every command as it is typed, subcommands included."""
+    """Yield every command as it is typed, including subcommands."""
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
         yield (name,)
@@ -99,7 +99,7 @@ def run() -> None:
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
             raise
-        code = _report_bug()  # click takes every broken pipe for one of the output
+        code = _report_bug()  # click treats every broken pipe as a closed stdout
     except ModuleNotFoundError as error:
         missing = missing_extra(error)
         code = _refuse(str(missing)) if missing else _report_bug()
@@ -111,7 +111,7 @@ def run() -> None:
 
 
 def _refuse_os(error: OSError) -> int:
-    if error.errno in _NOT_OURS and error.filename is not None:
+    if error.errno in _ENVIRONMENT_ERRNOS and error.filename is not None:
         return _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
     if error.errno not in _DISK_FULL:
         return _report_bug()
@@ -131,5 +131,5 @@ def _report_bug() -> int:
 
 
 def _silence_stdout() -> None:
-    """Drop the rest; without this the interpreter complains once more when it ends."""
+    """Discard buffered output; otherwise the interpreter reports the error again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What commands that mine share: their options, and what they say of the cache on stderr."""
+"""Options and stderr messages of the commands that mine records."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -18,7 +18,7 @@ _IN_DIR: Final = "Records: a folder, or s3://bucket/folder.  [default: data/audi
 
 
 def mining_options(command: Callable[..., None]) -> Callable[..., None]:
-    """``--in-dir``, ``--jobs``, ``--no-cache`` and ``--scheduler``, given to the command as ``mining``."""
+    """``--in-dir``, ``--jobs``, ``--no-cache`` and ``--scheduler``, passed to the command as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="DIRECTORY", help=_IN_DIR)
     @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: one per core]")
@@ -42,20 +42,20 @@ def mining_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def min_chunk_len_option(command: Callable[..., None]) -> Callable[..., None]:
-    """``--min-chunk-len``: how long an answer must be."""
+    """``--min-chunk-len``: the shortest answer that counts as complete."""
     text = "Shortest complete answer, in characters.  [default: 1]"
     return click.option("--min-chunk-len", type=click.IntRange(0), help=text)(command)
 
 
 def watched(*, quiet: bool = False) -> "Watch":
-    """Callbacks that show on stderr how far the counting is, and what of it was cached."""
+    """Return callbacks that show the progress and the use of the cache on stderr."""
     from coreloop.mine.session import Watch
 
     bar = ProgressBar("reading records")
-    return Watch(progress=bar.update, opened=partial(_say_cached, bar, quiet=quiet))
+    return Watch(progress=bar.update, opened=partial(_show_cached, bar, quiet=quiet))
 
 
-def _say_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
+def _show_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
     bar.end()
     if mined.not_cached:
         click.echo(f"aggregates are not cached: {mined.not_cached}", err=True)
@@ -63,5 +63,4 @@ def _say_cached(bar: ProgressBar, mined: "Mined", *, quiet: bool) -> None:
         megabytes = mined.n_bytes_read / 1e6
         verb = "was" if mined.n_files == 1 else "were"
         files = counted(mined.n_files, "file")
-        said = f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB"
-        click.echo(said, err=True)
+        click.echo(f"{mined.n_reused:,} of {files} {verb} cached; read {megabytes:,.1f} MB", err=True)

@@ -19,7 +19,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class _PathType(click.Path):
-    """A file, a folder, or either; nothing else that a path can lead to: a pipe would be waited for."""
+    """A regular file, a folder, or either; anything else is refused, since reading a pipe would block."""
 
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
@@ -30,7 +30,7 @@ class _PathType(click.Path):
         except OSError as error:
             if error.errno == errno.ELOOP:
                 self.fail(f"{str(path)!r} is a link that leads back to itself.", param, ctx)
-            return path  # what is absent may be made; who needs it says so
+            return path  # an absent path may be created; the command reports it if it must exist
         if self.file_okay and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             self.fail(f"{str(path)!r} is not a regular file.", param, ctx)
         if not self.file_okay and not stat.S_ISDIR(mode):
@@ -44,7 +44,7 @@ FILE_OR_FOLDER: Final = _PathType(path_type=Path)
 
 
 class ShareType(click.FloatRange):
-    """A number from 0 to 1; nan, which compares with nothing, is none."""
+    """A number from 0 to 1; nan, which passes every range check, is refused."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
@@ -75,7 +75,7 @@ class DayType(click.ParamType["date | timedelta"]):
 
 
 def days_between(today: date, since: date | timedelta, until: date | timedelta) -> tuple[date, date]:
-    """The days that ``--since`` and ``--until`` mean."""
+    """Return the first and the last day of ``--since`` and ``--until``."""
     try:
         first, last = (value if isinstance(value, date) else today - value for value in (since, until))
     except OverflowError as error:
@@ -108,23 +108,21 @@ class FolderType(click.ParamType["Folder"]):
     name = "folder"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Folder:
-        found = named_folder(value) if isinstance(value, str) else value
-        if isinstance(found, Address):
-            return found
-        return FOLDER.convert(found, param, ctx)
+        folder = named_folder(value) if isinstance(value, str) else value
+        return folder if isinstance(folder, Address) else FOLDER.convert(folder, param, ctx)
 
 
 def json_option(command: _Command) -> _Command:
-    """``--json``: the same facts for a program."""
+    """``--json``: the result as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
 def confirm_option(command: _Command) -> _Command:
-    """``--confirm``: do it; without it nothing is changed."""
+    """``--confirm``: make the changes; without it, nothing changes."""
     return click.option("--confirm", is_flag=True, help="Carry it out; without it, nothing changes.")(command)
 
 
 def db_option(command: _Command) -> _Command:
-    """``--db``: another knowledge database than the project's."""
+    """``--db``: a knowledge database other than the project's."""
     text = "Knowledge database.  [default: data/ai/knowledge/dartlab_knowledge.db]"
     return click.option("--db", type=FILE, help=text)(command)

@@ -71,28 +71,28 @@ def command(
     days = Days(*days_between(now.date(), since, until))
     request = PatternRequest(days=days, mining=mining, **options)
     result = run_pattern(workspace, request, now=now, watch=watched())
-    _say_notes(result)
+    _show_notes(result)
     show_proposals(result.proposals, result.document, result.paths, as_json=as_json)
     warn_of_skipped(result.mined.judgments.skipped, "judgments")
-    _say_removed(result, workspace, mining, with_notes=options["with_notes"])
+    _show_removed(result, workspace, mining, with_notes=options["with_notes"])
 
 
-def _say_notes(result: "PatternResult") -> None:
+def _show_notes(result: "PatternResult") -> None:
     if result.notes.missing is not None:
         click.echo(f"no audit notes: {result.notes.missing} is missing", err=True)
     for name, reason in result.notes.skipped.items():
         click.echo(f"skipped {printable(name)}: {reason}", err=True)
 
 
-def _say_removed(
+def _show_removed(
     result: "PatternResult", workspace: Workspace, mining: "MiningOptions", *, with_notes: bool
 ) -> None:
     keep_days = workspace.settings.retention_days
     if with_notes:
-        said = "dry run: with audit notes nothing is removed, and no text is proposed from them"
-        click.echo(said, err=True)
+        message = "dry run: with audit notes nothing is removed, and no text is proposed from them"
+        click.echo(message, err=True)
     elif keep_days is not None and isinstance(mining.in_dir, Address):
-        said = f"{mining.in_dir}: nothing is removed at an address; retention_days is for folders"
-        click.echo(said, err=True)
+        message = f"{mining.in_dir}: nothing is removed at an address; retention_days is for folders"
+        click.echo(message, err=True)
     for path in result.removed:
         click.echo(f"removed {path}: all of it is older than retention_days ({keep_days})", err=True)

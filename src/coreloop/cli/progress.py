@@ -1,4 +1,4 @@
-"""A bar on stderr for work that takes more than a second."""
+"""A progress bar on stderr for work that takes more than a second."""
 
 import sys
 from threading import Lock, Timer
@@ -9,45 +9,45 @@ import click
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_PATIENCE_S: Final = 1.0
+_DELAY_S: Final = 1.0
 
 
 class ProgressBar:
-    """Shows how much is done: on a terminal only, after a second only, and erased in the end.
+    """A bar that appears on a terminal after one second and is erased at the end.
 
     Parameters
     ----------
     label : str
-        What is being done: ``counting``.
+        The activity: ``reading records``.
     """
 
     def __init__(self, label: str) -> None:
         self._label = label
         self._done: tuple[int, int | None] = (0, None)
-        self._shown: Progress | None = None
+        self._progress: Progress | None = None
         self._ended = not sys.stderr.isatty()
         self._lock = Lock()
         if not self._ended:
-            self._timer = Timer(_PATIENCE_S, self._show)
+            self._timer = Timer(_DELAY_S, self._show)
             self._timer.daemon = True
             self._timer.start()
             click.get_current_context().call_on_close(self.end)
 
     def update(self, done_bytes: int, total_bytes: int) -> None:
-        """Say how much of the work is done."""
+        """Set how many bytes are processed."""
         with self._lock:
             self._done = (done_bytes, total_bytes)
             self._draw()
 
     def end(self) -> None:
-        """Erase the bar, if there is one."""
+        """Erase the bar if it is shown."""
         with self._lock:
             if self._ended:
                 return
             self._ended = True
             self._timer.cancel()
-            if self._shown is not None:
-                self._shown.stop()
+            if self._progress is not None:
+                self._progress.stop()
 
     def _show(self) -> None:
         from rich.console import Console
@@ -57,13 +57,13 @@ class ProgressBar:
         with self._lock:
             if self._ended:
                 return
-            shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
-            shown.add_task(self._label, total=None)
-            self._shown = shown
+            progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+            progress.add_task(self._label, total=None)
+            self._progress = progress
             self._draw()
-            shown.start()
+            progress.start()
 
     def _draw(self) -> None:
-        if self._shown is not None:
+        if self._progress is not None:
             done, total = self._done
-            self._shown.update(self._shown.task_ids[0], completed=done, total=total)
+            self._progress.update(self._progress.task_ids[0], completed=done, total=total)

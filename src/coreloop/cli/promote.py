@@ -75,10 +75,8 @@ def command(
         return
     planned = plan_promotion(workspace, request)
     if planned.n_replayed:
-        kept = (
-            f"kept the ids of {counted(planned.n_replayed, 'replayed request')} in {workspace.replays_file}"
-        )
-        click.echo(f"{kept}: never mined", err=True)
+        requests = counted(planned.n_replayed, "replayed request")
+        click.echo(f"kept the ids of {requests} in {workspace.replays_file}: never mined", err=True)
     show_left_out(planned.left_out)
     show_plan(planned.plan, as_json=as_json)
     click.get_current_context().exit(1 if planned.plan.obstacles else 0)

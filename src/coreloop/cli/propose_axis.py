@@ -72,8 +72,8 @@ def command(
     else:
         _show(result.case, now)
         if result.path is not None:
-            said = "wrote" if result.written else "has the section of today already:"
-            click.echo(f"{said} {result.path}", err=True)
+            verb = "wrote" if result.written else "has the section of today already:"
+            click.echo(f"{verb} {result.path}", err=True)
     click.get_current_context().exit(0 if result.case.passed else 1)
 
 
@@ -96,10 +96,10 @@ def _verdict(gate: "AxisGate") -> str:
 def _notes(case: "Case", now: datetime) -> list[str]:
     notes = []
     if case.first_merge is not None:
-        wrong = (
+        future = (
             " lies in the future: a clock was wrong, so it counts 0 days" if case.first_merge > now else ""
         )
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{wrong}")
+        notes.append(f"first merge {case.first_merge:%Y-%m-%d}{future}")
     reverted = len(case.evidence) - len(case.counted)
     if reverted:
         notes.append(f"{reverted} reverted, which do not count")
@@ -126,7 +126,7 @@ def _facts(result: "AxisResult") -> dict[str, object]:
             for gate in case.gates
         ],
         "first_merge": case.first_merge,
-        "evidence": [one.promotion for one in case.evidence],
+        "evidence": [evidence.promotion for evidence in case.evidence],
         "axes": case.axes,
         "n_without_axis": case.n_without_axis,
         "file": None if path is None else os.fsencode(path).decode("utf-8", "replace"),

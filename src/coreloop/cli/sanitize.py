@@ -71,7 +71,7 @@ def command(
     else:
         bar = ProgressBar("sanitizing")
         request = ExportRequest(
-            mode=mode,  # type: ignore[arg-type]  # one of the three, says click
+            mode=mode,  # type: ignore[arg-type]  # click checked that it is a mode
             now=datetime.now(UTC),
             source=source,
             out=out,
@@ -105,16 +105,16 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 def _show(report: "Report") -> None:
     what = "read" if report.mode is None else f"written (mode {report.mode})"
     click.echo(f"{counted(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
-    for kind, count in sorted(report.found.items()):
+    for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
-    if report.mode is None and not report.found:
+    if report.mode is None and not report.findings:
         click.echo("  no private data found")
-    _show_listed(report.places, report.found.total() if report.places else 0, "findings")
+    _show_listed(report.places, report.findings.total() if report.places else 0, "findings")
     _show_listed(report.rejected, report.n_rejected, "rejected lines")
 
 
-def _show_listed(listed: list[dict[str, object]], total: int, what: str) -> None:
-    for entry in listed[:_SHOWN]:
+def _show_listed(entries: list[dict[str, object]], total: int, noun: str) -> None:
+    for entry in entries[:_SHOWN]:
         place = f"{entry['file']}:{entry['line']}"
         detail = (
             f"{entry['kind']} in {entry['path']}"
@@ -123,4 +123,4 @@ def _show_listed(listed: list[dict[str, object]], total: int, what: str) -> None
         )
         click.echo(f"{printable(place)}: {printable(detail)}")
     if total > _SHOWN:
-        click.echo(f"… of {total:,} {what}; --report FILE.json has more")
+        click.echo(f"… of {total:,} {noun}; --report FILE.json has more")

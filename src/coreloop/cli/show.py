@@ -34,7 +34,7 @@ _GATES = {
 def show_proposals(
     proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path], *, as_json: bool
 ) -> None:
-    """Print what a run found: the facts to stdout, where the files are to stderr."""
+    """Print a run's results to stdout and the paths of the written files to stderr."""
     if as_json:
         click.echo(proposals_json(proposals, document, paths))
         return
@@ -93,16 +93,18 @@ def _show_nearest(missed: list[NearMiss]) -> None:
 
 
 def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
-    """What counted neither way, what was not read, what has no place, and notes."""
+    """Print neutral records, unreadable lines, entries without a definition, and notes."""
     if proposals.n_neutral:
         click.echo(
             f"  {counted(proposals.n_neutral, 'record')} counted as neither success nor failure: handed to a "
             "human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
     show_oddities(proposals.oddities)
-    homeless = sum(map(_is_homeless, document.entries))
-    if homeless:
-        click.echo(f"  {homeless} with no definition found: name the tools in coreloop.yaml (see the draft)")
+    n_without_target = sum(map(_lacks_target, document.entries))
+    if n_without_target:
+        click.echo(
+            f"  {n_without_target} with no definition found: name the tools in coreloop.yaml (see the draft)"
+        )
     if document.notes:
         bullets = sum(len(note.bullets) for note in document.notes)
         click.echo(
@@ -111,34 +113,34 @@ def _show_rest(proposals: Proposals, document: CandidatesFile) -> None:
 
 
 def show_oddities(oddities: LogOddities) -> None:
-    """Print the lines that were not mined and the fields that were read as absent, with the first places."""
-    for reason, number in sorted(oddities.skipped.items()):
+    """Print skipped lines and unusable fields, each with its first location."""
+    for reason, count in sorted(oddities.skipped.items()):
         first = printable(oddities.skipped_first[reason])
-        click.echo(f"  {counted(number, 'line')} skipped: {reason}, first in {first}")
-    for said in absent_lines(oddities.read_as_absent):
-        click.echo(f"  {said}")
+        click.echo(f"  {counted(count, 'line')} skipped: {reason}, first in {first}")
+    for line in absent_lines(oddities.read_as_absent):
+        click.echo(f"  {line}")
 
 
 def absent_lines(absent: Mapping[str, Absent]) -> Iterator[str]:
     """``3 records have an unusable overrides_used, first in 2026-04-25.jsonl line 12: read as absent``."""
-    for name, found in absent.items():
-        have = "has" if found.n == 1 else "have"
-        first = printable(found.first)
-        yield f"{counted(found.n, 'record')} {have} an unusable {name}, first in {first}: read as absent"
+    for name, field in absent.items():
+        verb = "has" if field.n == 1 else "have"
+        first = printable(field.first)
+        yield f"{counted(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
 
 
-def warn_of_skipped(skipped: Mapping[str, int], what: str) -> None:
-    """Say on stderr how many lines were passed over, by reason."""
+def warn_of_skipped(skipped: Mapping[str, int], noun: str) -> None:
+    """Print on stderr how many lines were skipped, by reason."""
     for reason, count in sorted(skipped.items()):
-        click.echo(f"{counted(count, 'line')} of {what} skipped: {reason}", err=True)
+        click.echo(f"{counted(count, 'line')} of {noun} skipped: {reason}", err=True)
 
 
-def _is_homeless(entry: Statement | Candidate) -> bool:
+def _lacks_target(entry: Statement | Candidate) -> bool:
     return entry.suggested_append is not None and entry.suggested_append.target_file is None
 
 
 def proposals_json(proposals: Proposals, document: CandidatesFile, paths: tuple[Path, Path]) -> str:
-    """What a run found, for a program."""
+    """Return a run's results as JSON."""
     facts = {
         "window": document.window,
         "n_records": proposals.n_records,

@@ -1,4 +1,4 @@
-"""What ``doctor`` and ``init`` print of the checks."""
+"""Output of the checks, for ``doctor`` and ``init``."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,12 +12,13 @@ _COLOURS: Final = {"ok": "green", "warning": "yellow", "fault": "red"}
 _WIDTH: Final = 9
 
 
-def show_diagnoses(found: Sequence[Diagnosis]) -> None:
-    """Print a line per check, what to do under it, and how many failed."""
-    for one in found:
-        level = click.style(f"{one.level:{_WIDTH}}", fg=_COLOURS[one.level])
-        click.echo(f"{level}{one.check:{_WIDTH + 1}}{one.message}")
-        if one.todo:
-            click.echo(f"{'':{2 * _WIDTH + 1}}-> {one.todo}")
-    faults, warnings = (sum(one.level == level for one in found) for level in ("fault", "warning"))
+def show_diagnoses(diagnoses: Sequence[Diagnosis]) -> None:
+    """Print each diagnosis with what to do about it, then the number of faults and warnings."""
+    for diagnosis in diagnoses:
+        level = click.style(f"{diagnosis.level:{_WIDTH}}", fg=_COLOURS[diagnosis.level])
+        click.echo(f"{level}{diagnosis.check:{_WIDTH + 1}}{diagnosis.message}")
+        if diagnosis.todo:
+            click.echo(f"{'':{2 * _WIDTH + 1}}-> {diagnosis.todo}")
+    levels = [diagnosis.level for diagnosis in diagnoses]
+    faults, warnings = levels.count("fault"), levels.count("warning")
     click.echo(f"{counted(faults, 'fault')}, {counted(warnings, 'warning')}")

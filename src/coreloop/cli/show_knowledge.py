@@ -1,4 +1,4 @@
-"""What ``knowledge`` and ``backfill-blog`` print."""
+"""Output of ``knowledge`` and ``backfill-blog``."""
 
 import os
 import shutil
@@ -21,39 +21,41 @@ from coreloop.text import printable, wrapped
 NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
 
 
-def show_insights(found: Sequence[Insight], *, as_json: bool) -> None:
-    """Print insights, the most trusted first."""
+def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:
+    """Print insights in the given order."""
     if as_json:
-        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(insights, option=orjson.OPT_INDENT_2))
         return
-    for one in found:
-        facts = (one.stock_code, one.sector, one.source, one.data_as_of and f"as of {one.data_as_of}")
-        lines = [" · ".join(filter(None, facts)), f"    {one.narrative}"]
-        lines += [f"    + {text}" for text in one.strengths]
-        lines += [f"    - {text}" for text in one.weaknesses]
-        figures = ", ".join(f"{name} {value}" for name, value in one.key_metrics.items())
+    for insight in insights:
+        as_of = insight.data_as_of and f"as of {insight.data_as_of}"
+        head = " · ".join(filter(None, (insight.stock_code, insight.sector, insight.source, as_of)))
+        lines = [head, f"    {insight.narrative}"]
+        lines += [f"    + {text}" for text in insight.strengths]
+        lines += [f"    - {text}" for text in insight.weaknesses]
+        figures = ", ".join(f"{name} {value}" for name, value in insight.key_metrics.items())
         lines += [f"    {figures}"] if figures else []
-        lines.append(f"    {one.evidence_ref or 'no evidence'} ({one.quality_gate or 'not verified'})")
+        gate = insight.quality_gate or "not verified"
+        lines.append(f"    {insight.evidence_ref or 'no evidence'} ({gate})")
         _show_lines(lines)
-    if not found:
+    if not insights:
         click.echo("nothing on record", err=True)
 
 
-def show_bullets(found: Sequence[Bullet], *, as_json: bool) -> None:
-    """Print bullets, the best first."""
+def show_bullets(bullets: Sequence[Bullet], *, as_json: bool) -> None:
+    """Print bullets in the given order."""
     if as_json:
-        click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(bullets, option=orjson.OPT_INDENT_2))
         return
-    for one in found:
-        counts = f"{one.success_count}/{one.success_count + one.fail_count}"
-        sector = f"[{one.sector}] " if one.sector else ""
-        _show_lines([f"{one.quality:.2f} {counts:>9}  {sector}{one.bullet}"])
-    if not found:
+    for bullet in bullets:
+        counts = f"{bullet.success_count}/{bullet.success_count + bullet.fail_count}"
+        sector = f"[{bullet.sector}] " if bullet.sector else ""
+        _show_lines([f"{bullet.quality:.2f} {counts:>9}  {sector}{bullet.bullet}"])
+    if not bullets:
         click.echo("nothing on record", err=True)
 
 
 def _show_lines(lines: Iterable[str]) -> None:
-    """Print lines, wrapped under their own beginning on a terminal, and whole for another program."""
+    """Print lines: wrapped at their own indent on a terminal, unwrapped otherwise."""
     columns = shutil.get_terminal_size().columns
     for line in map(printable, lines):
         indent = " " * (len(line) - len(line.lstrip()))
@@ -61,7 +63,7 @@ def _show_lines(lines: Iterable[str]) -> None:
 
 
 def show_pruned(weak: Sequence[Bullet], *, confirm: bool, as_json: bool) -> None:
-    """Print the bullets that go, or went."""
+    """Print the bullets that are removed, or would be."""
     if as_json:
         click.echo(orjson.dumps({"confirmed": confirm, "bullets": weak}, option=orjson.OPT_INDENT_2))
         return
@@ -90,7 +92,7 @@ def show_planned(planned: Planned, database: Path, *, as_json: bool) -> None:
 
 
 def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
-    """Print what a cleanup did, and where the clear text still is."""
+    """Print what a cleanup did, and which files still hold clear text."""
     if as_json:
         facts = {
             "database": shown(database),
@@ -111,25 +113,27 @@ def show_cleaned(cleaned: Cleaned, database: Path, *, as_json: bool) -> None:
             err=True,
         )
     if cleaned.residue is not None:
-        what = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
-        click.echo(what, err=True)
+        warning = f"removed text may still be in the file's free space ({cleaned.residue}); run this again"
+        click.echo(warning, err=True)
 
 
 def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
-    """Print a table of posts: what becomes of each, and why not."""
+    """Print a table of posts: new, edited, skipped with the reason, or gone."""
     if as_json:
         click.echo(orjson.dumps(_facts(backfill, confirm=confirm), option=orjson.OPT_INDENT_2))
     else:
-        for word, posts in (("new", backfill.new), ("edited", backfill.edited)):
+        for state, posts in (("new", backfill.new), ("edited", backfill.edited)):
             for post in posts:
-                click.echo(printable(f"{word:<9}  {_code(post):<8}  {post.path}"))
+                click.echo(printable(f"{state:<9}  {_code(post):<8}  {post.path}"))
         for post in backfill.skipped:
             click.echo(printable(f"{'skipped':<9}  {'':<8}  {post.path}: {_reason(post)}"))
-        for one in backfill.gone:
+        for insight in backfill.gone:
             click.echo(
-                printable(f"{'gone':<9}  {one.stock_code:<8}  {one.evidence_ref}: its insight remains")
+                printable(
+                    f"{'gone':<9}  {insight.stock_code:<8}  {insight.evidence_ref}: its insight remains"
+                )
             )
-        click.echo(_sum(backfill))
+        click.echo(_summary(backfill))
     for post in backfill.malformed:
         click.echo(printable(_reason(post)), err=True)
     if not confirm:
@@ -137,36 +141,39 @@ def show_backfill(backfill: Backfill, *, confirm: bool, as_json: bool) -> None:
 
 
 def warn_of_readers(database: Path) -> None:
-    """Say that others may read a database that was written and belongs to somebody else."""
+    """Warn if the database belongs to another user, so that its mode cannot be restricted."""
     if database.exists() and not keep_private(database):
         click.echo(f"{shown(database)} is not yours, and other users may read it", err=True)
 
 
 def _show_effects(effects: Sequence[Effect], removed: str, changed: str) -> None:
-    for one in effects:
-        what = removed if one.removes else changed
-        table = printable(one.table)
-        click.echo(f"{what:<12} {one.rows:>9,} {table:<11} {printable(one.rule)}")
+    for effect in effects:
+        verb = removed if effect.removes else changed
+        table = printable(effect.table)
+        click.echo(f"{verb:<12} {effect.rows:>9,} {table:<11} {printable(effect.rule)}")
 
 
 def _facts(backfill: Backfill, *, confirm: bool) -> dict[str, object]:
-    taken = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
-    left = {"skipped": backfill.skipped, "malformed": backfill.malformed}
+    imported = {"new": backfill.new, "edited": backfill.edited, "same": backfill.same}
+    refused = {"skipped": backfill.skipped, "malformed": backfill.malformed}
     return {
         "confirmed": confirm,
         **{
-            name: [{"path": shown(one.path), "stock_code": _code(one)} for one in posts]
-            for name, posts in taken.items()
+            name: [{"path": shown(post.path), "stock_code": _code(post)} for post in posts]
+            for name, posts in imported.items()
         },
         **{
-            name: [{"path": shown(one.path), "reason": _reason(one)} for one in posts]
-            for name, posts in left.items()
+            name: [{"path": shown(post.path), "reason": _reason(post)} for post in posts]
+            for name, posts in refused.items()
         },
-        "gone": [{"evidence_ref": one.evidence_ref, "stock_code": one.stock_code} for one in backfill.gone],
+        "gone": [
+            {"evidence_ref": insight.evidence_ref, "stock_code": insight.stock_code}
+            for insight in backfill.gone
+        ],
     }
 
 
-def _sum(backfill: Backfill) -> str:
+def _summary(backfill: Backfill) -> str:
     parts = (
         (backfill.new, "new"),
         (backfill.edited, "edited"),
@@ -175,7 +182,7 @@ def _sum(backfill: Backfill) -> str:
         (backfill.malformed, "malformed"),
         (backfill.gone, "gone"),
     )
-    return ", ".join(f"{len(part):,} {word}" for part, word in parts)
+    return ", ".join(f"{len(part):,} {state}" for part, state in parts)
 
 
 def _code(post: Post) -> str:
@@ -189,5 +196,5 @@ def _reason(post: Post) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path for the screen or for JSON: what of its name is not UTF-8 is replaced."""
+    """Return a path as text for the screen or JSON; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path).decode("utf-8", "replace")

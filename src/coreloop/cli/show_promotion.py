@@ -1,4 +1,4 @@
-"""What ``promote`` prints: the whole plan, or what was done."""
+"""Output of ``promote``: a plan, or the result."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,8 +17,8 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(_facts(plan), option=orjson.OPT_INDENT_2))
         return
-    where = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
-    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {where}")
+    place = "the end of its first block of text" if plan.section is None else f"section {plan.section}"
+    click.echo(f"target   {plan.path}::{plan.proposal.symbol}, {place}")
     click.echo(f"base     {plan.base} at {plan.base_sha[:12]}")
     click.echo(f"\n{plan.diff}\n")
     _show_reach(plan.reach)
@@ -35,13 +35,13 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
 
 
 def show_left_out(reasons: Sequence[str]) -> None:
-    """Say what is known about the tool and not promoted."""
+    """Print why other proposals for the tool are not promoted."""
     for reason in reasons:
         click.echo(f"left out: {reason}", err=True)
 
 
 def show_change(plan: Plan, done: Done, body: Path) -> None:
-    """Print a carried out promotion in short: the diff, the checks, where to look."""
+    """Print a promotion in short: the diff, the checks, the branch and the text of the pull request."""
     for line in plan.diff.splitlines():
         click.echo(f"    {line}")
     click.echo()
@@ -52,7 +52,7 @@ def show_change(plan: Plan, done: Done, body: Path) -> None:
 
 
 def show_done(plan: Plan | None, done: Done, body: Path | None, *, as_json: bool) -> None:
-    """Print what a promotion left, and what is left to do; without a plan the pull request was there."""
+    """Print the result of a promotion and the next step; without a plan the pull request already existed."""
     pull = done.pull_request
     if as_json:
         facts = {"branch": done.branch, "pull_request": pull.url if pull else None, "fresh": done.fresh}
@@ -78,8 +78,8 @@ def _show_reach(reach: Reach) -> None:
         click.echo(f"         {cap_line(cap)}")
 
 
-def _show_text(what: str, text: str) -> None:
-    click.echo(f"\n--- {what}")
+def _show_text(heading: str, text: str) -> None:
+    click.echo(f"\n--- {heading}")
     click.echo(text.rstrip())
     click.echo("---")
 
@@ -88,7 +88,8 @@ def _facts(plan: Plan) -> dict[str, object]:
     return {
         "target": f"{plan.path}::{plan.proposal.symbol}",
         "candidates": [
-            {"id": one.id, "key": one.key, "phase": one.phase, "lines": one.lines} for one in plan.proposals
+            {"id": proposal.id, "key": proposal.key, "phase": proposal.phase, "lines": proposal.lines}
+            for proposal in plan.proposals
         ],
         "removed": plan.edited.removed,
         "base": plan.base,
@@ -108,10 +109,11 @@ def _facts(plan: Plan) -> dict[str, object]:
 def _reach_facts(reach: Reach) -> dict[str, object]:
     if isinstance(reach, Unmeasured):
         return {"measured": False}
-    found = {
+    return {
+        "measured": True,
+        "ok": reach.ok,
         "source": reach.source,
         "missing": reach.missing,
         "caps": reach.caps,
         "elsewhere": reach.elsewhere,
     }
-    return {"measured": True, "ok": reach.ok, **found}

@@ -1,4 +1,4 @@
-"""What ``refine`` prints."""
+"""Output of ``refine``."""
 
 import shutil
 from dataclasses import asdict
@@ -16,7 +16,7 @@ from coreloop.refine.propose import Refined
 from coreloop.text import counted, fitted, printable, wrapped
 
 _HEADING = f"{'id':<18} {'failed':>9} {'otherwise':>9} {'low':>5}  class or labels"
-_FELL = {
+_GATES = {
     "min_failures": "too few failures",
     "known": "already promoted, open or rejected",
     "same_text": "same text as another or known counterexample",
@@ -26,30 +26,30 @@ _FELL = {
 def show_refined(
     refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], *, as_json: bool
 ) -> None:
-    """Print what a run found: the facts to stdout, where the files are to stderr."""
+    """Print a run's results to stdout and the paths of the written files to stderr."""
     if as_json:
         click.echo(_facts(refined, document, paths))
         return
-    days, found = refined.days, document.counterexamples
+    days, counterexamples = refined.days, document.counterexamples
     click.echo(
         f"{counted(refined.n_records, 'record')} in {counted(refined.n_files, 'file')}, "
         f"{days.since} to {days.until}; {counted(refined.counterexample_search.n_groups, 'failing group')}, "
-        f"{entries_counted(document, len(found), 'counterexample')}"
+        f"{entries_counted(document, len(counterexamples), 'counterexample')}"
     )
     show_statements(document.statements, most=MAX_SHOWN)
-    if found:
+    if counterexamples:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
-    for one in found[:MAX_SHOWN]:
-        _show(one, columns)
-    if len(found) > MAX_SHOWN:
-        click.echo(f"… and {len(found) - MAX_SHOWN} more, in the draft")
+    for counterexample in counterexamples[:MAX_SHOWN]:
+        _show(counterexample, columns)
+    if len(counterexamples) > MAX_SHOWN:
+        click.echo(f"… and {len(counterexamples) - MAX_SHOWN} more, in the draft")
     if document.n_folded:
         noun = counted(document.n_folded, "counterexample")
         click.echo(f"  {noun} of fewer than {MIN_PUBLISHED} failures left out")
     for gate, count in refined.counterexample_search.dropped.items():
         if count:
-            click.echo(f"  {count} not proposed: {_FELL[gate]} ({gate})")
+            click.echo(f"  {count} not proposed: {_GATES[gate]} ({gate})")
     for miss in refined.counterexample_search.nearest:
         figures = f"{miss.n_failures} of {miss.n_calls} {miss.unit} failed"
         rate = miss.n_failures / miss.n_calls
@@ -60,16 +60,13 @@ def show_refined(
         click.echo(f"wrote {path}", err=True)
 
 
-def _show(one: Counterexample, columns: int) -> None:
-    without = one.n_without
-    otherwise = f"{without.n_failures}/{without.n_calls}" if one.kind == "call" else "-"
-    what = one.error_class if one.kind == "call" else ", ".join(one.labels)
-    click.echo(
-        f"{one.id:<18} {f'{one.n_failures}/{one.n_calls}':>9} {otherwise:>9} {one.harm_low:>5.2f}  {what}"
-    )
-    indent = " " * 4
-    text = printable(title(one))
-    click.echo(wrapped(text, columns, indent=indent))
+def _show(entry: Counterexample, columns: int) -> None:
+    without = entry.n_without
+    failed = f"{entry.n_failures}/{entry.n_calls}"
+    otherwise = f"{without.n_failures}/{without.n_calls}" if entry.kind == "call" else "-"
+    label = entry.error_class if entry.kind == "call" else ", ".join(entry.labels)
+    click.echo(f"{entry.id:<18} {failed:>9} {otherwise:>9} {entry.harm_low:>5.2f}  {label}")
+    click.echo(wrapped(printable(title(entry)), columns, indent=" " * 4))
 
 
 def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path]) -> str:

@@ -1,4 +1,4 @@
-"""How statements are printed: by ``pattern`` and by ``refine``, before what else they found."""
+"""Output of statements, for ``pattern`` and ``refine``."""
 
 import shutil
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _INDENT: Final = " " * 4
 
 
 def show_statements(statements: Sequence[Statement], *, most: int) -> None:
-    """Print the first of them: the two sides, and failures avoided per 1,000 requests."""
+    """Print the first ``most`` statements: the two sides, and failures avoided per 1,000 requests."""
     if statements:
         click.echo(_HEADING)
     columns = shutil.get_terminal_size().columns
@@ -26,11 +26,11 @@ def show_statements(statements: Sequence[Statement], *, most: int) -> None:
 
 
 def show_nearest(missed: Sequence[NearStatement]) -> None:
-    """Print what fell closest, and why."""
+    """Print the statements that came closest to passing, each with the reason why it failed."""
     columns = shutil.get_terminal_size().columns
     for miss in missed:
-        said = f"{miss.tool}: {miss.line.removeprefix('- ')}"
-        click.echo(wrapped(printable(f"nearest statement: {said} ({miss.reason})"), columns, indent="  "))
+        text = f"nearest statement: {miss.tool}: {miss.line.removeprefix('- ')} ({miss.reason})"
+        click.echo(wrapped(printable(text), columns, indent="  "))
 
 
 def _show(statement: Statement, columns: int) -> None:
@@ -47,7 +47,7 @@ def _show(statement: Statement, columns: int) -> None:
 
 
 def _figures(statement: Statement) -> str:
-    """The numbers that do not fit into the columns."""
+    """Format the figures that do not fit into the columns."""
     held = statement.held
     last = f"{held.n_ok}/{held.n}" + (f", {held.other_ok}/{held.other_n}" if statement.sides.other_n else "")
     saved = f"; {statement.saved:.1f} calls saved" if statement.saved else ""

@@ -1,4 +1,4 @@
-"""What ``status`` prints: one screen of lines, in colour on a terminal, or JSON."""
+"""Output of ``status``: one screen of lines, in colour on a terminal, or JSON."""
 
 import sys
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from coreloop.text import counted, printable
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of the screen: its label, the text, and how it looks on a terminal."""
+    """A line of the screen: its label, its text and its style on a terminal."""
 
     label: str
     text: str
@@ -30,11 +30,11 @@ def show_status(status: Status, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(_facts(status), option=orjson.OPT_INDENT_2))
         return
-    _print([*_of_log(status), *_of_proposals(status), *_of_promotions(status), *_of_alarms(status)])
+    _print([*_log_lines(status), *_proposal_lines(status), *_promotion_lines(status), *_alarm_lines(status)])
 
 
 def _facts(status: Status) -> dict[str, object]:
-    """The status for a program; the proposals are counted there, their keys are in their files."""
+    """Return the status as JSON facts; proposals are only counted, since their files list their keys."""
     standings = {
         name: {key: value for key, value in asdict(standing).items() if key != "waiting"}
         for name, standing in (
@@ -42,7 +42,7 @@ def _facts(status: Status) -> dict[str, object]:
             ("counterexamples", status.counterexamples),
         )
     }
-    return {one.name: getattr(status, one.name) for one in fields(status)} | standings
+    return {field.name: getattr(status, field.name) for field in fields(status)} | standings
 
 
 def show_stability(stability: Stability, *, as_json: bool) -> None:
@@ -53,8 +53,8 @@ def show_stability(stability: Stability, *, as_json: bool) -> None:
         return
     gates = [_Line(gate.name, _figure(gate), "" if gate.passed else "red") for gate in stability.gates]
     flaws = [
-        _Line("not clean", f"{one.sha[:12]} {one.candidate_id}, {one.merged_at:%Y-%m-%d}: {one.reason}")
-        for one in stability.flaws
+        _Line("not clean", f"{flaw.sha[:12]} {flaw.candidate_id}, {flaw.merged_at:%Y-%m-%d}: {flaw.reason}")
+        for flaw in stability.flaws
     ]
     _print([*gates, *flaws])
 
@@ -65,7 +65,7 @@ def _figure(gate: StabilityGate) -> str:
     return f"{gate.figure}" if gate.passed else f"{gate.figure}, must be {gate.needed}"
 
 
-def _of_log(status: Status) -> Iterator[_Line]:
+def _log_lines(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
@@ -79,46 +79,49 @@ def _of_log(status: Status) -> Iterator[_Line]:
     yield _Line("records", f"{log.n_records:,} on {counted(log.n_days, 'day')}, {newest}")
     mined = f"{counted(log.n_in_window, 'record')}, {counted(log.n_patterns, 'pattern')}"
     yield _Line("window", f"{log.days.since} to {log.days.until}: {mined}")
-    for said in absent_lines(log.read_as_absent):
-        yield _Line("note", said, "yellow")
+    for text in absent_lines(log.read_as_absent):
+        yield _Line("note", text, "yellow")
 
 
-def _of_proposals(status: Status) -> Iterator[_Line]:
+def _proposal_lines(status: Status) -> Iterator[_Line]:
     today = status.generated_at.date()
-    for label, one in (("candidates", status.candidates), ("counterexamples", status.counterexamples)):
-        yield _Line(label, _standing(one, today))
+    yield _Line("candidates", _standing(status.candidates, today))
+    yield _Line("counterexamples", _standing(status.counterexamples, today))
 
 
-def _standing(one: Standing, today: date) -> str:
-    oldest = f" (the oldest {_ago(one.oldest, today)})" if one.oldest is not None else ""
-    return f"{one.pending:,} pending{oldest}, {one.promoted:,} promoted, {one.rejected:,} rejected"
+def _standing(standing: Standing, today: date) -> str:
+    oldest = f" (the oldest {_ago(standing.oldest, today)})" if standing.oldest is not None else ""
+    return (
+        f"{standing.pending:,} pending{oldest}, {standing.promoted:,} promoted, "
+        f"{standing.rejected:,} rejected"
+    )
 
 
-def _of_promotions(status: Status) -> Iterator[_Line]:
+def _promotion_lines(status: Status) -> Iterator[_Line]:
     for note in status.notes:
         yield _Line("note", note, "yellow")
     if status.promotions is None:
         return
     yield _Line("promotions", _promotions(status, status.promotions))
-    for one in status.promotions.open:
-        where = one.url or f"branch {one.branch}, no pull request known"
-        yield _Line("", f"open {_ago(one.since.date(), status.generated_at.date())}: {where}")
+    for promotion in status.promotions.open:
+        place = promotion.url or f"branch {promotion.branch}, no pull request known"
+        yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
     gates = status.promotions.stability.gates
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
 
 
-def _promotions(status: Status, found: Promotions) -> str:
+def _promotions(status: Status, promotions: Promotions) -> str:
     today = status.generated_at.date()
-    newest = f", the newest {_ago(found.newest.date(), today)}" if found.newest is not None else ""
-    waiting = n_stale(status)
-    late = f" ({waiting:,} for more than {UNMERGED_DAYS} days)" if waiting else ""
+    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
+    n_late = n_stale(status)
+    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
     return (
-        f"{len(found.open):,} open{late}, {found.merged:,} merged in {found.base}{newest}, "
-        f"{found.reverted:,} reverted"
+        f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in {promotions.base}{newest}, "
+        f"{promotions.reverted:,} reverted"
     )
 
 
-def _of_alarms(status: Status) -> Iterator[_Line]:
+def _alarm_lines(status: Status) -> Iterator[_Line]:
     if not status.alarms:
         yield _Line("alarms", "none", "green")
     for alarm in status.alarms:

@@ -31,8 +31,8 @@ def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_js
         click.echo(orjson.dumps(facts, option=orjson.OPT_INDENT_2))
     else:
         for number, run in enumerate(replayed.runs, start=1):
-            said = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
-            click.echo(f"run {number}: {said}{f' ({run.reason})' if run.reason else ''}")
+            outcome = {True: "agrees", False: "disagrees", None: "unusable"}[run.agrees]
+            click.echo(f"run {number}: {outcome}{f' ({run.reason})' if run.reason else ''}")
         click.echo(f"{wanted}: {replayed.verdict}")
     if replayed.verdict is not ReplayVerdict.REPRODUCED:
         click.get_current_context().exit(1)

@@ -1,4 +1,4 @@
-"""The scripted agent: calls the tools as a request's plan says, and tells a collector what happened."""
+"""The scripted agent: calls the tools of a request's plan and reports the calls to a collector."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from coreloop.observe import AuditCollector
 
 Tools = Mapping[str, Callable[..., object]]
 
-# What the tools' docstrings promise to raise, and TypeError for a missing argument. Anything else is a defect
-# of the demo and must show.
+# The exceptions in the tools' docstrings, and TypeError for a missing argument. Any other exception is a bug
+# of the demo and is not caught.
 _TOOL_ERRORS = (LookupError, PermissionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """What the user got: the text, or the error in its place, and the rule that the text breaks."""
+    """The user's answer: a text, or an error instead, and the rule that the text breaks."""
 
     text: str
     error: str | None = None
@@ -30,14 +30,14 @@ class ScriptedAnswer:
 
 
 def answer(scenario: Scenario, request: Request, tools: Tools, collector: AuditCollector) -> ScriptedAnswer:
-    """Answer one request by really calling the tools of its plan.
+    """Answer a request by really calling the tools of its plan.
 
     Parameters
     ----------
     scenario : Scenario
         Words the answer.
     request : Request
-        From ``scripted_requests``.
+        A request of ``scripted_requests``.
     tools : Mapping
         Tool name to function.
     collector : AuditCollector
@@ -51,15 +51,15 @@ def answer(scenario: Scenario, request: Request, tools: Tools, collector: AuditC
     """
     work = _Work(tools, collector)
     finished = all(work.take(step) for step in request.plan)
-    written = (
+    outcome = (
         ScriptedAnswer("", error=request.outage)
         if request.outage
         else _write(scenario, request, work, finished=finished)
     )
-    if written.violation:
-        collector.observe_violation(written.violation)
-    collector.flush(chunk_len=len(written.text), error=written.error)
-    return replace(written, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
+    if outcome.violation:
+        collector.observe_violation(outcome.violation)
+    collector.flush(chunk_len=len(outcome.text), error=outcome.error)
+    return replace(outcome, n_calls=work.n_calls, n_failed_calls=work.n_failed_calls)
 
 
 def _write(scenario: Scenario, request: Request, work: "_Work", *, finished: bool) -> ScriptedAnswer:
@@ -72,7 +72,7 @@ def _write(scenario: Scenario, request: Request, work: "_Work", *, finished: boo
 
 @dataclass(slots=True)
 class _Work:
-    """One request under way: what the calls have returned so far."""
+    """A request in progress, with the results so far."""
 
     tools: Tools
     collector: AuditCollector
@@ -81,7 +81,7 @@ class _Work:
     n_failed_calls: int = 0
 
     def take(self, step: PlannedStep) -> bool:
-        """Make the step's call, then its recovery or override; false when the agent is stuck."""
+        """Make the step's call, then its recovery or override; False if the agent must give up."""
         args = {name: self._resolve(value) for name, value in step.args.items()}
         result = self._call(step, args)
         if result is None:

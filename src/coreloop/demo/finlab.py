@@ -23,7 +23,7 @@ _SUITS: Final[Mapping[str, Callable[[Company], bool]]] = {
 
 
 def choose_subject(recipe: Recipe, rng: Random) -> Subject:
-    """A company that the recipe suits, another of its sector, and how many a screening asks for."""
+    """Draw a company that suits the recipe, a peer of its sector, and the count of a screening."""
     suits = _SUITS[recipe.suits or "established"]
     company = rng.choice([company for company in roster() if suits(company)])
     peers = [
@@ -35,12 +35,12 @@ def choose_subject(recipe: Recipe, rng: Random) -> Subject:
         "peer": rng.choice(peers).name,
         "count": rng.randint(3, 4),
     }
-    of_no_company = recipe.asks_about or recipe.topic.endswith("_screen")
-    return Subject(nouns, stock_code=None if of_no_company else company.code)
+    is_general = recipe.asks_about or recipe.topic.endswith("_screen")
+    return Subject(nouns, stock_code=None if is_general else company.code)
 
 
 def render(tool: str, result: _Filed, label: Label) -> list[str]:
-    """A tool's result as lines of text."""
+    """Format a tool's result as lines of text."""
     return _RENDERERS[tool](result, label)
 
 
@@ -85,7 +85,7 @@ def _history(values: Mapping[str, float]) -> str:
 
 
 def _amount(value: float | None) -> str:
-    """Money is a whole number, a ratio a fraction: the tools keep the two apart by type."""
+    """Format an integer as an amount of money and a float as a ratio."""
     if value is None:
         return "n/a"
     return f"{value:,}" if isinstance(value, int) else f"{value:.1%}"

@@ -26,20 +26,20 @@ _LINES: Final[Mapping[str, str]] = {
 
 
 def choose_subject(recipe: Recipe, rng: Random) -> Subject:
-    """A customer; every customer has what every recipe needs."""
+    """Draw a customer; every customer fits every recipe."""
     return Subject({"customer": rng.choice(customers())})
 
 
 @cache
 def customers() -> tuple[str, ...]:
-    """The names of all customers, in the order of the table."""
+    """Return the names of all customers in the order of the table."""
     path = Path(__file__).parent / "projects" / "helpdesk" / "helpdesk" / "customers.csv"
     with path.open(encoding="utf-8", newline="") as table:
         return tuple(row["name"] for row in csv.DictReader(table))
 
 
 def render(tool: str, result: Result, label: Label) -> list[str]:
-    """A tool's result as text, a line for each row."""
+    """Format a tool's result as text, a line per row."""
     rows = result if isinstance(result, list) else [result]
     return [_LINES[tool].format_map(row) for row in rows]
 

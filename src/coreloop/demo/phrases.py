@@ -1,4 +1,4 @@
-"""A question in the words of ``phrases.toml``, which says what a clause may hold."""
+"""Questions worded with ``phrases.toml``, which documents the clauses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _HANGUL_FIRST, _HANGUL_LAST, _FINALS = 0xAC00, 0xD7A3, 28
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """One language of the file, and the share of questions that are in it."""
+    """The phrases of a language, and its share of the questions."""
 
     openings: tuple[str, ...]
     endings: tuple[str, ...]
@@ -31,7 +31,7 @@ class Noun:
     text: str
 
     def __format__(self, particles: str) -> str:
-        """The noun with the first particle after a final consonant, else the second."""
+        """Append the first particle after a final consonant, else the second."""
         if not particles:
             return self.text
         return self.text + particles[0 if self._ends_in_consonant() else 1]
@@ -43,14 +43,14 @@ class Noun:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The file."""
+    """The content of ``phrases.toml``."""
 
     wordings: Mapping[Language, _Wording]
 
     @classmethod
     @cache
     def read(cls, path: Path) -> Self:
-        """Read a file, once in a process."""
+        """Read a file, once per process."""
         return cls(msgspec.toml.decode(path.read_bytes(), type=dict[Language, _Wording]))
 
     def word_question(self, topic: str, rng: Random, *, nouns: Mapping[str, object]) -> tuple[str, Language]:
@@ -63,12 +63,12 @@ class Phrases:
         rng : Random
             Draws language, opening, clause and ending.
         nouns : Mapping[str, object]
-            What clauses may mention, by the name in braces.
+            Values for the clauses, by the name in braces.
 
         Returns
         -------
         tuple
-            The question, and its language.
+            The question and its language.
         """
         languages = sorted(self.wordings)
         (language,) = rng.choices(languages, [self.wordings[language].share for language in languages])

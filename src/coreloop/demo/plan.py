@@ -24,14 +24,14 @@ class FromResult:
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One planned tool call.
+    """A planned tool call.
 
     Attributes
     ----------
     recovery : PlannedStep or None
-        What is called instead when this call raises; without it the agent gives up.
+        The call to make if this call raises; without it the agent gives up.
     override : Mapping or None
-        ``overrides`` for a second call when the result raises an extreme flag.
+        ``overrides`` for a second call if the result has an extreme flag.
     """
 
     tool: str
@@ -43,18 +43,18 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question and what the agent will do about it.
+    """A question and the agent's plan for it.
 
     Attributes
     ----------
     offset_min : int
         Minutes since the start of the thirty days; requests come in this order.
     stock_code : str or None
-        The company's code, when the question is about one that is on file.
+        The company's code, if the question is about a company of the table.
     closing : str
-        How much of the results the answer gives, and whether it adds what it must not.
+        The part of the results that the answer gives, and whether it adds an unsupported sentence.
     outage : str or None
-        The model's own failure after the last call; then there is no answer.
+        An error of the model after the last call; then there is no answer.
     """
 
     question: str
@@ -69,12 +69,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question is about.
+    """The subject of a question.
 
     Attributes
     ----------
     nouns : Mapping[str, object]
-        What the question and the arguments of its calls may mention, by the name in braces.
+        Values for the question and the arguments of its calls, by the name in braces.
     stock_code : str or None
         As in `Request`.
     """

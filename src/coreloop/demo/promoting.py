@@ -1,4 +1,4 @@
-"""The demo's last step: a statement becomes a branch of a scratch repository."""
+"""The demo's last step: commit a statement to a branch of a scratch repository."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ class Promoted:
 
 
 def promote_statement(folder: Path, proposals: Path, statement: str, *, message: str) -> Promoted:
-    """Promote one statement of the demo's project, which becomes a git repository first.
+    """Promote a statement of the demo's project after making the project a git repository.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def promote_statement(folder: Path, proposals: Path, statement: str, *, message:
     proposals : Path
         A file of proposals.
     statement : str
-        Id of a statement in it.
+        Id of a statement in the file.
     message : str
-        Of the first commit.
+        Message of the first commit.
     """
     _make_repository(folder, message)
     workspace = open_workspace(folder)
@@ -55,7 +55,7 @@ def promote_statement(folder: Path, proposals: Path, statement: str, *, message:
             proposals=(proposal,),
             repository=repository,
             project=folder,
-            settings=_read_here(workspace.settings),
+            settings=_with_this_python(workspace.settings),
             ask=ask_nobody,
         )
         plan = make_plan(promoting, base)
@@ -63,12 +63,12 @@ def promote_statement(folder: Path, proposals: Path, statement: str, *, message:
     return Promoted(plan, done, keep_body(plan, proposals.parent))
 
 
-def _read_here(settings: Settings) -> Settings:
-    """The schema command runs with this interpreter: not every machine has a program called python."""
+def _with_this_python(settings: Settings) -> Settings:
+    """Run the schema command with this interpreter, since some machines have no program called python."""
     return replace(settings, reach=replace(settings.reach, python=sys.executable))
 
 
 def _make_repository(folder: Path, message: str) -> None:
     (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
-    # a scratch repository: neither the user's signing key nor hooks apply
+    # a scratch repository does not use the user's signing key and hooks
     init_repository(folder, _CONFIG, message=message)

@@ -1,4 +1,4 @@
-"""The agent's answers as text: lines made from tool results, and a check that nothing else got in."""
+"""The agent's answers: lines made from tool results, and a check for unsupported text."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ import msgspec
 from coreloop.demo.plan import Closing, Language
 
 Result: TypeAlias = Any
-"""As a tool returned it: an object or a list of them."""
+"""The result of a tool: an object, or a list of objects."""
 Label: TypeAlias = Callable[[str], str]
 Renderer: TypeAlias = Callable[[str, Result, Label], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """``prose.toml``, which says what the keys mean."""
+    """The content of ``prose.toml``, which documents the keys."""
 
     figure: str
     forbidden: tuple[str, ...]
@@ -30,11 +30,11 @@ class Prose:
     @classmethod
     @cache
     def read(cls, path: Path) -> Self:
-        """Read a file, once in a process."""
+        """Read a file, once per process."""
         return msgspec.toml.decode(path.read_bytes(), type=cls)
 
     def label(self, name: str, language: Language) -> str:
-        """What a field is called in an answer; without a label its name in words."""
+        """Return the label of a field in an answer, by default its name."""
         if language not in self.labels:
             return name.replace("_", " ")
         return self.labels[language].get(name, name)
@@ -42,19 +42,19 @@ class Prose:
     def compose_answer(
         self, lines: Sequence[str], *, language: Language, closing: Closing, gave_up: bool
     ) -> str:
-        """Put an answer together from rendered results.
+        """Compose an answer from rendered results.
 
         Parameters
         ----------
         lines : Sequence[str]
-            What the results say, in the order of the calls.
+            The rendered results in the order of the calls.
         language : str
-            Of the sentences around the lines.
+            Language of the other sentences.
         closing : str
-            ``brief`` keeps the last line, ``outline`` the first four, everything else all; ``promise`` and
-            ``invented`` then add a sentence that no result supports.
+            ``brief`` keeps the last line, ``outline`` the first four, all others keep every line; ``promise``
+            and ``invented`` add a sentence that no result supports.
         gave_up : bool
-            Whether a call failed that the plan had no answer to.
+            Whether a call failed without a recovery.
 
         Returns
         -------
@@ -72,14 +72,14 @@ class Prose:
         return "\n".join([sentences["opening"], *lines, sentences["closing"], *extra])
 
     def find_violation(self, text: str, lines: Sequence[str]) -> str | None:
-        """The rule that an answer breaks.
+        """Return the rule that an answer breaks, or None.
 
         Parameters
         ----------
         text : str
             The answer.
         lines : Sequence[str]
-            What the results say: the only source of figures.
+            The rendered results: the only source of figures.
 
         Returns
         -------
@@ -90,5 +90,5 @@ class Prose:
             return self.forbidden_is
         supported = set(re.findall(self.figure, "\n".join(lines)))
         if set(re.findall(self.figure, text)) - supported:
-            return "the answer states a figure that no result holds"
+            return "the answer states a figure that is in no result"
         return None

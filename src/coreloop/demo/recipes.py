@@ -1,4 +1,4 @@
-"""What the agent does for a question: ``recipes.toml``, and a plan's calls for one subject."""
+"""The agent's behaviour for a question: ``recipes.toml``, and the calls of a plan for a subject."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from coreloop.demo.plan import Closing, FromResult, PlannedStep, Subject
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A line of the file, which says what the keys mean."""
+    """A line of ``recipes.toml``, which documents the keys."""
 
     weight: int
     topic: str
@@ -28,14 +28,14 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Recipes:
-    """The file.
+    """The content of ``recipes.toml``.
 
     Attributes
     ----------
     any : dict of str to tuple
         Values to draw from, by the name in braces.
     results : dict of str to FromResult
-        Values that stand in earlier results, by the name in braces.
+        Places of values in earlier results, by the name in braces.
     """
 
     recipes: tuple[Recipe, ...]
@@ -46,34 +46,34 @@ class Recipes:
     @classmethod
     @cache
     def read(cls, path: Path) -> Self:
-        """Read a file, once in a process."""
+        """Read a file, once per process."""
         return msgspec.toml.decode(path.read_bytes(), type=cls)
 
     def plan_calls(
         self, recipe: Recipe, subject: Subject, rng: Random
     ) -> tuple[tuple[PlannedStep, ...], dict[str, object]]:
-        """The calls of a recipe's plan for a subject, and the nouns that the question may mention.
+        """Return the calls of a recipe's plan for a subject, and the nouns for the question.
 
         Parameters
         ----------
         recipe : Recipe
-            Of this file.
+            A recipe of this file.
         subject : Subject
-            Fills in the braces of the arguments.
+            Its nouns replace the names in braces.
         rng : Random
-            Draws the values under ``any``; a name is drawn once for a request.
+            Draws the values under ``any``, each name once per request.
         """
         filling = _Filling(self, {**subject.nouns, **self.results}, rng)
         steps = tuple(filling.step(step) for step in self.plans[recipe.plan])
         if recipe.draws is not None:
             steps = tuple(rng.sample(steps, k=rng.randint(*recipe.draws)))
-        asked = {noun: filling.drawn[name] for noun, name in recipe.asks_about.items()}
-        return steps, {**subject.nouns, **filling.drawn, **asked}
+        topics = {noun: filling.drawn[name] for noun, name in recipe.asks_about.items()}
+        return steps, {**subject.nouns, **filling.drawn, **topics}
 
 
 @dataclass(slots=True)
 class _Filling:
-    """The arguments of one request under way: what was drawn for it so far."""
+    """Fills in the arguments of a request's calls and keeps the drawn values."""
 
     file: Recipes
     values: Mapping[str, object]

@@ -1,4 +1,4 @@
-"""The companies of the Korean demo, with what decides which questions suit them."""
+"""The companies of the Korean demo, with the properties that select their questions."""
 
 import csv
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _TABLE = Path(__file__).parent / "projects" / "finlab" / "finlab" / "companies.c
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """One company of the bundled table; money in millions of won, of its newest year."""
+    """A company of the bundled table; amounts of its newest year, in millions of won."""
 
     code: str
     name: str
@@ -23,23 +23,23 @@ class Company:
 
     @property
     def is_young(self) -> bool:
-        """Has too short a history for a five-year question."""
+        """Whether its history is too short for a five-year question."""
         return self.years < _FULL_HISTORY
 
     @property
     def pays_from_reserves(self) -> bool:
-        """Pays out more than it earns, so that the dividend axis raises its flag."""
+        """Whether it pays out more than it earns, so that the dividend axis raises its flag."""
         return self.dividends > self.net_income
 
     @property
     def overpays(self) -> bool:
-        """Pays out more than it earns even without one-off losses: no override clears the flag."""
+        """Whether it pays out more than it earns even without one-off losses: no override clears the flag."""
         return self.pays_from_reserves and self.dividends > self.net_income - self.one_off
 
 
 @cache
 def roster() -> tuple[Company, ...]:
-    """Every company, in the order of the table.
+    """Return every company, in the order of the table.
 
     Returns
     -------

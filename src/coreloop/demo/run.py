@@ -1,4 +1,4 @@
-"""A demo from end to end: a scratch project, its requests and records, its proposals, one promotion."""
+"""A demo from end to end: a scratch project, its requests and records, its proposals and a promotion."""
 
 import shutil
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _NOW: Final = datetime(2026, 4, 25, 23, 59, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """How many requests the scripted agent answered, and how many of its calls failed."""
+    """Numbers of the requests that the scripted agent answered, of its calls and of failed calls."""
 
     n_requests: int
     n_calls: int
@@ -40,7 +40,7 @@ class Recorded:
 
 
 class DemoProposals(NamedTuple):
-    """The outcome of Phase P: its candidates file, and where that and the draft were written."""
+    """The outcome of Phase P: the candidates file, and the paths of the file and its draft."""
 
     proposals: Proposals
     document: CandidatesFile
@@ -48,7 +48,7 @@ class DemoProposals(NamedTuple):
 
 
 class DemoRefined(NamedTuple):
-    """The outcome of Phase F: its counterexamples file, and where that and the draft were written."""
+    """The outcome of Phase F: the counterexamples file, and the paths of the file and its draft."""
 
     refined: Refined
     document: CounterexamplesFile
@@ -77,9 +77,9 @@ def run_demo(
     Parameters
     ----------
     scenario : Scenario
-        Which demo.
+        The demo to run.
     folder : Path
-        Becomes a small project and, if there is something to promote, a git repository.
+        Becomes a small project and, if there is a statement to promote, a git repository.
     seed : int
         The same seed gives the same questions and proposals.
     tell : callable
@@ -109,7 +109,7 @@ def run_demo(
 
 
 def _first_with_text(refined: DemoRefined, proposed: DemoProposals) -> tuple[Path, str] | None:
-    """File and id of the statement to promote: those of failed calls come first."""
+    """Return file and id of the statement to promote; statements about failed calls come first."""
     for document, paths in ((refined.document, refined.paths), (proposed.document, proposed.paths)):
         for statement in document.statements:
             if statement.suggested_append is not None:
@@ -139,13 +139,13 @@ def record_requests(scenario: Scenario, folder: Path, *, seed: int, count: int =
     Parameters
     ----------
     scenario : Scenario
-        Which demo.
+        The demo.
     folder : Path
-        Its project.
+        The demo's project.
     seed : int
         The same seed gives the same questions, calls and times.
     count : int
-        Requests.
+        Number of requests.
     """
     tools = load_tools(folder, scenario.name)
     n_calls = n_failed = 0

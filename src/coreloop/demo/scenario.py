@@ -1,4 +1,4 @@
-"""What differs between the demos: the project, the script, the subjects, and how results are worded."""
+"""The differences between the demos: project, script, subjects and the wording of results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One demo.
+    """A demo.
 
     Attributes
     ----------
     name : str
-        Of the tool package, of its folder in ``projects``, and of the folder of TOML files in ``scripts``.
+        Name of the tool package, of its folder in ``projects`` and of the folder in ``scripts``.
     summary : str
         The tool package in a few words.
     choose_subject : callable
-        Draws what a question is about.
+        Draws the subject of a question.
     render : callable
-        A tool's result as lines of text.
+        Formats a tool's result as lines of text.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Scenario:
 
     @property
     def recipes(self) -> Recipes:
-        """What the agent does for a question, and how often."""
+        """The agent's plans and their frequencies."""
         return Recipes.read(self._script / "recipes.toml")
 
     @property
     def phrases(self) -> Phrases:
-        """How questions are worded."""
+        """The wording of questions."""
         return Phrases.read(self._script / "phrases.toml")
 
     @property

@@ -1,6 +1,6 @@
-"""What the scripted agent will do: the recipes, dealt out over thirty days from one seed.
+"""The script of the agent: recipes distributed over thirty days by a seed.
 
-A request's plan is fixed here; whether its calls succeed is decided by the tools when they are called.
+The script fixes the plan of each request; the tools decide whether its calls succeed.
 """
 
 import dataclasses
@@ -16,16 +16,16 @@ _SESSION_MIN = 60
 
 
 def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterator[Request]:
-    """Questions over thirty days, with the calls that the agent will make for each.
+    """Yield questions over thirty days, each with the agent's planned calls.
 
     Parameters
     ----------
     scenario : Scenario
-        Whose recipes and phrases are used.
+        Provides the recipes and phrases.
     seed : int
         The same seed gives the same requests.
     count : int
-        How many; the recipes keep their proportions.
+        Number of requests; the recipes keep their proportions.
 
     Yields
     ------
@@ -40,7 +40,7 @@ def scripted_requests(scenario: Scenario, seed: int, count: int = 300) -> Iterat
 
 
 def _deal(recipes: Sequence[Recipe], count: int) -> list[Recipe]:
-    """Shares by weight (largest remainder), so that every seed shows every behaviour."""
+    """Distribute the recipes by weight (largest remainder), so that every seed shows every behaviour."""
     total = sum(recipe.weight for recipe in recipes)
     exact = [count * recipe.weight / total for recipe in recipes]
     shares = [int(share) for share in exact]

@@ -1,4 +1,4 @@
-"""A demo's tool project: how its files are copied, and how its functions are loaded."""
+"""A demo's tool project: copy its files and load its functions."""
 
 import importlib.util
 import shutil
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def copy_project(project: Path, destination: Path) -> None:
-    """Copy a tool package and its coreloop.yaml into a folder, which is made if it does not exist.
+    """Copy a tool package and its coreloop.yaml into a folder, which is created if absent.
 
     Parameters
     ----------
     project : Path
-        The folder that holds both.
+        The folder that contains both.
     destination : Path
-        Existing files of the same names are overwritten, others are left alone.
+        Files of the same names are overwritten; other files are kept.
     """
     shutil.copytree(project, destination, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
 
@@ -26,19 +26,19 @@ def load_tools(project: Path, package: str) -> Mapping[str, Callable[..., object
     Parameters
     ----------
     project : Path
-        The folder that holds the package.
+        The folder that contains the package.
     package : str
-        Its name.
+        Name of the package.
 
     Returns
     -------
     Mapping
-        Tool name to function. Each call imports afresh, so two projects can be loaded in one process.
+        Tool name to function. Each call imports again, so a process can load two projects.
 
     Raises
     ------
     ImportError
-        If the folder holds no such package.
+        The folder contains no such package.
     """
     _forget(package)
     init = project / package / "__init__.py"

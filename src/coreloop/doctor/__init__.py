@@ -1,1 +1,1 @@
-"""Checks of a project's set-up: what is missing or broken, and what to do about it."""
+"""Checks of a project's set-up, each with what to do about a problem."""

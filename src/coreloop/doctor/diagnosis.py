@@ -1,4 +1,4 @@
-"""What a check looks at, and what it says."""
+"""The input and the result of a check."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ from typing import Final, Literal
 from coreloop.errors import SettingsError
 from coreloop.project.workspace import Workspace
 
-_SHOWN: Final = 5
+_MAX_LISTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is checked.
+    """The set-up to check.
 
     Attributes
     ----------
     workspace : Workspace
-        With default settings where coreloop.yaml cannot be used.
+        Has default settings if coreloop.yaml is invalid.
     refused : SettingsError or None
-        Why coreloop.yaml cannot be used.
+        The error in coreloop.yaml.
     now : datetime
         Aware.
     environ : mapping
-        May hold a token for GitHub.
+        May contain a token for GitHub.
     """
 
     workspace: Workspace
@@ -40,12 +40,14 @@ class Diagnosis:
     Attributes
     ----------
     check : str
-        What was checked.
+        Name of the check.
     level : {"ok", "warning", "fault"}
         ``fault``: something is broken, or users' questions are exposed. ``warning``: something is missing, or
         could not be checked.
-    message, todo : str
-        The fact, and what to do; ``todo`` may be empty.
+    message : str
+        The fact.
+    todo : str
+        What to do; may be empty.
     """
 
     check: str
@@ -58,7 +60,7 @@ SetupCheck = Callable[[Setup], Iterator[Diagnosis]]
 
 
 def listed(items: Iterable[str]) -> str:
-    """``a, b, c, d, e and 3 more``."""
-    found = list(items)
-    more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
-    return ", ".join(found[:_SHOWN]) + more
+    """Join the first five items: ``a, b, c, d, e and 3 more``."""
+    texts = list(items)
+    more = f" and {len(texts) - _MAX_LISTED:,} more" if len(texts) > _MAX_LISTED else ""
+    return ", ".join(texts[:_MAX_LISTED]) + more

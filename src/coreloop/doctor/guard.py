@@ -1,4 +1,4 @@
-"""Whether the guard is installed, and what GitHub says of it: required, and green when it ran last."""
+"""Check that the guard is installed, that GitHub requires it, and that its newest run is green."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -30,7 +30,7 @@ class _Runs:
 
 
 def check_guard(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether a workflow runs the guard, and GitHub requires it."""
+    """Check that a workflow runs the guard and that GitHub requires it."""
     root = setup.workspace.root
     repository: Repository | None = None
     with suppress(CoreloopError):
@@ -45,14 +45,14 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("required", "warning", "not checked: the project is in no git repository", todo)
     else:
         with repository:
-            yield from _asked(setup, repository, workflow)
+            yield from _check_github(setup, repository, workflow)
 
 
 def _workflow(root: Path) -> Path | None:
-    """The first workflow that runs the guard."""
+    """Return the first workflow that runs the guard, or None."""
     folder = root / ".github" / "workflows"
-    found = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
-    return next((path for path in found if any(words in _head(path) for words in _MENTIONS)), None)
+    paths = sorted([*folder.glob("*.yml"), *folder.glob("*.yaml")])
+    return next((path for path in paths if any(words in _head(path) for words in _MENTIONS)), None)
 
 
 def _head(path: Path) -> bytes:
@@ -64,33 +64,31 @@ def _head(path: Path) -> bytes:
 
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
-        said = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
+        message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
         todo = "run dartlab-coreloop init --confirm, commit, then dartlab-coreloop guard protect --confirm"
-        return Diagnosis("guard", "warning", said, todo)
+        return Diagnosis("guard", "warning", message, todo)
     name = workflow.relative_to(root).as_posix()
     text = _head(workflow)
     if REQUIREMENTS.encode() in text and not (root / REQUIREMENTS).is_file():
-        said = f"{name} installs from {REQUIREMENTS}, which does not exist"
-        return Diagnosis("guard", "fault", said, "run dartlab-coreloop init --confirm and commit")
+        message = f"{name} installs from {REQUIREMENTS}, which does not exist"
+        return Diagnosis("guard", "fault", message, "run dartlab-coreloop init --confirm and commit")
     return Diagnosis("guard", "ok", f"{name} runs the guard")
 
 
-def _asked(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:
+def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Iterator[Diagnosis]:
     environ = setup.environ
     repo = setup.workspace.settings.forge.repo or github_repo(repository)
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if repo is None:
-        said = "not checked: no remote on GitHub is known"
-        yield Diagnosis("required", "warning", said, "set forge: {repo: owner/name} in coreloop.yaml")
+        message = "not checked: no remote on GitHub is known"
+        yield Diagnosis("required", "warning", message, "set forge: {repo: owner/name} in coreloop.yaml")
         return
     if not token:
-        said = f"not checked: {repo} was not asked, since there is no token"
-        todo = (
-            "set GITHUB_TOKEN to one that administers the repository, or run dartlab-coreloop guard protect"
-        )
-        yield Diagnosis("required", "warning", said, todo)
+        message = f"not checked: {repo} was not asked, since there is no token"
+        todo = "set GITHUB_TOKEN to a token with administration rights, or run dartlab-coreloop guard protect"
+        yield Diagnosis("required", "warning", message, todo)
         return
-    from coreloop.forge.urllib_transport import UrllibTransport  # not for a set-up without a token
+    from coreloop.forge.urllib_transport import UrllibTransport  # only needed with a token
 
     url = environ.get("GITHUB_API_URL") or DEFAULT_URL
     try:
@@ -113,33 +111,39 @@ def _required(api: GithubApi, root: Path, base: str) -> Diagnosis:
         return Diagnosis("required", "warning", f"not checked: {error}", todo)
     apply = "run dartlab-coreloop guard protect, and again with --confirm"
     if wanted.branch != base:
-        said = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
-        return Diagnosis("required", "fault", said, "make both the same branch")
-    weaker = [one.rule for one in differences(wanted, current)]
+        message = f"{FILE.as_posix()} is about {wanted.branch}, but promotions go to {base} (forge: base)"
+        return Diagnosis("required", "fault", message, "name the same branch in both files")
+    weaker = [difference.rule for difference in differences(wanted, current)]
     if any(rule.startswith("required check") for rule in weaker):
-        said = f"{api.repo} does not require the guard on {base}: a promotion can be merged while it is red"
-        return Diagnosis("required", "fault", said, apply)
+        message = (
+            f"{api.repo} does not require the guard on {base}: a promotion can be merged while it is red"
+        )
+        return Diagnosis("required", "fault", message, apply)
     if weaker:
-        said = f"{base} of {api.repo} requires the guard, but other rules are weaker than wanted"
-        return Diagnosis("required", "warning", f"{said}: {listed(weaker)}", apply)
+        message = f"{base} of {api.repo} requires the guard, but other rules are weaker than wanted"
+        return Diagnosis("required", "warning", f"{message}: {listed(weaker)}", apply)
     return Diagnosis("required", "ok", f"{base} of {api.repo} requires the guard")
 
 
 def _newest_run(api: GithubApi, workflow: str) -> Diagnosis:
     try:
-        doing = f"read the runs of {workflow} in {api.repo}"
-        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=doing, query={"per_page": "1"})
+        action = f"read the runs of {workflow} in {api.repo}"
+        answer = api.get(f"/actions/workflows/{workflow}/runs", doing=action, query={"per_page": "1"})
         runs = answer.decoded(_Runs).workflow_runs
     except ForgeError as error:
         todo = "use a token that may read actions, or look at the Actions tab"
         return Diagnosis("green", "warning", f"not checked: {error}", todo)
     if not runs:
-        said = f"{workflow} has never run in {api.repo}"
-        return Diagnosis("green", "warning", said, "open a pull request, and see that the check is reported")
+        message = f"{workflow} has never run in {api.repo}"
+        return Diagnosis(
+            "green", "warning", message, "open a pull request, and see that the check is reported"
+        )
     run = runs[0]
     if run.status != "completed":
         return Diagnosis("green", "ok", f"{workflow} is running: {run.html_url}")
     if run.conclusion != "success":
-        said = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
-        return Diagnosis("green", "warning", said, "read its log: it may have stopped a merge, or be broken")
+        message = f"the newest run of {workflow} ended with {run.conclusion}: {run.html_url}"
+        return Diagnosis(
+            "green", "warning", message, "read its log: it may have stopped a merge, or be broken"
+        )
     return Diagnosis("green", "ok", f"the newest run of {workflow} is green")

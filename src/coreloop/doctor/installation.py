@@ -1,4 +1,4 @@
-"""Whether coreloop.yaml can be used, and what of coreloop is installed."""
+"""Check coreloop.yaml and the installed extras."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -12,19 +12,23 @@ _DISTRIBUTED: Final = ("distributed", "fsspec")
 
 
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether coreloop.yaml is there and can be used."""
+    """Check that coreloop.yaml exists and is valid."""
     if setup.refused is not None:
         todo = "correct it (docs/reference/settings.md lists every key); until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not setup.workspace.is_configured:
-        said = f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
-        yield Diagnosis("settings", "warning", said, "run dartlab-coreloop init --confirm in the repository")
+        message = (
+            f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
+        )
+        yield Diagnosis(
+            "settings", "warning", message, "run dartlab-coreloop init --confirm in the repository"
+        )
     else:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
 
 
 def check_extras(_: Setup) -> Iterator[Diagnosis]:
-    """Whether the modules of the extras can be imported; none is."""
+    """Check that the modules of the extras exist, without importing them."""
     missing = _missing(CLI_MODULES)
     if missing:
         todo = f"run pip install '{DISTRIBUTION}[cli]'"
@@ -33,10 +37,12 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
         yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
     absent = _missing(_DISTRIBUTED)
     if absent:
-        said = (
+        message = (
             f"distributed is not installed ({listed(absent)}); only --scheduler and s3:// addresses need it"
         )
-        yield Diagnosis("extras", "ok", said, f"to use them, run pip install '{DISTRIBUTION}[distributed]'")
+        yield Diagnosis(
+            "extras", "ok", message, f"to use them, run pip install '{DISTRIBUTION}[distributed]'"
+        )
     else:
         yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")
 

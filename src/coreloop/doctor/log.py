@@ -1,4 +1,4 @@
-"""Whether anything is recorded, and how old the newest record is: from the ends of the newest files."""
+"""Check the age of the newest record, read from the ends of the newest files."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from coreloop.text import counted
 STALE: Final = timedelta(days=2)
 _FILES: Final = 3
 _TAILS_BYTES: Final = (256 << 10, 16 << 20)
-"""The second for a file whose last line is longer than the first."""
+"""The second size is for a file whose last line is longer than the first size."""
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
 def check_log(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether anything is recorded, and how old the newest record is."""
+    """Check that there are records, and the age of the newest."""
     folder = setup.workspace.records_dir
     files = log_files(folder)
     if not files:
@@ -32,56 +32,56 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         return
     lines = recent_lines(files)
     if not lines:
-        said = f"no line can be read as a record at the end of the newest of {counted(len(files), 'file')}"
+        message = f"no line can be read as a record at the end of the newest of {counted(len(files), 'file')}"
         yield Diagnosis(
-            "records", "fault", f"{said} in {folder}", "see dartlab-coreloop mine for the reasons"
+            "records", "fault", f"{message} in {folder}", "see dartlab-coreloop mine for the reasons"
         )
         return
     yield Diagnosis("records", "ok", f"{counted(len(files), 'file')} in {folder}")
-    yield _aged(max(line.ts_us for line in lines), setup.now)
+    yield _check_age(max(line.ts_us for line in lines), setup.now)
 
 
 def log_files(folder: Path) -> list[Path]:
-    """Files of records, empty ones aside, the newest first: by the day of the name, else of the change."""
+    """Return the non-empty record files, newest first: by the day in the name, else by modification time."""
     if not folder.is_dir():
         return []
     with os.scandir(folder) as entries:
-        found = [
+        dated = [
             (_day(entry.name, entry.stat().st_mtime), entry.name)
             for entry in entries
             if entry.name.endswith(".jsonl") and entry.is_file() and entry.stat().st_size
         ]
-    return [folder / name for _, name in sorted(found, reverse=True)]
+    return [folder / name for _, name in sorted(dated, reverse=True)]
 
 
 def recent_lines(files: Sequence[Path]) -> list[RecordLine]:
-    """The readable records at the ends of the three newest files."""
+    """Return the readable records at the ends of the three newest files."""
     return [line for path in files[:_FILES] for line in _last_lines(path)]
 
 
 def _last_lines(path: Path) -> list[RecordLine]:
-    found: list[RecordLine] = []
+    lines: list[RecordLine] = []
     for most in _TAILS_BYTES:
         with open_regular(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - most))
             raw = file.read(most).split(b"\n")
-        decoded = (decode_line(one) for one in (raw[1:] if size > most else raw) if one.strip())
-        found = [line for line in decoded if isinstance(line, RecordLine)]
-        if found or size <= most:
+        decoded = (decode_line(line) for line in (raw[1:] if size > most else raw) if line.strip())
+        lines = [line for line in decoded if isinstance(line, RecordLine)]
+        if lines or size <= most:
             break
-    return found
+    return lines
 
 
 def _day(name: str, changed_s: float) -> date:
-    named = _DAY.fullmatch(name)
+    match = _DAY.fullmatch(name)
     try:
-        return date.fromisoformat(named[1]) if named else datetime.fromtimestamp(changed_s, UTC).date()
+        return date.fromisoformat(match[1]) if match else datetime.fromtimestamp(changed_s, UTC).date()
     except ValueError:
         return date.min
 
 
-def _aged(ts_us: int, now: datetime) -> Diagnosis:
+def _check_age(ts_us: int, now: datetime) -> Diagnosis:
     newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
     age, at = now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
     if age < -timedelta(days=1):

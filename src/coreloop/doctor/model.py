@@ -1,4 +1,4 @@
-"""Whether it can be told what the model receives, and whether the agent can be asked again."""
+"""Check that reach can be measured and that the replay endpoint can be reached."""
 
 import socket
 from collections.abc import Iterator
@@ -17,46 +17,48 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 def check_reach(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether the schemas that the model receives can be read; no command is run."""
+    """Check how the schemas that the model receives are read; no command is run."""
     settings, root = setup.workspace.settings.reach, setup.workspace.root
     command = schema_command(settings, root)
     if command is None:
         yield _unmeasured(find_framework(root))
     elif not is_program(command.words[0], root):
-        said = f"reach: {command.words[0]} is not a program that can be run"
+        message = f"reach: {command.words[0]} is not a program that can be run"
         yield Diagnosis(
-            "reach", "fault", said, "correct reach: in coreloop.yaml (docs/reference/settings.md)"
+            "reach", "fault", message, "correct reach: in coreloop.yaml (docs/reference/settings.md)"
         )
     else:
         yield Diagnosis("reach", "ok", f"measured: {command.source}")
 
 
 def check_replay(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether the endpoint takes connections; it is asked no question, since then tools would run."""
+    """Check that the endpoint accepts connections; no question is sent, since tools would run."""
     url = setup.workspace.settings.replay.url
     if url is None:
-        said = "no endpoint is set; statements need none; sequences of calls are promoted only after a replay"
-        yield Diagnosis("replay", "ok", said, "to replay questions, set replay: {url: …} in coreloop.yaml")
+        message = (
+            "no endpoint is set; statements need none; sequences of calls are promoted only after a replay"
+        )
+        yield Diagnosis("replay", "ok", message, "to replay questions, set replay: {url: …} in coreloop.yaml")
         return
-    place = _place(url)
-    if place is None:
+    address = _address(url)
+    if address is None:
         todo = "write it like http://127.0.0.1:8400/api/ask"
         yield Diagnosis("replay", "fault", "replay: url is not an http or https address", todo)
         return
-    yield _connected(*place)
+    yield _check_connection(*address)
 
 
 def _unmeasured(framework: str | None) -> Diagnosis:
-    said = "unmeasured: nobody knows what the model receives of a docstring"
+    message = "unmeasured: it is unknown which part of a docstring the model receives"
     if framework is None:
         todo = "set reach: in coreloop.yaml to a framework or a command (docs/reference/settings.md)"
-        return Diagnosis("reach", "warning", said, todo)
+        return Diagnosis("reach", "warning", message, todo)
     setting = f'reach: {{framework: {framework}, tools: "package.module:TOOLS"}}'
-    said += f"; the project depends on {framework}, which can be read"
-    return Diagnosis("reach", "warning", said, f"set {setting} in coreloop.yaml")
+    message += f"; the project depends on {framework}, which is supported"
+    return Diagnosis("reach", "warning", message, f"set {setting} in coreloop.yaml")
 
 
-def _place(url: str) -> tuple[str, int] | None:
+def _address(url: str) -> tuple[str, int] | None:
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)
@@ -65,28 +67,28 @@ def _place(url: str) -> tuple[str, int] | None:
     return (parts.hostname, port) if parts.hostname and port and parts.scheme in _PORTS else None
 
 
-def _connected(host: str, port: int) -> Diagnosis:
-    shown = f"{host}:{port}"
+def _check_connection(host: str, port: int) -> Diagnosis:
+    name = f"{host}:{port}"
     try:
         _connect(host, port)
     except ConnectionRefusedError:
         todo = "start the server, or correct replay: url in coreloop.yaml"
-        return Diagnosis("replay", "fault", f"the endpoint {shown} refuses connections", todo)
+        return Diagnosis("replay", "fault", f"the endpoint {name} refuses connections", todo)
     except (OSError, UnicodeError) as error:
-        said = f"the endpoint {shown} cannot be reached: {error}"
-        return Diagnosis("replay", "warning", said, "check the network and replay: url in coreloop.yaml")
-    return Diagnosis("replay", "ok", f"the endpoint {shown} takes connections")
+        message = f"the endpoint {name} cannot be reached: {error}"
+        return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
+    return Diagnosis("replay", "ok", f"the endpoint {name} takes connections")
 
 
 def _connect(host: str, port: int) -> None:
-    """Connect and hang up. In a thread: looking up a name knows no time limit."""
+    """Connect and close, in a thread because a name lookup has no time limit."""
     done: Future[None] = Future()
 
     def attempt() -> None:
         try:
             socket.create_connection((host, port), timeout=_ANSWER_S).close()
             done.set_result(None)
-        except BaseException as error:  # whatever it is, the thread that waits is told
+        except BaseException as error:  # passed to the waiting thread
             done.set_exception(error)
 
     Thread(target=attempt, daemon=True).start()

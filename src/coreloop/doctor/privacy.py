@@ -1,4 +1,4 @@
-"""Whether other users or a git repository can get at what users asked."""
+"""Check that other users and git cannot read the recorded questions."""
 
 import os
 import shlex
@@ -15,43 +15,43 @@ from coreloop.text import counted
 _KEEP: Final = ".gitkeep"
 _OTHERS: Final = 0o077
 _PROBE: Final = "2026-01-01.jsonl"
-"""A name that need not exist: git says whether it would ignore it."""
+"""A file that need not exist: git reports whether it would ignore the name."""
 
 
 def check_private(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether folders are 0700 and files 0600. What holds no data need not be."""
+    """Check that folders are 0700 and files 0600, except folders without data."""
     if not hasattr(os, "geteuid"):
         yield Diagnosis("private", "ok", "not checked: this system has no file modes")
         return
     workspace = setup.workspace
-    found = [path for folder in _private_folders(workspace) for path in _open_to_others(folder)]
-    # audit/ itself may be open: what users asked lies in the folders below it
+    exposed = [path for folder in _private_folders(workspace) for path in _open_to_others(folder)]
+    # audit/ itself may be open: the folders below it hold the questions
     audit = workspace.audit_dir
-    found += [path for path in _open_to_others(audit) if path != audit and path.is_file()]
-    if not found:
+    exposed += [path for path in _open_to_others(audit) if path != audit and path.is_file()]
+    if not exposed:
         yield Diagnosis("private", "ok", "no other user can read the log's folders")
         return
-    shown = listed(f"{_below(path, workspace.root)} ({path.stat().st_mode & 0o777:04o})" for path in found)
-    folders = sorted({_below(_top(path, workspace), workspace.root) for path in found})
+    modes = listed(f"{_below(path, workspace.root)} ({path.stat().st_mode & 0o777:04o})" for path in exposed)
+    folders = sorted({_below(_top(path, workspace), workspace.root) for path in exposed})
     yield Diagnosis(
         "private",
         "fault",
-        f"other users can get at {counted(len(found), 'path')} of the log: {shown}",
+        f"other users can access {counted(len(exposed), 'path')} of the log: {modes}",
         f"run chmod -R go-rwx {shlex.join(folders)} in {workspace.root}",
     )
 
 
 def check_ignored(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether git ignores the log and the knowledge database, and has no file of theirs already."""
+    """Check that git ignores the log and the knowledge database and tracks no file of them."""
     workspace = setup.workspace
     try:
         with Repository(workspace.root) as repository:
-            yield _ignored(repository, workspace)
+            yield _check_git(repository, workspace)
     except NoRepositoryError:
         yield Diagnosis("ignored", "ok", f"{workspace.root} is in no git repository")
 
 
-def _ignored(repository: Repository, workspace: Workspace) -> Diagnosis:
+def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     root = repository.root.resolve()
     folders = {
         folder.resolve().relative_to(root).as_posix(): folder
@@ -63,24 +63,24 @@ def _ignored(repository: Repository, workspace: Workspace) -> Diagnosis:
     tracked = [path for path in repository.tracked(list(folders)) if not path.endswith(_KEEP)]
     if tracked:
         todo = "run git rm --cached on them, ignore their folder, and remove them from the history"
-        what = f"git has {counted(len(tracked), 'file')} of the log: {listed(tracked)}"
-        return Diagnosis("ignored", "fault", what, todo)
+        message = f"git tracks {counted(len(tracked), 'file')} of the log: {listed(tracked)}"
+        return Diagnosis("ignored", "fault", message, todo)
     probes = (workspace.records_dir / _PROBE, workspace.knowledge_file)
-    seen = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
-    if not seen:
+    unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
+    if not unignored:
         return Diagnosis("ignored", "ok", f"git ignores {' and '.join(folders)}")
-    holds = any(_holds_data(folders[name]) for name in seen)
-    lines = " and ".join(f"{name}/" for name in seen)
+    has_data = any(_has_data(folders[name]) for name in unignored)
+    lines = " and ".join(f"{name}/" for name in unignored)
     return Diagnosis(
         "ignored",
-        "fault" if holds else "warning",
-        f"git does not ignore {' and '.join(seen)}: git add would add what users asked",
+        "fault" if has_data else "warning",
+        f"git does not ignore {' and '.join(unignored)}: git add would add users' questions",
         f"run dartlab-coreloop init --confirm, or add {lines} to .gitignore",
     )
 
 
 def _is_ignored(repository: Repository, folder: Path, probes: Iterable[Path]) -> bool:
-    """Whether what lies in a folder, or would, is ignored."""
+    """Whether git would ignore the probe files in a folder."""
     root = repository.root.resolve()
     inside = (probe.parent.resolve() / probe.name for probe in probes if probe.is_relative_to(folder))
     return all(repository.is_ignored(probe.relative_to(root).as_posix()) for probe in inside)
@@ -99,18 +99,18 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
 
 
 def _open_to_others(folder: Path) -> Iterator[Path]:
-    """A folder and its files that others may use in any way; an empty folder is skipped."""
+    """Yield a folder and its files if other users have any access to them; empty folders are skipped."""
     if not folder.is_dir():
         return
     with os.scandir(folder) as entries:
         inside = [entry for entry in entries if entry.name != _KEEP]
-        found = [Path(entry.path) for entry in inside if entry.is_file() and entry.stat().st_mode & _OTHERS]
+        files = [Path(entry.path) for entry in inside if entry.is_file() and entry.stat().st_mode & _OTHERS]
     if inside and folder.stat().st_mode & _OTHERS:
         yield folder
-    yield from sorted(found)
+    yield from sorted(files)
 
 
-def _holds_data(folder: Path) -> bool:
+def _has_data(folder: Path) -> bool:
     return any(path.name != _KEEP for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,4 +1,4 @@
-"""Whether programs that coreloop.yaml names can be run; none is run."""
+"""Check that the programs in coreloop.yaml exist, without running them."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,19 +8,19 @@ from coreloop.doctor.diagnosis import Diagnosis, Setup
 
 
 def is_program(word: str, root: Path) -> bool:
-    """Whether a word is a program on the PATH, or a path to one below a folder."""
+    """Whether a word is a program on the PATH, or the path of a program below a folder."""
     return shutil.which(word) is not None or shutil.which(root / word) is not None
 
 
 def check_notify(setup: Setup) -> Iterator[Diagnosis]:
-    """Whether the command of ``notify:`` can be run; nothing where none is set."""
+    """Check that the command of ``notify:`` exists; no diagnosis if it is not set."""
     command = setup.workspace.settings.notify.command
     if not command:
         return
     if is_program(command[0], setup.workspace.root):
-        yield Diagnosis("notify", "ok", f"status tells {command[0]} what changed")
+        yield Diagnosis("notify", "ok", f"status runs {command[0]} after a change")
     else:
-        said = f"notify: {command[0]} is not a program that can be run"
+        message = f"notify: {command[0]} is not a program that can be run"
         yield Diagnosis(
-            "notify", "fault", said, "correct notify: in coreloop.yaml, or make the file executable"
+            "notify", "fault", message, "correct notify: in coreloop.yaml, or make the file executable"
         )

@@ -1,4 +1,4 @@
-"""All checks, as one use case."""
+"""The use case ``doctor``: run all checks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -34,25 +34,28 @@ CHECKS: Final[Mapping[str, SetupCheck]] = {
 
 
 def check_setup(start: Path, *, now: datetime, environ: Mapping[str, str]) -> tuple[Diagnosis, ...]:
-    """Run every check. Nothing is written, and no question is asked of an agent.
+    """Run every check. Writes nothing and sends no question to an agent.
 
     Parameters
     ----------
     start : Path
-        A folder of the project; nothing has to be there.
+        A folder of the project; it may be empty.
     now : datetime
         Aware.
     environ : mapping
-        ``CORELOOP_…`` overrides; a token in GITHUB_TOKEN or GH_TOKEN.
+        ``CORELOOP_…`` overrides, and a token in GITHUB_TOKEN or GH_TOKEN.
 
     Returns
     -------
     tuple of Diagnosis
-        In the order of `CHECKS`, printable. A check that fails by itself is a warning with its reason.
+        In the order of `CHECKS`, printable. A check that raises an exception becomes a warning.
     """
     setup = _open(start, now, environ)
-    found = (diagnosis for name, check in CHECKS.items() for diagnosis in _run(name, check, setup))
-    return tuple(replace(one, message=printable(one.message), todo=printable(one.todo)) for one in found)
+    return tuple(
+        replace(diagnosis, message=printable(diagnosis.message), todo=printable(diagnosis.todo))
+        for name, check in CHECKS.items()
+        for diagnosis in _run(name, check, setup)
+    )
 
 
 def _open(start: Path, now: datetime, environ: Mapping[str, str]) -> Setup:
@@ -64,7 +67,7 @@ def _open(start: Path, now: datetime, environ: Mapping[str, str]) -> Setup:
 
 
 def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
-    """What coreloop.yaml says where only a path in it is wrong; else the defaults."""
+    """Return the settings without the check of their paths, or the defaults if they are invalid."""
     try:
         return load_settings(root, environ=environ, check_paths=False)
     except SettingsError:
@@ -74,6 +77,6 @@ def _usable(root: Path, environ: Mapping[str, str]) -> Settings:
 def _run(name: str, check: SetupCheck, setup: Setup) -> Iterator[Diagnosis]:
     try:
         yield from check(setup)
-    except Exception as error:  # the other checks go on
-        said = " ".join(str(error).split()) or "no reason given"
-        yield Diagnosis(name, "warning", f"could not be checked: {type(error).__name__}: {said}")
+    except Exception as error:  # the other checks still run
+        reason = " ".join(str(error).split()) or "no reason given"
+        yield Diagnosis(name, "warning", f"could not be checked: {type(error).__name__}: {reason}")

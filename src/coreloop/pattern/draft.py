@@ -29,7 +29,7 @@ def draft_candidate(
     Parameters
     ----------
     candidate : Candidate
-        As found, with its q-value.
+        The result of the search, with its q-value.
     words : Vocabulary
         Definitions of the pattern's tools; keywords and declared axes.
     keywords : mapping of str to tuple of str

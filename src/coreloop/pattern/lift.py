@@ -129,7 +129,7 @@ def use_for(lifts: Sequence[tuple[Lift, float]], sample: Sample) -> list[Stateme
     lifts : sequence of (Lift, float)
         Significant lifts, with their q-values.
     sample : Sample
-        In which they were found.
+        The sample of the search.
     """
     best: dict[str, tuple[Lift, float]] = {}
     for pair in sorted(lifts, key=_by_lift):  # a keyword belongs to a single tool

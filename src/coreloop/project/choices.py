@@ -1,4 +1,4 @@
-"""The values that a signature allows: ``Literal`` and ``Enum`` annotations, read without an import."""
+"""The values that a signature allows: ``Literal`` and ``Enum`` annotations, read without importing."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -6,30 +6,34 @@ from typing import Final
 
 _ENUMS: Final = frozenset({"Enum", "StrEnum"})
 _WRAPPERS: Final = frozenset({"Annotated", "Optional", "Required", "NotRequired"})
-"""Of these the first argument counts."""
+"""Annotations whose first argument is the type."""
 
 
 def declared_choices(
     function: ast.FunctionDef | ast.AsyncFunctionDef, tree: ast.AST
 ) -> dict[str, tuple[str, ...]]:
-    """The values of each argument that has a closed set of texts.
+    """Return the values of each argument that accepts a closed set of strings.
 
     Parameters
     ----------
     function : ast.FunctionDef or ast.AsyncFunctionDef
         The tool.
     tree : ast.AST
-        Its file: names of a ``Literal`` or an ``Enum`` are looked up at its top level.
+        Its file, at whose top level names of a ``Literal`` or an ``Enum`` are looked up.
 
     Returns
     -------
     dict of str to tuple of str
-        Argument -> values, in their order; an argument with any other value than texts is left out.
+        Argument -> values in declaration order; arguments with values other than strings are left out.
     """
     known = dict(_named_sets(tree))
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    found = {one.arg: _values(one.annotation, known) for one in arguments if one.annotation is not None}
-    return {name: values for name, values in found.items() if values}
+    choices = {
+        argument.arg: _values(argument.annotation, known)
+        for argument in arguments
+        if argument.annotation is not None
+    }
+    return {name: values for name, values in choices.items() if values}
 
 
 def _named_sets(tree: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,4 +1,4 @@
-"""The functions that a project's source makes tools with a decorator of an agent framework."""
+"""The functions that a project declares as tools with a decorator of an agent framework."""
 
 import ast
 import re
@@ -12,39 +12,40 @@ from coreloop.project.tools import Tool, definitions, is_tool_name, make_tool, p
 DECORATORS: Final = frozenset(
     {"tool", "tool_plain", "function_tool", "beta_tool", "beta_async_tool", "observed_tool"}
 )
-"""The last names of decorators: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
+"""Last parts of decorator names: ``@tool``, ``@mcp.tool()``, ``@agent.tool_plain``, ``@function_tool`` …"""
 _MENTION: Final = re.compile(rb"@[\w.]*tool")
 _NAMES: Final = ("name", "name_override")
 
 
 def decorated_tools(root: Path) -> dict[str, Tool]:
-    """Find them without importing anything.
+    """Find the decorated tools of a project without importing anything.
 
     Parameters
     ----------
     root : Path
-        The project's folder; searched as by `coreloop.project.tools.resolve_tools`.
+        The project's folder, searched like in `coreloop.project.tools.resolve_tools`.
 
     Returns
     -------
     dict of str to Tool
-        By the name that the model knows; of several definitions of a name, the first.
+        By the name that the model knows. If a name is defined more than once, the first definition.
     """
-    found: dict[str, Tool] = {}
+    tools: dict[str, Tool] = {}
     for path in python_files(root):
-        for tool in _tools_of(path, path.relative_to(root).as_posix()):
-            found.setdefault(tool.name, tool)
-    return found
+        for tool in _file_tools(path, path.relative_to(root).as_posix()):
+            tools.setdefault(tool.name, tool)
+    return tools
 
 
-def _tools_of(path: Path, file: str) -> Iterator[Tool]:
+def _file_tools(path: Path, file: str) -> Iterator[Tool]:
     tree = parse_python(path, mention=_MENTION)
     for qualname, node in definitions(tree) if tree is not None else ():
         if isinstance(node, ast.ClassDef):
             continue
-        named = [_given_name(one) or node.name for one in node.decorator_list if _is_tool_decorator(one)]
-        if named and is_tool_name(named[0]):
-            yield replace(make_tool(node.name, file, qualname, node, tree), name=named[0])
+        decorators = filter(_is_tool_decorator, node.decorator_list)
+        names = [_explicit_name(decorator) or node.name for decorator in decorators]
+        if names and is_tool_name(names[0]):
+            yield replace(make_tool(node.name, file, qualname, node, tree), name=names[0])
 
 
 def _is_tool_decorator(decorator: ast.expr) -> bool:
@@ -53,10 +54,10 @@ def _is_tool_decorator(decorator: ast.expr) -> bool:
     return name in DECORATORS
 
 
-def _given_name(decorator: ast.expr) -> str | None:
-    """The name in ``@tool("name")`` or ``@mcp.tool(name="name")``."""
+def _explicit_name(decorator: ast.expr) -> str | None:
+    """Return the name in ``@tool("name")`` or ``@mcp.tool(name="name")``, or None if absent."""
     if not isinstance(decorator, ast.Call):
         return None
-    given = [one.value for one in decorator.keywords if one.arg in _NAMES] or decorator.args[:1]
-    values = (one.value for one in given if isinstance(one, ast.Constant))
+    named = [keyword.value for keyword in decorator.keywords if keyword.arg in _NAMES]
+    values = (node.value for node in named or decorator.args[:1] if isinstance(node, ast.Constant))
     return next((value for value in values if isinstance(value, str)), None)

@@ -1,4 +1,4 @@
-"""The agent frameworks whose tools can be read, and which of them a project depends on."""
+"""The supported agent frameworks, and the framework that a project depends on."""
 
 import configparser
 import re
@@ -16,36 +16,36 @@ FRAMEWORKS: Final[Mapping[str, tuple[str, ...]]] = {
     "mcp": ("mcp",),
     "anthropic": ("anthropic",),
 }
-"""Name in coreloop.yaml -> distributions; those that use another one's package come first."""
+"""Name in coreloop.yaml -> distributions; a framework precedes those that it depends on."""
 
 _NAME: Final = re.compile(r"\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)")
 _MOST_BYTES: Final = 1_000_000
 
 
 def find_framework(root: Path) -> str | None:
-    """The first framework that a project names among its dependencies, or None.
+    """Return the first framework among a project's dependencies, or None.
 
-    Read are pyproject.toml (dependencies, optional ones and groups, Poetry's too), requirements*.txt and
-    setup.cfg. A file that cannot be read is skipped: the result is only a proposal.
+    Reads pyproject.toml (dependencies, optional dependencies and groups, also Poetry's), requirements*.txt
+    and setup.cfg. Unreadable files are skipped, since the result is only a proposal.
 
     Parameters
     ----------
     root : Path
         The repository's root.
     """
-    named = {
+    dependencies = {
         re.sub(r"[-_.]+", "-", match["name"]).lower()
         for requirement in _requirements(root)
         if (match := _NAME.match(requirement))
     }
-    return next((name for name, wanted in FRAMEWORKS.items() if not named.isdisjoint(wanted)), None)
+    return next((name for name, known in FRAMEWORKS.items() if not dependencies.isdisjoint(known)), None)
 
 
 def _requirements(root: Path) -> Iterator[str]:
-    yield from _of_pyproject(_text(root / "pyproject.toml"))
+    yield from _pyproject_requirements(_text(root / "pyproject.toml"))
     for path in sorted(root.glob("requirements*.txt")):
         yield from _text(path).splitlines()
-    yield from _of_setup_cfg(_text(root / "setup.cfg"))
+    yield from _setup_cfg_requirements(_text(root / "setup.cfg"))
 
 
 def _text(path: Path) -> str:
@@ -57,7 +57,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _of_pyproject(text: str) -> Iterator[str]:
+def _pyproject_requirements(text: str) -> Iterator[str]:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -73,7 +73,7 @@ def _of_pyproject(text: str) -> Iterator[str]:
         yield from _table(group, "dependencies")
 
 
-def _of_setup_cfg(text: str) -> Iterator[str]:
+def _setup_cfg_requirements(text: str) -> Iterator[str]:
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(text)
@@ -87,8 +87,8 @@ def _of_setup_cfg(text: str) -> Iterator[str]:
 
 
 def _table(value: Any, key: str) -> Mapping[str, Any]:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    table = value.get(key) if isinstance(value, Mapping) else None
+    return table if isinstance(table, Mapping) else {}
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Putting what coreloop needs into a repository, as one use case: ``init``."""
+"""The use case ``init``: add the files that coreloop needs to a repository."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,20 +14,20 @@ from coreloop.text import printable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitRequest:
-    """What ``init`` is asked for.
+    """The input of `initialise`.
 
     Attributes
     ----------
     repository : Path
         The repository's root.
     github : str or None
-        ``owner/name`` when the remote is on GitHub.
+        ``owner/name`` if the remote is on GitHub.
     reviewer : str, optional
-        As CODEOWNERS has it; the repository's owner by default.
+        The entry in CODEOWNERS; by default the owner of the GitHub repository.
     source : str, optional
-        What the workflows install; by default what is installed here.
+        What the workflows install; by default the installed coreloop.
     confirm : bool
-        Write; without it, only plan.
+        Write the files; if false, only plan them.
     """
 
     repository: Path
@@ -39,12 +39,12 @@ class InitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """The files of a project, who reviews them, and what a new coreloop.yaml proposes.
+    """The planned or written files, the reviewer, and the proposals in a new coreloop.yaml.
 
     Attributes
     ----------
     left_out : str or None
-        Why the workflows were left out.
+        Why the workflows are left out; None if they are not.
     """
 
     files: tuple[ProjectFile, ...]
@@ -54,14 +54,14 @@ class Initialised:
 
 
 def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
-    """Write what a repository lacks; without ``confirm``, only find it.
+    """Plan the files that a repository lacks and, with ``request.confirm``, write them.
 
     Parameters
     ----------
     workspace : Workspace
-        Of the folder in which ``init`` was called.
+        The workspace of the folder in which ``init`` was called.
     request : InitRequest
-        The repository that the folder belongs to.
+        The repository of that folder, and the options.
 
     Raises
     ------
@@ -73,11 +73,11 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     root = request.repository
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
-    reviewer = _checked(request.reviewer or _owner(request.github))
+    reviewer = _check_reviewer(request.reviewer or _owner(request.github))
     is_new = not (root / FILE_NAME).exists()
     proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
     settings_file = write_settings(read_template(FILE_NAME), proposals)
-    requirement, left_out = _pinned(root, request.source)
+    requirement, left_out = _pin(root, request.source)
     planned = plan_files(
         root, workspace.settings, owner=reviewer, requirement=requirement, settings_file=settings_file
     )
@@ -86,8 +86,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     return Initialised(tuple(planned), reviewer, left_out, proposals)
 
 
-def _pinned(root: Path, source: str | None) -> tuple[str | None, str | None]:
-    """What the workflows install, or why that is unknown; an existing file decides by itself."""
+def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
+    """Return what the workflows install, or the reason why it cannot be pinned; an existing file wins."""
     if source is not None:
         return pin_source(source), None
     if (root / REQUIREMENTS).exists():
@@ -102,8 +102,9 @@ def _owner(github: str | None) -> str:
     return f"@{github.partition('/')[0]}" if github else "@OWNER"
 
 
-def _checked(reviewer: str) -> str:
+def _check_reviewer(reviewer: str) -> str:
     if not reviewer.startswith("@") or not reviewer[1:] or not reviewer.isprintable() or " " in reviewer:
-        said = f"{printable(reviewer)} is no reviewer; write --owner @login or @organization/team"
-        raise UsageError(said)
+        raise UsageError(
+            f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
+        )
     return reviewer

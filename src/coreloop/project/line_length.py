@@ -1,4 +1,4 @@
-"""How long a line of a project may be, as its linter or formatter says."""
+"""The line length that a project's linter or formatter sets."""
 
 import tomllib
 from collections.abc import Callable, Iterator
@@ -6,9 +6,9 @@ from configparser import ConfigParser, Error
 from typing import Final
 
 DEFAULT: Final = 88
-"""Black's and ruff's own."""
+"""The default of black and ruff."""
 _TOML: Final = (
-    (".ruff.toml", ("line-length",)),  # ruff reads this one first
+    (".ruff.toml", ("line-length",)),  # ruff reads this file first
     ("ruff.toml", ("line-length",)),
     ("pyproject.toml", ("tool", "ruff", "line-length")),
     ("pyproject.toml", ("tool", "black", "line-length")),
@@ -19,15 +19,15 @@ _LEAST: Final = 40
 
 
 def line_length(read: Callable[[str], bytes | None]) -> int:
-    """The columns of a line: ruff's, black's or flake8's setting, the first that is there; else 88.
+    """Return the first line length that ruff, black or flake8 sets, in columns; else 88.
 
     Parameters
     ----------
     read : callable
-        Gives the bytes of a file of the project by its name, None where there is none.
+        Returns the content of a project file by its name, or None if absent.
     """
-    found = (length for length in (*_from_toml(read), *_from_ini(read)) if length is not None)
-    return next(found, DEFAULT)
+    lengths = (length for length in (*_from_toml(read), *_from_ini(read)) if length is not None)
+    return next(lengths, DEFAULT)
 
 
 def _from_toml(read: Callable[[str], bytes | None]) -> Iterator[int | None]:
@@ -35,7 +35,7 @@ def _from_toml(read: Callable[[str], bytes | None]) -> Iterator[int | None]:
         source = read(name)
         try:
             value: object = tomllib.loads(source.decode()) if source else {}
-        except ValueError:  # somebody else's linter says so louder
+        except ValueError:  # the linter itself reports this
             continue
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""What the workflows install: the coreloop that is installed here, or the source given to ``init``."""
+"""The coreloop that the workflows install: the installed one, or the source given to ``init``."""
 
 import json
 import re
@@ -9,8 +9,10 @@ from coreloop.errors import UsageError
 from coreloop.extras import DISTRIBUTION
 from coreloop.text import printable
 
-HOW: Final = "--source git+https://HOST/OWNER/REPOSITORY@COMMIT or --source https://HOST/WHEEL#sha256=HASH"
-"""What to give where the installed coreloop cannot be pinned."""
+PIN_EXAMPLES: Final = (
+    "--source git+https://HOST/OWNER/REPOSITORY@COMMIT or --source https://HOST/WHEEL#sha256=HASH"
+)
+"""Ways to name a source if the installed coreloop cannot be pinned."""
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -19,21 +21,21 @@ _RELEASE: Final = re.compile(rf"{DISTRIBUTION}==([0-9]\S*)")
 
 
 class CannotPinError(UsageError):
-    """Nothing names the installed coreloop so that another machine gets the same bytes."""
+    """No requirement would install the same bytes of this coreloop on another machine."""
 
 
 def pin_installed() -> str:
-    """The requirement that installs, on any machine, what is installed here.
+    """Return the requirement that installs the same coreloop on any machine.
 
     Returns
     -------
     str
-        A line of a requirements file, by the installer's own record (PEP 610).
+        A line of a requirements file, from the installer's own record (PEP 610).
 
     Raises
     ------
     CannotPinError
-        It was installed by name, from this machine's disk, or its record names no commit or hash.
+        coreloop was installed by name or from this machine's disk, or its record has no commit or hash.
     """
     try:
         record = Distribution.from_name(DISTRIBUTION).read_text("direct_url.json")
@@ -49,18 +51,18 @@ def pin_installed() -> str:
 
 
 def pin_source(source: str) -> str:
-    """The requirement for what ``--source`` names.
+    """Return the requirement for a ``--source``.
 
     Parameters
     ----------
     source : str
         ``git+https://…@`` and a commit, an https address with ``#sha256=`` and the hash, or an exact release
-        (``dartlab-coreloop==0.2.0``) of an index that the workflows reach.
+        (``dartlab-coreloop==0.2.0``) of an index that the workflows can access.
 
     Raises
     ------
     UsageError
-        It would not install the same bytes on every machine.
+        The source would not install the same bytes on every machine.
     """
     if release := _RELEASE.fullmatch(source):
         return f"{DISTRIBUTION}[cli]=={release[1]}"
@@ -70,7 +72,7 @@ def pin_source(source: str) -> str:
         return _requirement(source)
     if _is_public(address) and _SHA256.fullmatch(fragment.removeprefix("sha256=")):
         return _requirement(source)
-    raise UsageError(f"--source {printable(source)} does not pin one version; give {HOW}")
+    raise UsageError(f"--source {printable(source)} does not pin one version; give {PIN_EXAMPLES}")
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:
@@ -93,9 +95,11 @@ def _requirement(source: str) -> str:
 
 
 def _is_public(url: str) -> bool:
-    """Whether a runner can read the address without a key: https, and no user name or token in it."""
+    """Whether a runner can read the address without credentials: https without a user name or token."""
     return _PUBLIC.fullmatch(url) is not None
 
 
-def _cannot_pin(why: str) -> CannotPinError:
-    return CannotPinError(f"cannot pin what the workflows install: this coreloop {why}; give {HOW}")
+def _cannot_pin(reason: str) -> CannotPinError:
+    return CannotPinError(
+        f"cannot pin what the workflows install: this coreloop {reason}; give {PIN_EXAMPLES}"
+    )

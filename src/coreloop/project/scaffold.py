@@ -1,4 +1,4 @@
-"""What a project's repository needs to run coreloop: its files, which of them are there, the rest written."""
+"""The files that a repository needs to run coreloop: plan which are missing, and write them."""
 
 import re
 from collections.abc import Iterator
@@ -19,18 +19,20 @@ _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """One file.
+    """A file of the project, existing or planned.
 
     Attributes
     ----------
     path : str
         Below the repository's root, with ``/``.
     state : {"new", "grows", "there"}
-        A file that is there is never overwritten; of .gitignore alone, lines that it lacks are appended.
+        Existing files are never overwritten; ``grows`` is a .gitignore to which lines are appended.
     content : bytes
-        The whole file as it will be.
+        The complete content after writing.
     added : tuple of str
-        The lines by which one grows.
+        The lines appended to a file that grows.
+    private : bool
+        Whether the file and its folders are closed to other users.
     """
 
     path: str
@@ -48,48 +50,48 @@ def plan_files(
     requirement: str | None,
     settings_file: bytes | None = None,
 ) -> list[ProjectFile]:
-    """Work out what is missing; reads only.
+    """Plan the files of a repository without writing.
 
     Parameters
     ----------
     root : Path
         The repository's root.
     settings : Settings
-        Of its coreloop.yaml, or the defaults: the data folder, the base branch and the tools' files.
+        Settings for the data folder, the base branch and the tools' files.
     owner : str
-        Who reviews, as CODEOWNERS has it: ``@login`` or ``@organization/team``.
+        The reviewer in CODEOWNERS: ``@login`` or ``@organization/team``.
     requirement : str or None
-        What the workflows install. If None, the workflows and what they install are left out.
+        What the workflows install. If None, the workflows and their requirements file are left out.
     settings_file : bytes, optional
         A new coreloop.yaml; the template by default.
 
     Raises
     ------
     WorkspaceError
-        A folder is where a file should be, or .gitignore cannot be read.
+        A folder has the path of a planned file, or .gitignore cannot be read.
     """
-    wanted = dict(_wanted(settings, owner=owner, requirement=requirement))
+    contents = dict(_contents(settings, owner=owner, requirement=requirement))
     if settings_file is not None:
-        wanted[FILE_NAME] = settings_file
-    planned = [_planned(root, path, content) for path, content in wanted.items()]
+        contents[FILE_NAME] = settings_file
+    planned = [_planned(root, path, content) for path, content in contents.items()]
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
 
 def write_files(root: Path, planned: list[ProjectFile]) -> None:
-    """Write what is missing, each file whole or not at all; a second run goes on where one ended.
+    """Write the planned files, each atomically; a second run continues an interrupted one.
 
     Raises
     ------
     WorkspaceError
         A file cannot be written.
     """
-    for one in planned:
-        if one.state != "there":
-            write = write_private if one.private else write_public
-            write((root / one.path).resolve(), one.content)
+    for file in planned:
+        if file.state != "there":
+            write = write_private if file.private else write_public
+            write((root / file.path).resolve(), file.content)
 
 
-def _wanted(settings: Settings, *, owner: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
+def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Iterator[tuple[str, bytes]]:
     yield FILE_NAME, read_template(FILE_NAME)
     if requirement is not None:
         for path in WORKFLOWS:
@@ -104,12 +106,15 @@ def _wanted(settings: Settings, *, owner: str, requirement: str | None) -> Itera
 
 
 def read_template(name: str) -> bytes:
-    """A file that comes with the package."""
+    """Return a template that comes with the package."""
     return files("coreloop").joinpath("templates", name).read_bytes()
 
 
 def codeowners(settings: Settings, *, owner: str) -> str:
-    """Who must review the tools' sources (all Python while none is named) and what the guard rests on."""
+    """Return CODEOWNERS: the reviewer of the tools' sources and of the guard's files.
+
+    All Python files are included while coreloop.yaml has no ``target``.
+    """
     targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
     sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
     lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
@@ -118,16 +123,16 @@ def codeowners(settings: Settings, *, owner: str) -> str:
 
 def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
     places = _CODEOWNERS if path in _CODEOWNERS else (path,)
-    there = next((one for one in places if (root / one).exists()), None)
-    if there is None:
+    existing = next((place for place in places if (root / place).exists()), None)
+    if existing is None:
         return ProjectFile(path, "new", content)
-    if not (root / there).is_file():
-        raise WorkspaceError("is no file; move it away", path=root / there)
-    return ProjectFile(there, "there")
+    if not (root / existing).is_file():
+        raise WorkspaceError("is not a file; move it away", path=root / existing)
+    return ProjectFile(existing, "there")
 
 
 def _audit(settings: Settings) -> PurePosixPath | None:
-    """The data folder below the root, where it is below."""
+    """Return the audit folder relative to the root, or None if it is outside."""
     folder = PurePosixPath(Path(settings.data_dir).as_posix()) / "audit"
     return None if folder.is_absolute() or ".." in folder.parts else folder
 
@@ -140,20 +145,20 @@ def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
 
 
 def _gitignore(root: Path, settings: Settings) -> ProjectFile:
-    """What users asked stays out of git; the folders themselves do not."""
+    """Plan .gitignore so that git ignores the records but not their folders."""
     audit, path = _audit(settings), root / ".gitignore"
-    wanted: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     if audit is not None:
-        wanted = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
+        lines = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise WorkspaceError(f"cannot be read ({error.strerror})", path=path) from error
-    has = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
-    if has.issuperset(wanted):
+    existing = {line.strip() for line in old.decode("utf-8", "replace").splitlines()}
+    if existing.issuperset(lines):
         return ProjectFile(".gitignore", "there")
-    # all of them: a later line outweighs an earlier one
+    # append all lines: in .gitignore a later line overrides an earlier one
     end = b"\r\n" if b"\r\n" in old else b"\n"
     gap = end if old and not old.endswith((b"\n", b"\r")) else b""
-    added = b"".join(line.encode() + end for line in wanted)
-    return ProjectFile(".gitignore", "grows" if path.exists() else "new", old + gap + added, wanted)
+    added = b"".join(line.encode() + end for line in lines)
+    return ProjectFile(".gitignore", "grows" if path.exists() else "new", old + gap + added, lines)

@@ -1,4 +1,4 @@
-"""coreloop.yaml -> Settings: every key with its default and its bounds, and the checks that name the line."""
+"""coreloop.yaml -> Settings: every key, its default and its bounds; errors name the line."""
 
 import difflib
 import os
@@ -32,8 +32,8 @@ class CategoryRule:
     label : str
         One to four parts of ASCII letters and digits joined by ``-``.
     any : tuple of str
-        Keywords. A Korean keyword matches anywhere in the question; a Latin one matches whole words and their
-        plural in ``s``.
+        Keywords. A Korean keyword matches anywhere in the question; a Latin keyword matches whole words and
+        their plural in ``s``.
     """
 
     label: str
@@ -60,21 +60,21 @@ class ToolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gates:
-    """What a pattern or a failure must reach to be proposed.
+    """Thresholds that a pattern or a group of failures must reach to be proposed.
 
     Attributes
     ----------
     min_repeat : int
-        Requests that a pattern needs.
+        Fewest requests of a pattern.
     min_unique_questions : int
-        Different questions that a pattern needs.
+        Fewest distinct questions of a pattern.
     min_chunk_len : int or None
         Characters of a complete answer. An answer shorter than ``min(200, min_chunk_len)`` is a failure; an
         answer between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
     min_success_rate : float
         Share of a pattern's counted requests that must succeed.
     min_failures : int
-        Failures that a group needs.
+        Fewest failures of a group.
     """
 
     min_repeat: int = field(default=3, metadata=_AT_LEAST_ONE)
@@ -84,14 +84,14 @@ class Gates:
     min_failures: int = field(default=2, metadata=_AT_LEAST_ONE)
 
     def chosen(self, **values: float | None) -> "Gates":
-        """These gates with the values that are not None, from a command line or a request."""
+        """Return a copy with the given values; None keeps a gate as it is."""
         changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
         return replace(self, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
-    """The endpoint that answers example questions again.
+    """The endpoint that replays example questions.
 
     Attributes
     ----------
@@ -115,9 +115,9 @@ class ReachSettings:
     Attributes
     ----------
     framework : str or None
-        The agent framework, with ``tools``. Excludes ``command``.
+        The agent framework. Requires ``tools``; excludes ``command``.
     tools : str or None
-        ``module:attribute``: where the tools are, or what returns them.
+        ``module:attribute`` of the tools, or of a callable that returns them.
     python : str or None
         The Python interpreter that reads the tools. Default: for ``framework``, that of the project's
         ``.venv`` or, without one, coreloop's own; for ``command``, the ``python`` on the ``PATH``.
@@ -188,7 +188,7 @@ class DocstringSettings:
     ----------
     placement : str
         ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
-        of Guide or Caveats, for a project whose schema reads sections.
+        of Guide or Caveats, for a project whose schemas include sections.
     style : str
         The style of a section that is added to a docstring without sections.
     sections : tuple of str
@@ -220,10 +220,10 @@ class Settings:
         The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
         (``dart/auditAnalysis/``).
     retention_days : int or None
-        ``pattern`` removes files whose newest record is older. If absent, records are kept. Records at an
-        address are never removed.
+        ``pattern`` removes files whose newest record is older than this many days. If absent, nothing is
+        removed. Records at an address are never removed.
     categories : tuple of CategoryRule
-        What questions are about.
+        Categories of questions.
     tools : mapping of str to ToolSettings
         Tools by name.
     handoff : tuple of str
@@ -248,11 +248,11 @@ class Settings:
     notify: NotifySettings = NotifySettings()
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
-        """Selectors of the tools that have an entry."""
+        """Return the selectors of the configured tools."""
         return {name: tool.selectors for name, tool in self.tools.items()}
 
     def keywords(self, label: str) -> tuple[str, ...]:
-        """The words of every rule of a category."""
+        """Return the keywords of every rule with a label."""
         return tuple(word for rule in self.categories if rule.label == label for word in rule.any)
 
 
@@ -264,12 +264,12 @@ def load_settings(
     Parameters
     ----------
     root : Path
-        The project's folder; the file may be absent.
+        The project's folder; coreloop.yaml may be absent.
     environ : mapping
         ``CORELOOP_DATA_DIR`` overrides ``data_dir``, ``CORELOOP_GATES_MIN_REPEAT`` overrides
         ``gates.min_repeat``, and so on for every single value.
     check_paths : bool
-        Whether the files that the settings name must be there. A deployed server may lack them.
+        Whether the files that the settings name must exist. A deployed server may lack them.
 
     Returns
     -------
@@ -279,8 +279,8 @@ def load_settings(
     Raises
     ------
     SettingsError
-        An unknown key, a wrong type, a value out of bounds or a path that does not exist; names the file,
-        the line and the nearest known key.
+        An unknown key, a wrong type, a value out of bounds or an absent path; names the file, the line and
+        the closest known key.
     """
     path = root / FILE_NAME
     node = _with_overrides(_compose(path), environ)
@@ -312,7 +312,7 @@ def _compose(path: Path) -> yaml.Node | None:
 
 
 class _Variable(yaml.ScalarNode):
-    """A value that an environment variable gives, plain text where a text is wanted."""
+    """The value of an environment variable; a plain string if the setting is a string."""
 
     def __init__(self, variable: str, text: str, hint: Any) -> None:
         plain = get_origin(hint) is Literal or str in (get_args(hint) or (hint,))
@@ -325,7 +325,7 @@ _STR_TAG: Final = "tag:yaml.org,2002:str"
 
 
 def _with_overrides(node: yaml.Node | None, environ: Mapping[str, str]) -> yaml.Node | None:
-    """Set the keys that the environment names, as if they stood in the file; an empty variable is none."""
+    """Apply the environment's overrides as if they were in the file; empty variables are ignored."""
     for keys, hint in _scalar_keys(Settings):
         variable = "_".join(("CORELOOP", *keys)).upper()
         if environ.get(variable):
@@ -345,7 +345,7 @@ def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node)
     if not keys:
         return value
     if node is not None and not isinstance(node, yaml.MappingNode) and not node.tag.endswith(":null"):
-        return node  # a mistake, which the reader reports
+        return node  # an error, which the reader reports
     entries = list(node.value) if isinstance(node, yaml.MappingNode) else []
     inner = next((child for key, child in entries if key.value == keys[0]), None)
     entries = [(key, child) for key, child in entries if key.value != keys[0]]
@@ -354,7 +354,7 @@ def _with_value(node: yaml.Node | None, keys: tuple[str, ...], value: yaml.Node)
 
 
 class _Reader:
-    """Turns YAML nodes into the dataclasses, with the line of whatever does not fit."""
+    """Converts YAML nodes to the dataclasses; errors name the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -374,7 +374,7 @@ class _Reader:
 
     def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
         hints = get_type_hints(kind)
-        bounds = {one.name: one.metadata for one in fields(kind)}
+        bounds = {field.name: field.metadata for field in fields(kind)}
         values = {}
         for key, item in self._entries(node, where).items():
             if key not in hints:
@@ -394,7 +394,7 @@ class _Reader:
         entries: dict[str, yaml.Node] = {}
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.value in entries:
-                raise self._error(f"key {key.value!r} stands twice or is no text", key)
+                raise self._error(f"key {key.value!r} appears twice or is not a string", key)
             entries[key.value] = item
         return entries
 
@@ -434,8 +434,9 @@ class _Reader:
     def check_rules(self, node: yaml.Node | None, settings: Settings) -> None:
         for index, rule in enumerate(settings.categories):
             if not is_category(rule.label):
-                what = "must be one to four parts of ASCII letters and digits joined by '-'"
-                raise self._error(f"label {rule.label!r} {what}", _child(node, "categories", index, "label"))
+                form = "one to four parts of ASCII letters and digits joined by '-'"
+                label = _child(node, "categories", index, "label")
+                raise self._error(f"label {rule.label!r} must be {form}", label)
             if not all(word.strip() for word in rule.any):
                 raise self._error(
                     f"an empty word in any of {rule.label} would match every question",
@@ -445,23 +446,23 @@ class _Reader:
         self._check_notify(node, settings.notify)
 
     def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
-        def wrong(message: str, *keys: str) -> SettingsError:
+        def error(message: str, *keys: str) -> SettingsError:
             return self._error(f"reach: {message}", _child(node, "reach", *keys))
 
         if reach.framework is not None and reach.framework not in FRAMEWORKS:
             near = _nearest(reach.framework, FRAMEWORKS)
-            raise wrong(f"no framework {reach.framework!r} can be read{near}", "framework")
+            raise error(f"unknown framework {reach.framework!r}{near}", "framework")
         if reach.framework is not None and reach.command:
-            raise wrong("framework and command are both set; keep one of them", "command")
+            raise error("framework and command are both set; remove one of them", "command")
         if reach.framework is not None and reach.tools is None:
-            raise wrong("framework needs tools: module:attribute, where the tools are", "framework")
+            raise error("framework needs tools: module:attribute, where the tools are", "framework")
         if reach.tools is not None and reach.framework is None:
-            raise wrong(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
+            raise error(f"tools needs framework: one of {', '.join(FRAMEWORKS)}", "tools")
         if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
-            raise wrong(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
+            raise error(f"tools must look like module:attribute, not {reach.tools!r}", "tools")
         for name, limit in reach.caps.items():
             if limit < 1:
-                raise wrong(f"caps of {name} must be at least 1, not {limit}", "caps", name)
+                raise error(f"caps of {name} must be at least 1, not {limit}", "caps", name)
 
     def _check_notify(self, node: yaml.Node | None, notify: NotifySettings) -> None:
         command = _child(node, "notify", "command") if notify.command else None
@@ -488,29 +489,29 @@ class _Reader:
 
     def _error(self, message: str, node: yaml.Node | None, key: str | None = None) -> SettingsError:
         entries = node.value if key and isinstance(node, yaml.MappingNode) else []
-        place = next((one for one, _ in entries if one.value == key), node)
+        place = next((key_node for key_node, _ in entries if key_node.value == key), node)
         mark = place.start_mark if place is not None else None
         if isinstance(place, _Variable):
             message += f" (set by {place.variable})"
         return SettingsError(message, path=self._path, line=mark.line + 1 if mark else None)
 
 
-_TYPE_NAMES: Final[Mapping[Any, str]] = {str: "a text", int: "a whole number", float: "a number"}
+_TYPE_NAMES: Final[Mapping[Any, str]] = {str: "a string", int: "a whole number", float: "a number"}
 
 
 def _child(node: yaml.Node | None, *steps: str | int) -> yaml.Node | None:
-    """The node at a path of keys and indices that is known to be there."""
-    for one in steps:
+    """Return the node at a path of keys and indices, or None if a key is absent."""
+    for step in steps:
         if node is None:
             return None
-        entries = node.value if isinstance(one, int) else {key.value: item for key, item in node.value}
-        node = entries[one] if isinstance(one, int) else entries.get(one)
+        entries = node.value if isinstance(step, int) else {key.value: item for key, item in node.value}
+        node = entries[step] if isinstance(step, int) else entries.get(step)
     return node
 
 
 def _nearest(key: str, known: Mapping[str, Any]) -> str:
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
 
 
 def _shown(node: yaml.Node) -> str:

@@ -1,4 +1,4 @@
-"""A new coreloop.yaml: the template, its examples replaced by commented proposals for the project."""
+"""A new coreloop.yaml: the template with its examples replaced by commented proposals for the project."""
 
 import json
 import re
@@ -30,9 +30,9 @@ class ToolProposal:
     Attributes
     ----------
     target : str or None
-        ``path.py::qualname``; None where no definition, or more than one, was found.
+        ``path.py::qualname``; None if no definition or more than one was found.
     selectors : mapping of str to tuple of str
-        Argument -> values that stand in the project's source; no other value is ever shown.
+        Argument -> values that occur in the project's source; no other value is ever shown.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ToolProposal:
 
 @dataclass(frozen=True, slots=True)
 class SettingsProposals:
-    """What a new coreloop.yaml proposes: categories' words, tools, and the framework that they are for."""
+    """The proposals in a new coreloop.yaml: category keywords, tools and the agent framework."""
 
     topics: tuple[str, ...] = ()
     tools: tuple[ToolProposal, ...] = ()
@@ -50,12 +50,12 @@ class SettingsProposals:
 
 
 def propose_settings(records: Path, root: Path) -> SettingsProposals:
-    """Look at the records and the source.
+    """Derive proposals from the records and the source.
 
     Parameters
     ----------
     records : Path
-        Folder of records; it may be missing.
+        Folder of records; it may be absent.
     root : Path
         The project's folder.
     """
@@ -67,18 +67,18 @@ def propose_settings(records: Path, root: Path) -> SettingsProposals:
 
 
 def propose_tools(usage: Mapping[str, Usage], root: Path) -> tuple[ToolProposal, ...]:
-    """The tools that were used, the most used first, then those that the source declares: 40 at most."""
+    """Return at most 40 tools: the used tools by frequency, then other tools that the source declares."""
     declared = decorated_tools(root)
     unknown = [name for name in usage if name not in declared]
     resolved = resolve_tools(unknown, root=root, configured={})
     tools = {**{name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}, **declared}
-    often = [name for name in usage if name in tools or usage[name].n_requests >= LEAST_REQUESTS]
-    names = [name for name in dict.fromkeys((*often, *declared)) if is_tool_name(name)]
+    used = [name for name in usage if name in tools or usage[name].n_requests >= LEAST_REQUESTS]
+    names = [name for name in dict.fromkeys((*used, *declared)) if is_tool_name(name)]
     return tuple(_proposed(name, tools.get(name), usage.get(name)) for name in names[:MOST_TOOLS])
 
 
 def write_settings(template: bytes, proposals: SettingsProposals) -> bytes:
-    """The template with the proposals; where there are none, its examples stay."""
+    """Return the template with the proposals; an example without a proposal stays."""
     text = _replaced(template, _RULES, list(_rule_lines(proposals.topics)))
     text = _replaced(text, _TOOLS, [_tool_line(tool) for tool in proposals.tools])
     if proposals.framework is not None:
@@ -132,5 +132,5 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text of YAML on one line; JSON is YAML."""
+    """Quote a YAML string on one line; JSON is valid YAML."""
     return json.dumps(text, ensure_ascii=False)

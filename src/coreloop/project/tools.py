@@ -1,4 +1,4 @@
-"""Where a tool is defined, and what its definition says: the closed vocabulary of the proposed text."""
+"""A tool's definition in the source, which gives the closed vocabulary of the proposed text."""
 
 import ast
 import os
@@ -28,17 +28,17 @@ class Tool:
     Attributes
     ----------
     name : str
-        As the model knows it.
+        The name that the model sees.
     file : str
         Path below the project's folder, with ``/``.
     qualname : str
-        ``Class.method`` or ``function``; ``function:LINE`` where the target names a line.
+        ``Class.method`` or ``function``; ``function:LINE`` if the target names a line.
     parameters : tuple of str
         Names in the order of the signature, without ``self`` and ``cls``.
     literals : frozenset of str
-        Text constants of the file, docstrings left out.
+        String constants of the file without docstrings.
     docstring : str
-        Its own.
+        The docstring of the definition; empty if absent.
     choices : mapping of str to tuple of str
         Argument -> the values that its annotation allows, see `coreloop.project.choices`.
     """
@@ -54,14 +54,17 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A tool whose definition is not known, and why."""
+    """A tool whose definition is unknown, with the reason."""
 
     name: str
     reason: str
 
 
 def is_tool_name(name: str) -> bool:
-    """Whether a recorded tool name may stand in a docstring: an identifier, with dots, dashes or slashes."""
+    """Whether a recorded tool name may be written into a docstring.
+
+    It must look like an identifier; dots, colons, dashes and slashes are allowed.
+    """
     return _TOOL_NAME.fullmatch(name) is not None
 
 
@@ -77,21 +80,21 @@ def resolve_tools(
     root : Path
         The project's folder. Hidden folders, environments, build output and tests are not searched.
     configured : mapping of tool name to ToolSettings
-        A ``target`` there is taken at its word; without one the definition is looked for by name.
+        A ``target`` is used as given; a tool without a target is searched by name.
 
     Returns
     -------
     dict of str to Tool or Unresolved
-        Every name. A name that is defined twice is unresolved.
+        An entry for every name. A name that is defined twice is unresolved.
     """
-    wanted = sorted(set(names))
-    targets = {name: configured[name].target for name in wanted if name in configured}
-    searched = [name for name in wanted if not targets.get(name) and is_tool_name(name)]
-    found = _search(searched, root) if searched else {}
+    names = sorted(set(names))
+    targets = {name: configured[name].target for name in names if name in configured}
+    searched = [name for name in names if not targets.get(name) and is_tool_name(name)]
+    matches = _search(searched, root) if searched else {}
     resolved: dict[str, Tool | Unresolved] = {}
-    for name in wanted:
+    for name in names:
         target = targets.get(name)
-        resolved[name] = _from_target(name, target, root) if target else _unique(name, found.get(name, []))
+        resolved[name] = _from_target(name, target, root) if target else _unique(name, matches.get(name, []))
     return resolved
 
 
@@ -99,18 +102,18 @@ def _from_target(name: str, target: str, root: Path) -> Tool | Unresolved:
     file, _, qualname = target.partition("::")
     tree = parse_python(root / file)
     if tree is None:
-        return Unresolved(name, f"{file} is no readable Python")
-    bare, _, line = qualname.partition(":")
-    found = [node for path, node in definitions(tree) if path == bare]
+        return Unresolved(name, f"{file} is not readable Python")
+    symbol, _, line = qualname.partition(":")
+    nodes = [node for defined, node in definitions(tree) if defined == symbol]
     if line:
-        found = [node for node in found if line in map(str, _own_lines(node))]
-    if not found:
+        nodes = [node for node in nodes if line in map(str, _head_lines(node))]
+    if not nodes:
         return Unresolved(name, f"{file} has no {qualname}")
-    return make_tool(name, file, qualname, found[0], tree)
+    return make_tool(name, file, qualname, nodes[0], tree)
 
 
-def _own_lines(node: _Definition) -> Iterator[int]:
-    """The lines of a definition by which a target may name it: its ``def`` and its decorators."""
+def _head_lines(node: _Definition) -> Iterator[int]:
+    """Yield the lines by which a target may name a definition: its ``def`` and its decorators."""
     yield node.lineno
     for decorator in node.decorator_list:
         yield decorator.lineno
@@ -129,21 +132,21 @@ def _search(names: list[str], root: Path) -> dict[str, list[Tool]]:
     mention = re.compile(
         rb"\bdef\s+(?:" + b"|".join(re.escape(name.encode()) for name in names) + rb")\s*[(\[]"
     )
-    found: dict[str, list[Tool]] = {name: [] for name in names}
+    tools: dict[str, list[Tool]] = {name: [] for name in names}
     for path in python_files(root):
         source = _read(path)
         if not mention.search(source):
             continue
         tree = _parse_bytes(source)
         for qualname, node in definitions(tree) if tree is not None else ():
-            if node.name in found and not isinstance(node, ast.ClassDef):
+            if node.name in tools and not isinstance(node, ast.ClassDef):
                 file = path.relative_to(root).as_posix()
-                found[node.name].append(make_tool(node.name, file, qualname, node, tree))
-    return found
+                tools[node.name].append(make_tool(node.name, file, qualname, node, tree))
+    return tools
 
 
 def python_files(root: Path) -> Iterator[Path]:
-    """The Python files below a folder that people wrote for use: no tests, environments, build output."""
+    """Yield the Python files below a folder, without tests, environments and build output."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = sorted(name for name in subfolders if not _is_skipped(name))
         for name in sorted(files):
@@ -156,7 +159,7 @@ def _is_skipped(folder: str) -> bool:
 
 
 def definitions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, _Definition]]:
-    """Definitions of modules and classes with their qualnames; of overloads only the implementation."""
+    """Yield the definitions in modules and classes with their qualnames, without overloads."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If | ast.Try | ast.ExceptHandler):
             yield from definitions(node, above)
@@ -171,7 +174,7 @@ def _is_overload(node: _Definition) -> bool:
 
 
 def make_tool(name: str, file: str, qualname: str, node: _Definition, tree: ast.AST | None) -> Tool:
-    """The tool of a definition in a file."""
+    """Make the tool of a definition in a file."""
     literals = _literals(tree) if tree is not None else frozenset()
     choices = declared_choices(node, tree) if tree is not None and not isinstance(node, ast.ClassDef) else {}
     return Tool(name, file, qualname, _parameters(node), literals, ast.get_docstring(node) or "", choices)
@@ -186,20 +189,20 @@ def _parameters(node: _Definition) -> tuple[str, ...]:
 
 def _literals(tree: ast.AST) -> frozenset[str]:
     nodes = list(ast.walk(tree))
-    bare = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings among them
-    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in bare)
+    expressions = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}  # docstrings too
+    constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in expressions)
     return frozenset(node.value for node in constants if isinstance(node.value, str))
 
 
 def parse_python(path: Path, *, mention: re.Pattern[bytes] | None = None) -> ast.AST | None:
-    """A file's tree; None if it is not readable Python, or does not mention what is looked for."""
+    """Parse a file; None if it is not readable Python or does not match ``mention``."""
     source = _read(path)
     return _parse_bytes(source) if mention is None or mention.search(source) else None
 
 
 def _parse_bytes(source: bytes) -> ast.AST | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a doubtful escape in somebody's source is not this command's talk
+        warnings.simplefilter("ignore")  # invalid escapes in the project's source are not our concern
         try:
             return ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # MemoryError: too deeply nested
@@ -207,7 +210,7 @@ def _parse_bytes(source: bytes) -> ast.AST | None:
 
 
 def _read(path: Path) -> bytes:
-    """The source; nothing of a file that cannot be read or that no person wrote."""
+    """Return the source; empty if the file is unreadable or too large to be hand-written."""
     try:
         return path.read_bytes() if path.stat().st_size <= _MAX_SOURCE_BYTES else b""
     except OSError:

@@ -1,4 +1,4 @@
-"""Categories to begin with: words that many questions hold and that the project's own source names."""
+"""First categories: words that occur in many questions and in the project's own source."""
 
 import ast
 import re
@@ -13,14 +13,14 @@ from coreloop.project.tools import parse_python, python_files
 from coreloop.project.usage import newest_records
 
 MAX_TOPICS: Final = 8
-_MOST_LOOKED_AT: Final = 40
+_MAX_CANDIDATES: Final = 40
 _LEAST_QUESTIONS: Final = 5
 _LEAST_SHARE, _MOST_SHARE = 0.03, 0.5
-"""Of the questions: a word of fewer is no topic, one of more tells nothing apart."""
+"""Shares of questions: a rarer word is not a topic, a more frequent word does not distinguish questions."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _PARTS: Final = re.compile(r"[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _HANGUL: Final = re.compile(r"[가-힣]+")
-_SAYS_NOTHING: Final = frozenset(
+_STOP_WORDS: Final = frozenset(
     {
         "about", "after", "also", "been", "before", "could", "from", "have", "help", "into", "just",
         "like", "make", "more", "name", "need", "only", "please", "some", "than", "that", "them",
@@ -31,19 +31,19 @@ _SAYS_NOTHING: Final = frozenset(
 
 
 def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
-    """Words that could tell a project's questions apart, those of most questions first.
+    """Find words that distinguish a project's questions, the most frequent first.
 
     Parameters
     ----------
     records : Path
-        Folder of records; the newest 20,000 are read. It may be missing.
+        Folder of records; the newest 20,000 are read. It may be absent.
     root : Path
         The project's folder, whose Python files are read.
 
     Returns
     -------
     tuple of str
-        At most eight words, each in 3 to 50 % of the questions and in a name or a text constant of the
+        At most eight words, each in 3 to 50 % of the questions and in a name or a string constant of the
         source; no other word of a question is ever shown.
     """
     questions = list(_questions(records))
@@ -51,23 +51,23 @@ def propose_topics(records: Path, root: Path) -> tuple[str, ...]:
         return ()
     known = source_words(root)
     exact = Counter(word for question in questions for word in _known_words(question, known))
-    rules = Categories([("SAID", [word for word, _ in exact.most_common(_MOST_LOOKED_AT)])])
+    rules = Categories([("TOPIC", [word for word, _ in exact.most_common(_MAX_CANDIDATES)])])
     counts = Counter(word for question in questions for word in rules.keywords(question))
     topics = list[str]()
     for word, n in counts.most_common():
-        is_said = Categories([("SAID", topics)]).label(word) == "SAID"  # orders, where order is one already
-        if _LEAST_SHARE * len(questions) <= n <= _MOST_SHARE * len(questions) and not is_said:
+        is_covered = Categories([("TOPIC", topics)]).label(word) == "TOPIC"  # "orders" by the topic "order"
+        if _LEAST_SHARE * len(questions) <= n <= _MOST_SHARE * len(questions) and not is_covered:
             topics += [word] if n >= _LEAST_QUESTIONS else []
     return tuple(topics[:MAX_TOPICS])
 
 
 def _questions(records: Path) -> Iterator[str]:
-    asked = (record.get("question") for record in newest_records(records))
-    return (question for question in asked if isinstance(question, str) and question)
+    questions = (record.get("question") for record in newest_records(records))
+    return (question for question in questions if isinstance(question, str) and question)
 
 
 def source_words(root: Path) -> frozenset[str]:
-    """Words in the names and text constants of a project's Python files, lower case."""
+    """Return the words in the names and string constants of a project's Python files, in lower case."""
     return frozenset(
         part.lower()
         for path in python_files(root)
@@ -90,15 +90,15 @@ def _names(tree: ast.AST) -> Iterable[str]:
 
 def _can_be_topic(word: str) -> bool:
     least = 2 if _HANGUL.fullmatch(word) else 4
-    return len(word) >= least and word not in _SAYS_NOTHING
+    return len(word) >= least and word not in _STOP_WORDS
 
 
 def _known_words(question: str, known: frozenset[str]) -> set[str]:
-    """The words of a question that the source knows; of a Korean one without what is glued on."""
-    found = set[str]()
+    """Return the words of a question that occur in the source; Korean words match without particles."""
+    words = set[str]()
     for word in _WORD.findall(unicodedata.normalize("NFC", question).lower()):
         ends = range(len(word), 1, -1) if _HANGUL.match(word) else (len(word),)
         longest = next((word[:end] for end in ends if word[:end] in known), None)
         if longest is not None:
-            found.add(longest)
-    return found
+            words.add(longest)
+    return words

@@ -1,4 +1,4 @@
-"""What records tell of the tools: how often each was used, and which arguments choose what it does."""
+"""How records use the tools: the requests of each tool, and the arguments that select a sub-function."""
 
 import json
 import re
@@ -14,21 +14,21 @@ from coreloop.files import open_regular
 MOST_RECORDS: Final = 20_000
 MOST_VALUES: Final = 12
 LEAST_REQUESTS: Final = 5
-"""In which a value must recur: one that fewer have may be somebody's own."""
+"""Requests in which a value must occur; a rarer value may identify a user."""
 _CLOSED_SHARE: Final = 0.95
-"""Of an argument's values; the rest may be slips of the model."""
+"""Share of an argument's values that must be known; the rest may be errors of the model."""
 _MOST_TRACKED: Final = 200
 _VALUE: Final = re.compile(r"[^\W\d_][\w.-]{0,39}")
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How a tool was used.
+    """The use of a tool.
 
     Attributes
     ----------
     n_requests : int
-        In which it was called.
+        Requests that called it.
     selectors : mapping of str to tuple of str
         Argument -> its values, the most frequent first: 2 to 12 names, each in 5 or more requests.
     """
@@ -38,30 +38,30 @@ class Usage:
 
 
 def newest_records(folder: Path) -> Iterator[dict[str, Any]]:
-    """The newest 20,000 lines that are JSON objects, file by file; the folder may be missing."""
+    """Yield the newest 20,000 lines that are JSON objects, file by file; the folder may be absent."""
     return islice(_objects(folder), MOST_RECORDS)
 
 
 def read_usage(folder: Path) -> dict[str, Usage]:
-    """How the tools of the newest records were used.
+    """Count how the newest records use the tools.
 
     Parameters
     ----------
     folder : Path
-        Of records.
+        Folder of records; it may be absent.
 
     Returns
     -------
     dict of str to Usage
-        By tool, the most used first. Names are as recorded, so they can be anything.
+        By tool, the most used first. Names are as recorded and untrusted.
     """
     n_requests: Counter[str] = Counter()
     values: defaultdict[tuple[str, str], Counter[object]] = defaultdict(Counter)
     for record in newest_records(folder):
         calls = list(_calls(record))
         n_requests.update({name for name, _ in calls})
-        chosen = {(name, key, _hashable(value)) for name, args in calls for key, value in args.items()}
-        for name, key, value in chosen:
+        arguments = {(name, key, _hashable(value)) for name, args in calls for key, value in args.items()}
+        for name, key, value in arguments:
             counts = values[name, key]
             counts[value if len(counts) < _MOST_TRACKED or value in counts else None] += 1
     selectors: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
@@ -72,7 +72,7 @@ def read_usage(folder: Path) -> dict[str, Usage]:
 
 
 def _closed_set(counts: Counter[object]) -> tuple[str, ...]:
-    """The values that recur, if they are few, look like names and are nearly all that occur."""
+    """Return the frequent values if they are few, look like names and cover nearly all calls."""
     names = [
         value
         for value, n in counts.most_common()
@@ -104,7 +104,7 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def _calls(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The calls of a record, with the arguments of those that did not fail."""
+    """Yield the calls of a record; a failed call has no arguments."""
     calls = record.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, str):

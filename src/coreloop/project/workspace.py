@@ -1,4 +1,4 @@
-"""Where a project's files lie."""
+"""The paths of a project's files."""
 
 import os
 from contextlib import suppress
@@ -17,9 +17,9 @@ class Workspace:
     Parameters
     ----------
     root : Path
-        Absolute; holds coreloop.yaml, if there is one.
+        Absolute; contains coreloop.yaml if the project has it.
     settings : Settings
-        What coreloop.yaml says.
+        The settings of coreloop.yaml, or the defaults.
     """
 
     root: Path
@@ -27,7 +27,7 @@ class Workspace:
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is a coreloop.yaml."""
+        """Whether the project has a coreloop.yaml."""
         return (self.root / FILE_NAME).is_file()
 
     @property
@@ -52,7 +52,7 @@ class Workspace:
 
     @property
     def rollups_dir(self) -> Path:
-        """What mining made of the records: a cache, which can be deleted."""
+        """Cached aggregates of the records; safe to delete."""
         return self.audit_dir / "rollups"
 
     @property
@@ -61,7 +61,7 @@ class Workspace:
 
     @property
     def knowledge_file(self) -> Path:
-        """The knowledge database, under the name that dartlab gave it."""
+        """The knowledge database, with the file name that dartlab uses."""
         return self.knowledge_dir / "dartlab_knowledge.db"
 
     @property
@@ -71,17 +71,17 @@ class Workspace:
 
     @property
     def audit_notes_dir(self) -> Path:
-        """Notes that people write about companies, ``{stock code}.md``."""
+        """Notes about companies, written by people: ``{stock code}.md``."""
         return self.root / self.settings.data_dir / "dart" / "auditAnalysis"
 
     @property
     def replays_file(self) -> Path:
-        """Ids of the requests that coreloop made itself, one a line: they are never mined."""
+        """Ids of coreloop's own replayed requests, one per line; they are never mined."""
         return self.audit_dir / "replays.txt"
 
     @property
     def dropped_file(self) -> Path:
-        """What the collectors of all processes could not record, see `coreloop.observe.dropped_file`."""
+        """Counts of requests that the collectors could not record, see `coreloop.observe.dropped_file`."""
         return self.audit_dir / "dropped.jsonl"
 
     @property
@@ -91,24 +91,24 @@ class Workspace:
 
     @property
     def notified_file(self) -> Path:
-        """What the command of ``notify:`` was told, see `coreloop.status.notify`."""
+        """The status that was last sent to the command of ``notify:``, see `coreloop.status.notify`."""
         return self.audit_dir / "notified.json"
 
     def keep_private(self, path: Path) -> None:
-        """Close a folder or a file of coreloop's own to other users, as a clone or an older version left it.
+        """Close one of coreloop's folders or files, which a clone or an older version left open, to others.
 
-        Nothing happens to what is not below `audit_dir` or `knowledge_dir.parent`, or is another user's.
+        Paths outside `audit_dir` and `knowledge_dir.parent`, or of another user, are not changed.
         """
         own = {self.audit_dir.resolve(), self.knowledge_dir.parent.resolve()}
         if own.isdisjoint(path.resolve().parents) or not hasattr(os, "geteuid"):
             return
-        with suppress(OSError):  # not there yet, or a file system without modes
+        with suppress(OSError):  # absent, or on a file system without modes
             status = path.stat()
             if status.st_uid == os.geteuid() and status.st_mode & 0o077:
                 path.chmod(status.st_mode & 0o700)
 
     def replayed(self) -> frozenset[str]:
-        """The ids in the replays file."""
+        """Return the ids in the replays file."""
         try:
             with open_regular(self.replays_file) as file:
                 return frozenset(file.read().decode().splitlines()) - {""}
@@ -119,12 +119,12 @@ class Workspace:
 
 
 def open_workspace(start: Path) -> Workspace:
-    """The workspace that a folder belongs to.
+    """Open the workspace of a folder.
 
     Parameters
     ----------
     start : Path
-        Its nearest parent with a coreloop.yaml is the root; without one, ``start`` is.
+        The root is ``start`` or its nearest parent with a coreloop.yaml; without coreloop.yaml, ``start``.
 
     Raises
     ------
@@ -136,6 +136,6 @@ def open_workspace(start: Path) -> Workspace:
 
 
 def find_root(start: Path) -> Path:
-    """The nearest parent of a folder with a coreloop.yaml, or the folder itself; absolute."""
+    """Return the nearest parent of a folder with a coreloop.yaml, or the folder itself; absolute."""
     start = start.absolute()
     return next((folder for folder in (start, *start.parents) if (folder / FILE_NAME).is_file()), start)

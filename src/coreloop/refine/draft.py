@@ -20,7 +20,7 @@ def draft_counterexample(
     Parameters
     ----------
     example : Counterexample
-        As found.
+        The result of the search.
     words : Vocabulary
         Definitions of the tools.
     explained : collection of str

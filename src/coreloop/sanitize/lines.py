@@ -125,7 +125,7 @@ def _parse_strictly(raw: bytes) -> None:
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise _UnreadableError("a key stands twice")
+        raise _UnreadableError("a key appears twice")
     return values
 
 

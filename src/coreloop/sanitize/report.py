@@ -17,7 +17,7 @@ class Report:
     n_in, n_out : int
         Lines that are not blank, and lines that were written (checked, without a mode). An empty or gzip file
         counts as one line.
-    found : Counter
+    findings : Counter
         Findings by kind.
     reasons : Counter
         Rejected lines by reason.
@@ -27,7 +27,7 @@ class Report:
         self.mode = mode
         self.n_in = 0
         self.n_out = 0
-        self.found: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.files: dict[str, dict[str, Any]] = {}
         self.rejected: list[dict[str, Any]] = []
@@ -47,7 +47,7 @@ class Report:
         counts["rejected"] += outcome.reasons.total()
         self.n_in += outcome.n_in
         self.n_out += outcome.n_out
-        self.found.update(outcome.findings)
+        self.findings.update(outcome.findings)
         self.reasons.update(outcome.reasons)
         for line, reason, size_bytes in outcome.rejected[: MAX_LISTED - len(self.rejected)]:
             self.rejected.append({"file": file, "line": offset + line, "reason": reason, "bytes": size_bytes})
@@ -63,7 +63,7 @@ class Report:
             "in": self.n_in,
             "out": self.n_out,
             "rejected": self.n_rejected,
-            "found": dict(sorted(self.found.items())),
+            "found": dict(sorted(self.findings.items())),
             "rejected_by_reason": dict(sorted(self.reasons.items())),
             "files": list(self.files.values()),
             "rejected_lines": self.rejected,

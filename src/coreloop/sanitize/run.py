@@ -77,7 +77,9 @@ class SanitizeResult:
     @property
     def is_clean(self) -> bool:
         """Whether no line was rejected and a check had no findings."""
-        return not any(report.n_rejected or (report.mode is None and report.found) for report in self.reports)
+        return not any(
+            report.n_rejected or (report.mode is None and report.findings) for report in self.reports
+        )
 
     def to_json(self) -> bytes:
         """Return the report as JSON, or a list of reports for several sources."""

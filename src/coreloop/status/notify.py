@@ -1,7 +1,7 @@
-"""Telling a command what changed in a status: alarms that came or went, candidates that newly wait.
+"""Run a command for each change of the status: raised and cleared alarms, new candidates.
 
-The command gets one JSON document on its standard input per change, and each change once: what was told is
-in data/audit/notified.json. No word that a user asked is in a document.
+For each change the command receives a JSON document on standard input, once: data/audit/notified.json records
+the changes already sent. Documents contain no text of questions.
 """
 
 import os
@@ -36,14 +36,14 @@ ChangeKind = Literal["alarm_raised", "alarm_cleared", "candidate_waits"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became different.
+    """A change of the status.
 
     Attributes
     ----------
     kind : {"alarm_raised", "alarm_cleared", "candidate_waits"}
-        What happened.
+        Kind of the change.
     key : str
-        What is remembered: the alarm's kind, or the candidate's key.
+        Its key in notified.json: the alarm's kind, or the candidate's key.
     subject : str
         The alarm's kind, or the candidate's id.
     message : str
@@ -57,15 +57,15 @@ class Change:
 
 
 @dataclass(slots=True)
-class Told:
-    """What the command was told and when: alarms by kind, candidates by key; ``at`` is the last time."""
+class Notified:
+    """The changes already sent, with their times: alarms by kind, candidates by key; ``at`` is the newest."""
 
     alarms: dict[str, str] = field(default_factory=dict)
     candidates: dict[str, str] = field(default_factory=dict)
     at: str = ""
 
     def note(self, change: Change, at: str) -> None:
-        """Remember a change."""
+        """Record a change as sent."""
         self.at = at
         if change.kind == "alarm_raised":
             self.alarms[change.key] = at
@@ -76,7 +76,7 @@ class Told:
 
 
 class _FailedError(Exception):
-    """The command did not take a document; ``hung`` if it ran out of time or could not be started."""
+    """The command failed; ``hung`` if it exceeded the time limit or could not be started."""
 
     def __init__(self, reason: str, *, hung: bool = False) -> None:
         super().__init__(reason)
@@ -86,7 +86,7 @@ class _FailedError(Exception):
 def notify_changes(workspace: Workspace, status: Status) -> tuple[str, ...]:
     """Run the command of ``notify:`` for each change since the last time.
 
-    Processes take turns. What the command did not take is not remembered, and told again by the next call.
+    Locked, so that processes run in turns. If the command fails for a change, the next call sends it again.
 
     Parameters
     ----------
@@ -98,44 +98,44 @@ def notify_changes(workspace: Workspace, status: Status) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        What went wrong, printable.
+        Warnings, printable.
     """
     if not workspace.settings.notify.command:
         return ()
     try:
         with locked(workspace.audit_dir):
-            return tuple(_tell(workspace, status))
+            return tuple(_notify(workspace, status))
     except WorkspaceError as error:
         return (printable(f"notify: {error}"),)
 
 
-def find_changes(status: Status, told: Told) -> Iterator[Change]:
-    """What differs from what was told. An alarm that could not be looked for is not taken for cleared."""
+def find_changes(status: Status, notified: Notified) -> Iterator[Change]:
+    """Yield the changes that were not sent yet; an alarm whose data is unavailable is not cleared."""
     raised = {alarm.kind: alarm.text for alarm in status.alarms}
     for kind, text in raised.items():
-        if kind not in told.alarms:
+        if kind not in notified.alarms:
             yield Change("alarm_raised", kind, kind, text)
-    for kind, since in told.alarms.items():
-        if kind not in raised and _is_known(kind, status):
+    for kind, since in notified.alarms.items():
+        if kind not in raised and _is_checked(kind, status):
             yield Change("alarm_cleared", kind, kind, f"the alarm {kind} is over; it was raised {since}")
     for standing in (status.candidates, status.counterexamples):
         for key, id in standing.waiting.items():
-            if key not in told.candidates:
+            if key not in notified.candidates:
                 yield Change("candidate_waits", key, id, f"{id} waits for a promotion or a verdict")
 
 
-def _is_known(kind: str, status: Status) -> bool:
+def _is_checked(kind: str, status: Status) -> bool:
     if kind in _OF_HISTORY:
         return status.promotions is not None
     return status.log is not None or kind not in _OF_LOG
 
 
-def _tell(workspace: Workspace, status: Status) -> Iterator[str]:
+def _notify(workspace: Workspace, status: Status) -> Iterator[str]:
     path, at = workspace.notified_file, status.generated_at.isoformat(timespec="seconds")
-    told = read_told(path)
-    if told.at > at:  # a newer status got here first
+    notified = read_notified(path)
+    if notified.at > at:  # another process has sent a newer status
         return
-    changes = list(find_changes(status, told))
+    changes = list(find_changes(status, notified))
     failures = 0
     for number, change in enumerate(changes):
         if number == MOST_AT_ONCE or failures == _MOST_FAILURES:
@@ -147,24 +147,24 @@ def _tell(workspace: Workspace, status: Status) -> Iterator[str]:
             yield printable(f"notify: {error}; the next status tries {change.kind} {change.subject} again")
             failures = _MOST_FAILURES if error.hung else failures + 1
             continue
-        told.note(change, at)
-        write_private(path, orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        notified.note(change, at)
+        write_private(path, orjson.dumps(notified, option=orjson.OPT_INDENT_2))
 
 
-def read_told(path: Path) -> Told:
-    """What was told; nothing if the file is absent.
+def read_notified(path: Path) -> Notified:
+    """Read notified.json; empty if the file is absent.
 
     Raises
     ------
     WorkspaceError
-        It cannot be read, or is damaged.
+        The file is unreadable or damaged.
     """
     if not path.exists():
-        return Told()
+        return Notified()
     try:
-        return msgspec.json.decode(read_file(path), type=Told)
+        return msgspec.json.decode(read_file(path), type=Notified)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        message = "is damaged; remove it, and every alarm and waiting candidate is told again"
+        message = "is damaged; remove it, and every alarm and waiting candidate is sent again"
         raise WorkspaceError(message, path=path) from error
 
 
@@ -181,7 +181,7 @@ def _document(change: Change, workspace: Workspace, at: str) -> bytes:
 
 def _run(workspace: Workspace, document: bytes) -> None:
     command: Sequence[str] = workspace.settings.notify.command
-    # a file, since a grandchild that holds a pipe would be waited for
+    # a file instead of a pipe: a grandchild could keep a pipe open
     with tempfile.TemporaryFile() as stderr:
         try:
             with subprocess.Popen(
@@ -192,16 +192,16 @@ def _run(workspace: Workspace, document: bytes) -> None:
                 stderr=stderr,
                 start_new_session=True,
             ) as process:
-                _hand_over(process, document)
+                _send(process, document)
         except (OSError, ValueError) as error:  # ValueError: a null character in a word
             reason = getattr(error, "strerror", None) or error
             raise _FailedError(f"{command[0]} cannot be run ({reason})", hung=True) from error
         if process.returncode:
-            said = fitted(printable(_last_line(stderr)), _COLUMNS)
-            raise _FailedError(f"{command[0]} ended with {process.returncode}: {said}")
+            message = fitted(printable(_last_line(stderr)), _COLUMNS)
+            raise _FailedError(f"{command[0]} ended with {process.returncode}: {message}")
 
 
-def _hand_over(process: subprocess.Popen[bytes], document: bytes) -> None:
+def _send(process: subprocess.Popen[bytes], document: bytes) -> None:
     try:
         process.communicate(document, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired as error:

@@ -1,4 +1,4 @@
-"""Every command as people and programs meet it: help, output, exit code, one line of error."""
+"""Every command from the outside: help, output, exit code, one line per error."""
 
 import contextlib
 import gzip
@@ -63,7 +63,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def _command(name: str) -> click.Command:
-    """A command by what is typed, ``docstring append`` for example."""
+    """Return a command by its path: ``docstring append``."""
     command: click.Command | None = main
     for word in name.split():
         assert isinstance(command, click.Group)
@@ -107,13 +107,13 @@ def test_every_command_has_help(name: str, run: Run):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_every_option_has_help(name: str):
-    options = [one for one in _command(name).params if isinstance(one, click.Option)]
-    assert [one.name for one in options if not one.help] == []
+    options = [param for param in _command(name).params if isinstance(param, click.Option)]
+    assert [option.name for option in options if not option.help] == []
 
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_every_command_can_answer_in_json(name: str):
-    assert any("--json" in one.opts for one in _command(name).params)
+    assert any("--json" in param.opts for param in _command(name).params)
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -128,7 +128,7 @@ def test_every_command_has_an_example_in_the_docs(name: str):
     assert examples, f"no line '$ dartlab-coreloop {name}' in a console block of docs"
     reference = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     assert re.search(rf"^##+ {name}$", reference, re.MULTILINE)
-    known = {option for one in _command(name).params for option in one.opts} | {"--help"}
+    known = {option for param in _command(name).params for option in param.opts} | {"--help"}
     for example in examples:
         used = {
             word.partition("=")[0] for word in shlex.split(example, comments=True) if word.startswith("--")
@@ -141,7 +141,7 @@ def test_json_of_pattern_is_all_of_stdout(run: Run, log: Path):
     assert done.returncode == 0
     facts = json.loads(done.stdout)
     assert (facts["n_records"], facts["n_files"], facts["n_patterns"]) == (4, 1, 1)
-    assert [one["engine"] for one in facts["candidates"]] == ["analysis"]
+    assert [entry["engine"] for entry in facts["candidates"]] == ["analysis"]
     assert all(Path(path).is_file() for path in facts["files"])
 
 
@@ -154,7 +154,7 @@ def test_json_of_the_demo_is_all_of_stdout(run: Run, tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_the_demo_needs_no_key_and_tells_its_promotion(run: Run, tmp_path: Path, monkeypatch):
+def test_the_demo_needs_no_key_and_shows_its_promotion(run: Run, tmp_path: Path, monkeypatch):
     config = tmp_path / "gitconfig"
     config.write_text("[commit]\n\tgpgsign = true\n[gpg]\n\tprogram = /nowhere/gpg\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
@@ -252,7 +252,10 @@ def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path)
     shown = {
         length: (
             len(json.loads(run("pattern", *length, "--json").stdout)["candidates"]),
-            [one["labels"] for one in json.loads(run("refine", *length, "--json").stdout)["counterexamples"]],
+            [
+                entry["labels"]
+                for entry in json.loads(run("refine", *length, "--json").stdout)["counterexamples"]
+            ],
         )
         for length in ((), ("--min-chunk-len", "100"), ("--min-chunk-len", "400"))
     }
@@ -264,7 +267,7 @@ def test_refine_and_pattern_take_the_same_least_length(run: Run, tmp_path: Path)
 # --- exit codes and errors -------------------------------------------------------------------------
 
 
-def test_a_run_that_finds_nothing_is_done(run: Run, tmp_path: Path):
+def test_a_run_that_finds_nothing_exits_with_0(run: Run, tmp_path: Path):
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [record(ts="2020-01-01")])
     done = run("pattern")
     assert done.returncode == 0
@@ -294,7 +297,7 @@ def test_without_a_command_the_help_is_shown(run: Run):
         pytest.param(["pattern"], ["ai-ask", "no such folder", "--in-dir"], id="no log yet"),
         pytest.param(["pattern", "--in-dir", "gone"], ["gone", "no such folder"], id="a missing folder"),
         pytest.param(["pattern", "--since", "yesterday"], ["yesterday", "2026-04-25 or 30d"], id="a bad day"),
-        pytest.param(["pattern", "--until", "2026-02-30"], ["2026-02-30"], id="a day that is none"),
+        pytest.param(["pattern", "--until", "2026-02-30"], ["2026-02-30"], id="an impossible day"),
         pytest.param(["pattern", "--since", "-3d"], ["-3d"], id="negative days"),
         pytest.param(
             ["pattern", "--in-dir", ".", "--since", "2026-04-02", "--until", "2026-04-01"],
@@ -334,16 +337,16 @@ def test_a_usage_or_known_error_is_one_line(args: list[str], mentions: list[str]
     _assert_refused(run(*args), *mentions)
 
 
-def test_one_of_a_thing_is_no_plural(run: Run, log: Path):
+def test_a_count_of_1_takes_the_singular(run: Run, log: Path):
     failed = record(
         status="error", tool_calls=[{"name": "x", "args": {}, "ok": False, "error": "ValueError: 1"}]
     )
     write_log(log, [failed | {"ts": datetime.now(UTC).isoformat(), "request_id": f"r{n}"} for n in range(2)])
-    said = [
+    runs = [
         run(*words.split()) for words in ("refine", "pattern", "mine", "refine --min-failures 3", "judge")
     ]
-    said += [run("sanitize", "--check", str(log)), run("status")]
-    text = "\n".join(done.stdout + done.stderr for done in said)
+    runs += [run("sanitize", "--check", str(log)), run("status")]
+    text = "\n".join(done.stdout + done.stderr for done in runs)
     assert "1 failing group," in text
     assert "1 of 1 file was cached" in text
     assert re.findall(r"\b1 [a-z -]*?(?:groups|files|records|lines|patterns|days|requests)\b", text) == []
@@ -370,7 +373,7 @@ def test_an_unreadable_candidates_file_is_refused_and_left_alone(run: Run, log: 
     assert [path.read_text() for path in paths] == ["{torn", "{torn"]
 
 
-def test_a_bug_is_reported_as_one(tmp_path: Path, spawn: Run):
+def test_a_bug_is_reported_as_a_bug(tmp_path: Path, spawn: Run):
     broken = """
 import sys, types, click
 from coreloop.cli.main import COMMANDS, run
@@ -391,7 +394,7 @@ run()
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs to see what a process has open")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs the open files of a process")
 def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
     log = tmp_path / "long.jsonl"
     log.write_text((json.dumps(record()) + "\n") * 300_000, encoding="utf-8")  # seconds of work
@@ -409,12 +412,12 @@ def test_ctrl_c_ends_with_130_and_without_a_traceback(tmp_path: Path):
 
 def _group(leader: int) -> list[str]:
     """A process and the processes that it started."""
-    found = []
+    pids = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # ended meanwhile
             if stat.read_text(encoding="utf-8").rpartition(")")[2].split()[2] == str(leader):
-                found.append(stat.parent.name)
-    return found
+                pids.append(stat.parent.name)
+    return pids
 
 
 def _reads(pid: str, log: Path) -> bool:
@@ -481,8 +484,8 @@ VERDICTS = {
     "too few promotions for an axis": "-m coreloop propose-axis --engine analysis",
     "an event that cannot be read": "-m coreloop guard check --event gone --event-name pull_request",
     "an event for the guard alone": "-m coreloop.guard check --event gone --event-name pull_request",
-    "a candidate that is not there": "-m coreloop verify --candidate gone --id cand-1",
-    "a promotion that is not there": "-m coreloop promote --candidate gone --id cand-1",
+    "an absent candidate": "-m coreloop verify --candidate gone --id cand-1",
+    "an absent promotion": "-m coreloop promote --candidate gone --id cand-1",
 }
 
 
@@ -494,7 +497,7 @@ VERDICTS = {
         for name, args in VERDICTS.items()
     ],
 )
-def test_a_verdict_is_the_same_whoever_reads_it(args: str, spawn: Run, tmp_path: Path):
+def test_the_exit_code_is_the_same_if_the_output_is_closed(args: str, spawn: Run, tmp_path: Path):
     write_log(tmp_path / "today.jsonl", [record(question="write to kim@example.com")])
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.org"]
@@ -565,7 +568,9 @@ ODD_LOG = GOOD + b"hello\n" + b"".join(line(record(tool_calls=[ODD_CALL])) for _
 
 
 @pytest.mark.parametrize("command", ["pattern", "refine", "mine"])
-def test_what_is_odd_in_the_records_is_shown_with_its_first_place(command: str, run: Run, tmp_path: Path):
+def test_skipped_lines_and_unusable_fields_are_shown_with_their_first_place(
+    command: str, run: Run, tmp_path: Path
+):
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", []).write_bytes(ODD_LOG)
     window = ["--since", "2026-04-01", "--until", "2026-04-30"]
     shown = run(command, *window).stdout
@@ -581,7 +586,7 @@ def test_what_is_odd_in_the_records_is_shown_with_its_first_place(command: str, 
     assert facts["read_as_absent"] == {"overrides_used": {"n": 3, "first": "2026-04-25.jsonl line 5"}}
 
 
-def test_a_byte_that_is_not_utf_8_in_a_selector_ends_no_command(run: Run, tmp_path: Path):
+def test_a_byte_that_is_not_utf_8_in_a_selector_stops_no_command(run: Run, tmp_path: Path):
     path = write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", [])
     path.write_bytes(GOOD.replace('수익성"'.encode(), b'\xff"'))
     for command in ("pattern", "refine", "mine"):
@@ -611,7 +616,7 @@ def test_a_folder_whose_name_is_not_utf_8_works(spawn: Run, log: Path, tmp_path:
     assert len(list((tmp_path / out).glob("*-candidates.json"))) == 1
 
 
-def test_output_that_is_no_utf_8_is_escaped_not_a_bug(spawn: Run, log: Path):
+def test_output_without_utf_8_is_escaped_and_not_a_bug(spawn: Run, log: Path):
     plain = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = spawn("pattern", env=plain)
     assert done.returncode == 0
@@ -632,13 +637,13 @@ def test_sanitize_shows_nothing_that_was_recorded(run: Run, log: Path, tmp_path:
         assert "비밀" not in path.read_text(encoding="utf-8")
 
 
-def test_what_fell_is_shown_with_its_gate(run: Run, log: Path):
+def test_dropped_patterns_are_shown_with_their_gate(run: Run, log: Path):
     done = run("pattern", "--min-repeat", "5")
     assert done.returncode == 0
     assert "1 not proposed: too few requests (min_repeat)" in done.stdout
 
 
-def test_raw_files_older_than_retention_days_go_and_are_named(run: Run, log: Path, tmp_path: Path):
+def test_raw_files_older_than_retention_days_are_removed_and_named(run: Run, log: Path, tmp_path: Path):
     old = write_log(log.with_name("2020-01-01.jsonl"), [record(ts="2020-01-01")])
     (tmp_path / "coreloop.yaml").write_text("retention_days: 30\n")
     done = run("pattern")
@@ -654,7 +659,7 @@ def test_raw_files_are_kept_without_retention_days(run: Run, log: Path):
 
 
 @pytest.mark.parametrize("name", ["pattern", "refine"])
-def test_a_proposals_folder_is_closed_to_others_and_a_named_one_is_left(
+def test_a_proposals_folder_is_closed_to_others_and_a_named_folder_is_not(
     run: Run, log: Path, tmp_path: Path, name: str
 ):
     own = tmp_path / "data" / "audit" / {"pattern": "candidates", "refine": "counterexamples"}[name]
@@ -668,23 +673,23 @@ def test_a_proposals_folder_is_closed_to_others_and_a_named_one_is_left(
     assert named.stat().st_mode & 0o777 == 0o755
 
 
-def test_the_help_of_pattern_tells_of_what_it_removes(run: Run):
+def test_the_help_of_pattern_names_retention_days(run: Run):
     assert "retention_days" in run("pattern", "--help").stdout
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a limit on the size of files")
-def test_mine_that_can_keep_nothing_exits_with_1(spawn: Run, log: Path):
+def test_mine_without_a_writable_cache_exits_with_1(spawn: Run, log: Path):
     done = spawn("mine", command=["sh", "-c", 'ulimit -f 0; exec "$0" "$@"', *COMMAND])
     assert done.returncode == 1
     assert done.stderr.startswith("aggregates are not cached: ")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "mention"),
     [
         (["--min-success-rate", "nan"], "nan is not in the range"),
         (["--until", "2020-01-01"], "give both, the earlier day first"),
     ],
 )
-def test_an_option_that_cannot_be_meant_is_one_line(run: Run, log: Path, words: list[str], said: str):
-    _assert_refused(run("pattern", *words), said)
+def test_an_impossible_option_is_one_line(run: Run, log: Path, words: list[str], mention: str):
+    _assert_refused(run("pattern", *words), mention)

@@ -1,4 +1,4 @@
-"""``import`` and ``pattern`` together: foreign traces in, patterns out, and what the screen says."""
+"""``import`` and ``pattern`` together: foreign traces in, patterns out, and the output."""
 
 import json
 import os
@@ -120,9 +120,9 @@ def test_imported_traces_become_a_candidate(
 ) -> None:
     path = write(tmp_path)
     assert _facts(run("import", "--from", source, path, "--json"))["added"] == len(TASKS)
-    found = _facts(run("pattern", "--since", "2026-01-01", "--json"))
-    assert (found["n_records"], found["skipped"]) == (len(TASKS), {})
-    [candidate] = found["candidates"]
+    facts = _facts(run("pattern", "--since", "2026-01-01", "--json"))
+    assert (facts["n_records"], facts["skipped"]) == (len(TASKS), {})
+    [candidate] = facts["candidates"]
     assert [step["name"] for step in candidate["tool_pattern"]] == ["Grep", "Read"]
     assert (candidate["n_observed"], candidate["success_rate"]) == (len(TASKS), 1.0)
 
@@ -168,8 +168,8 @@ def test_real_traces_are_imported_once_and_mined(
     assert (facts["records"], facts["added"], facts["tools"]) == (n_records, n_records, tools)
     again = _facts(run("import", "--from", source, *paths, "--json"))
     assert (again["added"], again["already_there"]) == (0, n_records)
-    found = _facts(run("pattern", "--since", "2025-01-01", "--json"))
-    assert (found["n_records"], found["n_patterns"], found["skipped"]) == (n_records, n_patterns, {})
+    facts = _facts(run("pattern", "--since", "2025-01-01", "--json"))
+    assert (facts["n_records"], facts["n_patterns"], facts["skipped"]) == (n_records, n_patterns, {})
 
 
 def test_the_real_session_is_cut_to_a_line_and_keeps_its_sequence(
@@ -203,7 +203,7 @@ def test_the_real_scores_are_verdicts(run: Run, samples: Path, tmp_path: Path) -
     assert {judgment["judged_by"] for judgment in judgments} == {"inspect: model_graded_fact"}
 
 
-def test_the_screen_says_what_was_found_and_what_to_do(run: Run, tmp_path: Path) -> None:
+def test_the_output_says_what_was_imported_and_what_to_do(run: Run, tmp_path: Path) -> None:
     path = _claude_code(tmp_path)
     path.write_text(path.read_text() + "{torn\n")
     done = run("import", "--from", "claude-code", path)
@@ -219,7 +219,7 @@ def test_the_screen_says_what_was_found_and_what_to_do(run: Run, tmp_path: Path)
     assert done.stderr.startswith("wrote ")
 
 
-def test_names_of_tools_cannot_write_on_the_screen(run: Run, tmp_path: Path) -> None:
+def test_control_characters_in_tool_names_are_escaped(run: Run, tmp_path: Path) -> None:
     lines = Session().user("q").calls("\x1b[2Jx").result("y").says("done").lines
     done = run("import", "--from", "claude-code", write_lines(tmp_path / "a.jsonl", lines))
     assert "\\u{1b}[2Jx" in done.stdout
@@ -257,7 +257,7 @@ def _one_line_of(run: list[str], folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "mention"),
     [
         pytest.param("없는.json", None, "cannot be read (No such file or directory)", id="missing"),
         pytest.param("빈.json", b"", "is empty; --from otlp cannot use it", id="empty"),
@@ -267,15 +267,15 @@ def _one_line_of(run: list[str], folder: Path) -> str:
         pytest.param("압축.json.gz", b"no gzip", "cannot be read (Not a gzipped file", id="no gzip"),
     ],
 )
-def test_unusable_input_is_one_line(tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
+def test_unusable_input_is_one_line(tmp_path: Path, name: str, content: bytes | None, mention: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     line = _one_line_of(["import", "--from", "otlp", name], tmp_path)
     assert name in line
-    assert said in line
+    assert mention in line
 
 
-def test_what_is_usable_is_imported_beside_what_is_not(tmp_path: Path) -> None:
+def test_usable_files_are_imported_along_with_unusable_files(tmp_path: Path) -> None:
     good = _claude_code(tmp_path)
     (tmp_path / "bad.jsonl").write_text("x\n")
     _one_line_of(["import", "--from", "claude-code", "bad.jsonl", str(good)], tmp_path)
@@ -283,7 +283,7 @@ def test_what_is_usable_is_imported_beside_what_is_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("n_turns", [1, 4000])
-def test_a_bar_on_the_terminal_where_there_is_much_to_read(tmp_path: Path, n_turns: int) -> None:
+def test_a_long_import_shows_a_bar_on_a_terminal(tmp_path: Path, n_turns: int) -> None:
     session = Session()
     for _ in range(n_turns):
         session.user("왜?").says(ANSWER)

@@ -24,11 +24,11 @@ WINDOW = {"since": "2026-03-26", "until": "2026-04-25"}
 COUNTEREXAMPLE = counterexample(tool="get_order")
 
 
-def counterexamples(folder: Path, *found: dict[str, object]) -> Path:
+def counterexamples(folder: Path, *entries: dict[str, object]) -> Path:
     path = folder / "counterexamples" / "2026-04-25-counterexamples.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     at = {"schema_version": 1, "generated_at": "2026-04-25T03:00:00+00:00"}
-    path.write_text(json.dumps({**at, "window": WINDOW, "counterexamples": found}))
+    path.write_text(json.dumps({**at, "window": WINDOW, "counterexamples": entries}))
     return path
 
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_both_lists_are_told_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
+def test_both_lists_are_printed_in_short_lines(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(folder)]) == 0
     out = capsys.readouterr().out
     assert "### 1 candidate\n\n2026-03-26 to 2026-04-25\n" in out
@@ -58,10 +58,10 @@ def test_a_recorded_name_is_no_markup(folder: Path):
     assert r"\<img src=x\>\!\[\](y)\\u\{a\}\# z" in text
 
 
-def test_ids_are_those_with_text_that_has_a_place(folder: Path):
-    nowhere = candidate(id="cand-2", suggested_append=suggested(target_file=None))
+def test_ids_are_those_of_candidates_with_text_and_a_target(folder: Path):
+    without_target = candidate(id="cand-2", suggested_append=suggested(target_file=None))
     path = write_candidates(
-        folder / "c.json", candidate(), nowhere, candidate(id="cand-3", suggested_append=None)
+        folder / "c.json", candidate(), without_target, candidate(id="cand-3", suggested_append=None)
     )
     assert promotable(path) == [ID]
 
@@ -74,21 +74,21 @@ def test_statements_come_first_and_are_counted(folder: Path):
     text = job_summary(path, caveats)
     assert "### 1 statement, 1 candidate\n" in text
     assert "### 1 statement, 1 counterexample\n" in text
-    said = "58 of 61 requests succeeded, otherwise 17 of 26: analysis: First: show"
-    assert text.index(f"- **cand-2** {said}\n") < text.index(f"- **{ID}**")
+    figures = "58 of 61 requests succeeded, otherwise 17 of 26: analysis: First: show"
+    assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
     assert "- **ce-2026-04-25-001** 58 of 61 calls succeeded, otherwise 17 of 26: get\\_order: First" in text
     assert promotable(path) == ["cand-2", ID]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])
-def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes):
+def test_a_damaged_file_is_named(tmp_path: Path, content: bytes):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     with pytest.raises(WorkspaceError, match=r"x\.json: is damaged"):
         promotable(path)
 
 
-def test_what_cannot_be_is_one_line_and_exit_code_2(tmp_path: Path):
+def test_an_error_is_one_line_and_exit_code_2(tmp_path: Path):
     command = [sys.executable, "-m", "coreloop.cli.job_summary", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -1,4 +1,4 @@
-"""``judge`` and ``pattern`` together: what a verdict changes on the next run, and what the screen shows."""
+"""``judge`` and ``pattern`` together: the effect of a verdict on the next run, and the output."""
 
 import json
 from collections.abc import Callable
@@ -36,8 +36,8 @@ def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run
 
 
 def candidates(run: Run) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("pattern", "--json").stdout)["candidates"]
-    return found
+    facts: dict[str, list[dict[str, Any]]] = json.loads(run("pattern", "--json").stdout)
+    return facts["candidates"]
 
 
 def test_a_verdict_on_the_failed_request_makes_a_candidate_of_its_pattern(run: Run):
@@ -45,7 +45,7 @@ def test_a_verdict_on_the_failed_request_makes_a_candidate_of_its_pattern(run: R
     assert "req-bad" in run("judge").stdout
     done = run("judge", "--id", "req-bad", "--verdict", "T", "--cause", "answered", "--by", " Ann \n Lee ")
     assert done.stdout == "req-bad: T (tolerable), by Ann Lee; the request counts as succeeded\n"
-    assert [one["n_observed"] for one in candidates(run)] == [5]
+    assert [entry["n_observed"] for entry in candidates(run)] == [5]
     assert "req-bad" not in run("judge").stdout
     run("judge", "--id", "req-bad", "--verdict", "V")
     assert candidates(run) == []
@@ -61,7 +61,7 @@ def test_a_rejected_candidate_is_not_proposed_until_it_is_passed(verdict: str, r
     assert "0 candidates" in done.stdout
     assert "1 not proposed: already promoted, open or rejected (known)" in done.stdout
     run("judge", "--id", before["id"], "--verdict", "T")
-    assert [one["id"] for one in candidates(run)] == [before["id"]]
+    assert [entry["id"] for entry in candidates(run)] == [before["id"]]
 
 
 def test_broken_judgments_are_counted_and_pattern_and_judge_go_on(run: Run, tmp_path: Path):
@@ -86,9 +86,9 @@ def test_the_queue_is_escaped_and_fits_on_the_terminal(run: Run):
     assert len(reason) == 60
 
 
-def test_the_queue_in_json_is_whole(run: Run):
+def test_the_queue_in_json_is_not_cut(run: Run):
     facts = json.loads(run("judge", "--json").stdout)
-    assert [(one["kind"], one["id"]) for one in facts["queue"]] == [("near the gate", "req-bad")]
+    assert [(item["kind"], item["id"]) for item in facts["queue"]] == [("near the gate", "req-bad")]
     assert facts["queue"][0]["text"].endswith("가나다라")
     assert (facts["n_judged"], facts["skipped"]) == (0, {})
 
@@ -116,7 +116,7 @@ def test_without_records_or_waiting_things_it_says_so(
     ("configured", "by", "expected"),
     [
         pytest.param("Git Name", ["--by", "Ann"], "Ann", id="who was named"),
-        pytest.param("Git Name", ["--by", " "], "Git Name", id="a blank name is none"),
+        pytest.param("Git Name", ["--by", " "], "Git Name", id="blank name is ignored"),
         pytest.param("Git Name", [], "Git Name", id="git's user.name"),
         pytest.param(None, [], "loginname", id="the login name"),
     ],

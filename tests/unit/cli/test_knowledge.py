@@ -1,4 +1,4 @@
-"""``knowledge``, ``backfill-blog`` and what ``pattern`` takes from them, as people meet them."""
+"""``knowledge``, ``backfill-blog`` and their use by ``pattern``, from the outside."""
 
 import json
 import os
@@ -129,7 +129,7 @@ def test_the_table_as_json(run: Run):
 # --- show, export, prune ---------------------------------------------------------------------------
 
 
-def test_what_is_known_is_shown_the_most_trusted_first(run: Run, old: Path):
+def test_insights_are_shown_the_most_trusted_first(run: Run, old: Path):
     run("backfill-blog", "--confirm")
     lines = run("knowledge", "show", "990168").stdout.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == [
@@ -139,9 +139,9 @@ def test_what_is_known_is_shown_the_most_trusted_first(run: Run, old: Path):
         "990168 · live",
     ]
     assert "    blog:blog/01-deulchan-food-margin/index.md (human-approved)" in lines
-    found = json.loads(run("knowledge", "show", "--sector", "식품", "--json").stdout)
-    assert {one["sector"] for one in found} == {"식품"}
-    assert len(found) == 6
+    insights = json.loads(run("knowledge", "show", "--sector", "식품", "--json").stdout)
+    assert {insight["sector"] for insight in insights} == {"식품"}
+    assert len(insights) == 6
     assert run("knowledge", "show", "--playbook", "profitability").stdout.splitlines() == [
         "0.88       6/6  BULLET1.",
         "0.20       0/3  BULLET2.",
@@ -149,7 +149,7 @@ def test_what_is_known_is_shown_the_most_trusted_first(run: Run, old: Path):
     assert run("knowledge", "show", "990000").stderr == "nothing on record\n"
 
 
-def test_looking_leaves_an_old_database_as_it_is(run: Run, old: Path):
+def test_show_does_not_change_an_old_database(run: Run, old: Path):
     before = old.read_bytes()
     for args in (("show", "990168"), ("export", "--out", "out"), ("prune",), ("cleanup",)):
         run("knowledge", *args)
@@ -157,7 +157,7 @@ def test_looking_leaves_an_old_database_as_it_is(run: Run, old: Path):
     assert old.read_bytes() == before
 
 
-def test_text_of_people_is_shown_without_control_characters(run: Run, database: Path):
+def test_control_characters_in_insights_are_escaped(run: Run, database: Path):
     make_old(
         database,
         insights=[
@@ -174,22 +174,22 @@ def test_text_of_people_is_shown_without_control_characters(run: Run, database: 
 def test_the_export_holds_insights_and_playbook_and_nothing_else(run: Run, old: Path, project: Path):
     run("knowledge", "export", "--out", "out")
     out = project / "out"
-    assert {one.name for one in out.iterdir()} == {"insights.json", "playbook.json"}
-    texts = {one.name: one.read_text(encoding="utf-8") for one in out.iterdir()}
+    assert {path.name for path in out.iterdir()} == {"insights.json", "playbook.json"}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()}
     assert "QUESTION" not in "".join(texts.values())
-    assert [one["narrative"] for one in json.loads(texts["insights.json"])["insights"]] == [
+    assert [insight["narrative"] for insight in json.loads(texts["insights.json"])["insights"]] == [
         "NARRATIVE1.",
         "NARRATIVE2.",
         "NARRATIVE3.",
     ]
-    assert [one["bullet"] for one in json.loads(texts["playbook.json"])["playbook"]] == [
+    assert [bullet["bullet"] for bullet in json.loads(texts["playbook.json"])["playbook"]] == [
         "BULLET1.",
         "BULLET2.",
     ]
     assert "created_at" in json.loads(texts["playbook.json"])["playbook"][0]
     counts = json.loads(run("knowledge", "export", "--out", "out", "--json").stdout)
     assert counts == {"out/insights.json": 3, "out/playbook.json": 2}
-    assert {one.name: one.read_text(encoding="utf-8") for one in out.iterdir()} == texts
+    assert {path.name: path.read_text(encoding="utf-8") for path in out.iterdir()} == texts
 
 
 def test_a_folder_whose_name_is_not_utf_8_works(run: Run, old: Path, project: Path):
@@ -256,7 +256,9 @@ def test_the_cleanup_as_json(run: Run, old: Path):
     assert Path(restored["before"]).is_file()
 
 
-def test_a_missing_folder_of_notes_is_said_before_everything_goes(run: Run, old: Path, project: Path):
+def test_a_missing_folder_of_notes_is_reported_before_insights_are_removed(
+    run: Run, old: Path, project: Path
+):
     shutil.rmtree(project / "data" / "dart")
     done = run("knowledge", "cleanup")
     assert "every audit insight is treated as if its note had been removed" in done.stderr
@@ -299,7 +301,7 @@ def test_a_database_elsewhere_is_closed_to_others_once_it_is_written(run: Run, o
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
-def test_a_database_of_somebody_else_stays_open_and_that_is_said(run: Run, old: Path, project: Path):
+def test_a_database_of_another_user_keeps_its_mode_and_the_command_warns(run: Run, old: Path, project: Path):
     elsewhere = project.parent / "elsewhere.db"
     shutil.copy(old, elsewhere)
     elsewhere.chmod(0o644)
@@ -315,7 +317,7 @@ def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Pat
     run("knowledge", "cleanup", "--db", str(elsewhere), "--confirm")
     run("backfill-blog", "--db", str(elsewhere), "--confirm")
     assert len(rows_of(elsewhere, "insights")) == 32
-    assert [one.name for one in old.parent.iterdir()] == ["_archive"]
+    assert [path.name for path in old.parent.iterdir()] == ["_archive"]
 
 
 @pytest.mark.parametrize(
@@ -329,7 +331,9 @@ def test_a_database_elsewhere_is_named_with_db(run: Run, old: Path, project: Pat
         ["cleanup", "--confirm"],
     ],
 )
-def test_a_project_without_knowledge_is_told_so_and_gets_none(command: list[str], run: Run, project: Path):
+def test_a_project_without_knowledge_gets_an_error_and_no_database(
+    command: list[str], run: Run, project: Path
+):
     done = run("knowledge", *command, code=2)
     assert "dartlab_knowledge.db: does not exist" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -363,7 +367,7 @@ def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
     ("script", "args"),
     [("cleanup_knowledge_db.py", ["knowledge", "cleanup"]), ("backfill_blog_insights.py", ["backfill-blog"])],
 )
-def test_the_names_that_maintainers_know(script: str, args: list[str], run: Run, old: Path, project: Path):
+def test_the_old_script_names_still_work(script: str, args: list[str], run: Run, old: Path, project: Path):
     command = [sys.executable, str(ROOT / "scripts" / "audit" / script), "--json"]
     done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == run(*args, "--json").stdout
@@ -374,13 +378,13 @@ def test_the_names_that_maintainers_know(script: str, args: list[str], run: Run,
 
 @pytest.fixture
 def log(project: Path) -> Path:
-    """Two requests, which are one too few."""
+    """A log of two requests: too few by one for a pattern."""
     return write_log(project / "data" / "audit" / "ai-ask" / "today.jsonl", repeated(2, ts=NOW.isoformat()))
 
 
 def _candidates(run: Run, *args: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run("pattern", "--json", *args).stdout)["candidates"]
-    return found
+    facts: dict[str, list[dict[str, Any]]] = json.loads(run("pattern", "--json", *args).stdout)
+    return facts["candidates"]
 
 
 def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, database: Path):
@@ -391,8 +395,8 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
     assert _candidates(run) == []
     with writing(database) as connection:
         merge_bullet(connection, "profitability", "좋은\x1b 조언", successes=1, source="manual", now=NOW)
-    (one,) = _candidates(run)
-    assert (one["evidence_rank"], one["bullets"]) == (2, ["좋은\x1b 조언"])
+    (candidate,) = _candidates(run)
+    assert (candidate["evidence_rank"], candidate["bullets"]) == (2, ["좋은\x1b 조언"])
     run("pattern")
     (draft,) = (log.parents[1] / "candidates").glob("*-draft.md")
     assert (
@@ -401,10 +405,10 @@ def test_a_good_bullet_makes_a_candidate_of_two_requests(run: Run, log: Path, da
     )
 
 
-def test_pattern_reads_an_old_database_and_leaves_it(run: Run, log: Path, old: Path):
+def test_pattern_does_not_change_an_old_database(run: Run, log: Path, old: Path):
     before = old.read_bytes()
-    (one,) = _candidates(run)
-    assert one["bullets"] == ["BULLET1."]
+    (candidate,) = _candidates(run)
+    assert candidate["bullets"] == ["BULLET1."]
     assert old.read_bytes() == before
 
 
@@ -429,7 +433,7 @@ def test_audit_notes_force_a_dry_run_and_are_shown_only(run: Run, log: Path, pro
     assert "차입 상환 일정" not in draft.read_text(encoding="utf-8")
 
 
-def test_without_a_folder_of_notes_that_is_said(run: Run, log: Path, project: Path):
+def test_a_missing_folder_of_notes_is_reported(run: Run, log: Path, project: Path):
     shutil.rmtree(project / "data" / "dart")
     done = run("pattern", "--include-audit-analysis")
     assert "no audit notes: " in done.stderr

@@ -1,4 +1,4 @@
-"""A path that is named and leads to no plain file, or to no folder, is refused at once and in one line."""
+"""An option's path that is not a regular file, or not a folder, is refused at once and in one line."""
 
 import os
 import socket
@@ -60,12 +60,12 @@ FOLDERS = {
     "knowledge export --out": "knowledge export --out {}",
     "backfill-blog --blog-root": "backfill-blog --blog-root {}",
 }
-ODD = ["pipe", "socket", "device", "circle"]
+SPECIAL = ["pipe", "socket", "device", "circle"]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("odd")
+    place = tmp_path_factory.mktemp("special")
     write_log(place / "in.jsonl", [record()])
     (place / "event.json").write_text("{}")
     (place / "a-folder").mkdir()
@@ -85,37 +85,37 @@ def _run(place: Path, words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=place, capture_output=True, encoding="utf-8", check=False, timeout=20)
 
 
-def _unread(path: Path) -> tuple[int, ...]:
-    """What a file is; not when it was read last, which following a link changes."""
-    found = path.lstat()
-    return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _status(path: Path) -> tuple[int, ...]:
+    """A file's status without the access time, which following a link changes."""
+    status = path.lstat()
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _assert_refused(entry_point, place: Path, words: str, name: str) -> None:
-    before = _unread(place / name)
+    before = _status(place / name)
     code, out, errors = entry_point(place, *words.format(name).split())
     assert (code, out) == (2, "")
     assert errors.count("\n") == 1, errors
     assert name in errors
-    assert _unread(place / name) == before
+    assert _status(place / name) == before
     assert not (place / "new").exists()
 
 
-@pytest.mark.parametrize("odd", [*ODD, "a-folder"])
+@pytest.mark.parametrize("name", [*SPECIAL, "a-folder"])
 @pytest.mark.parametrize("words", FILES.values(), ids=FILES)
-def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, odd: str):
-    if odd == "a-folder" and any(kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}")):
-        pytest.skip("a folder is fine here")
-    _assert_refused(entry_point, place, words, odd)
+def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, name: str):
+    if name == "a-folder" and any(kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}")):
+        pytest.skip("this option accepts a folder")
+    _assert_refused(entry_point, place, words, name)
 
 
-@pytest.mark.parametrize("odd", [*ODD, "in.jsonl"])
+@pytest.mark.parametrize("name", [*SPECIAL, "in.jsonl"])
 @pytest.mark.parametrize("words", FOLDERS.values(), ids=FOLDERS)
-def test_what_is_not_a_folder_is_refused(entry_point, place: Path, words: str, odd: str):
-    _assert_refused(entry_point, place, words, odd)
+def test_what_is_not_a_folder_is_refused(entry_point, place: Path, words: str, name: str):
+    _assert_refused(entry_point, place, words, name)
 
 
-def test_every_option_that_takes_a_path_is_tried_here():
+def test_every_option_that_takes_a_path_is_tested():
     tried = {*FILES, *FOLDERS}
     for path in command_paths():
         command: click.Command | None = main
@@ -132,7 +132,7 @@ def test_every_option_that_takes_a_path_is_tried_here():
 @pytest.mark.parametrize(
     "name", ["data/audit/candidates/2026-01-01-candidates.json", "data/audit/replays.txt"]
 )
-def test_a_pipe_among_coreloop_s_own_files_holds_nothing_up(tmp_path: Path, name: str):
+def test_a_pipe_among_coreloop_s_own_files_does_not_block(tmp_path: Path, name: str):
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "today.jsonl", [record()])
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(tmp_path / name)
@@ -151,7 +151,7 @@ def test_a_pipe_as_coreloop_yaml_is_refused(tmp_path: Path):
 @pytest.mark.parametrize("words", ["--check in.jsonl", "--check .", "--mode hash --out new --in in.jsonl"])
 def test_an_unreadable_file_is_one_line(entry_point, tmp_path: Path, words: str):
     write_log(tmp_path / "in.jsonl", [record()])
-    entry_point(tmp_path, "sanitize", "--check", "in.jsonl")  # all is imported
+    entry_point(tmp_path, "sanitize", "--check", "in.jsonl")  # imports every module while root
     (tmp_path / "in.jsonl").chmod(0)
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)

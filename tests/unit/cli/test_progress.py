@@ -1,4 +1,4 @@
-"""Long work shows a bar, on a terminal alone, and leaves no trace of it."""
+"""Long work shows a progress bar, only on a terminal, and erases it at the end."""
 
 import os
 import subprocess
@@ -30,18 +30,18 @@ except click.UsageError:
     click.echo("the end", err=True)
 """
 
-# A machine may need less than a second for any log that a test can afford.
+# A fast machine may read the test's log in less than the usual delay.
 IMPATIENT = """
 import coreloop.cli.progress
 from coreloop.cli.main import run
-coreloop.cli.progress._PATIENCE_S = 0.01
+coreloop.cli.progress._DELAY_S = 0.01
 if __name__ == "__main__":
     run()
 """
 
 
 def on_a_terminal(command: list[str], folder: Path) -> str:
-    """What a process writes to a terminal as its stderr."""
+    """Run a process with a terminal as its stderr and return what it writes there."""
     leader, follower = pytest.importorskip("pty").openpty()
     environ = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
     process = subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=follower)
@@ -51,7 +51,7 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
         while True:
             try:
                 part = terminal.read(65536)
-            except OSError:  # Linux's way of saying that nobody writes any more
+            except OSError:  # Linux: the other end is closed
                 break
             if not part:
                 break
@@ -61,7 +61,7 @@ def on_a_terminal(command: list[str], folder: Path) -> str:
 
 
 def shown_in_the_end(written: str) -> str:
-    """What stands on the terminal's line once everything is written: rich erases lines by their control."""
+    """Return what remains on the terminal's line after rich erased the bar."""
     return written.rpartition("\x1b[2K")[2].replace("\x1b[?25h", "").strip("\r\n")
 
 
@@ -74,12 +74,12 @@ def test_work_of_more_than_a_second_shows_a_bar_that_is_erased(tmp_path: Path, o
     assert shown_in_the_end(written) == "the end"
 
 
-def test_shorter_work_shows_none(tmp_path: Path):
+def test_shorter_work_shows_no_bar(tmp_path: Path):
     assert on_a_terminal([sys.executable, "-c", WORK, "0.2", "succeeds"], tmp_path).strip() == "the end"
 
 
 @pytest.mark.slow
-def test_without_a_terminal_there_is_none():
+def test_without_a_terminal_there_is_no_bar():
     done = subprocess.run([sys.executable, "-c", WORK, "1.5", "succeeds"], capture_output=True, check=True)
     assert done.stderr == b"the end\n"
 
@@ -94,7 +94,7 @@ def test_without_a_terminal_there_is_none():
         ("sanitize --check in", "looking"),
     ],
 )
-def test_commands_with_much_to_read_show_how_far_they_are(tmp_path: Path, words: str, label: str):
+def test_commands_with_much_to_read_show_their_progress(tmp_path: Path, words: str, label: str):
     log = write_log(tmp_path / "in" / "2026-04-25.jsonl", [record()])
     log.write_bytes(log.read_bytes() * 60_000)
     written = on_a_terminal([sys.executable, "-c", IMPATIENT, *words.split()], tmp_path)

@@ -1,4 +1,4 @@
-"""propose-axis as people and programs meet it: every gate's figure, the exit code, one line of error."""
+"""propose-axis from the outside: every gate's figure, the exit code, one line per error."""
 
 import json
 import subprocess
@@ -65,11 +65,11 @@ def test_failing_gates_are_json_with_their_figures(promoted: Project) -> None:
     assert (facts["axes"], facts["file"], facts["written"]) == ({"수익성": 1}, None, False)
 
 
-def test_axes_that_have_a_history_are_named_when_this_one_has_none(promoted: Project) -> None:
+def test_axes_with_promotions_are_named_if_this_axis_has_none(promoted: Project) -> None:
     assert "by axis: 수익성 1" in propose(promoted.root, "--axis", "성장성").stdout
 
 
-def test_engines_that_have_a_history_are_named_when_this_one_has_none(promoted: Project) -> None:
+def test_engines_with_promotions_are_named_if_this_engine_has_none(promoted: Project) -> None:
     done = propose(promoted.root, "--engine", "credit")
     assert "no promotion of credit; there are some of analysis" in done.stdout
 
@@ -97,7 +97,7 @@ def test_script_is_the_same_command(promoted: Project) -> None:
     assert (done[0].returncode, done[0].stdout) == (1, done[1].stdout)
 
 
-def test_slugs_can_be_had_under_the_known_name() -> None:
+def test_slugs_can_be_imported_under_the_old_name() -> None:
     asked = "import _axis_slug as a; print(a.to_slug('수익성'), a.KOREAN_AXIS_SLUG['성장성'])"
     done = subprocess.run([sys.executable, "-c", asked], cwd=SCRIPTS, capture_output=True, check=True)
     assert done.stdout.split() == [b"profitability", b"growth"]
@@ -127,13 +127,13 @@ def test_repository_without_a_commit_is_one_line(tmp_path: Path, quiet_git: None
     "args",
     [
         pytest.param(["--axis", ""], id="an empty axis"),
-        pytest.param(["--engine", "../x"], id="an engine that is no name"),
+        pytest.param(["--engine", "../x"], id="an engine that is not a name"),
         pytest.param(["--min-phase-r-merges", "0"], id="no merge at all"),
         pytest.param(["--min-age-days", "-1"], id="negative days"),
-        pytest.param(["--min-age-days", "soon"], id="days that are no number"),
+        pytest.param(["--min-age-days", "soon"], id="days that are not a number"),
     ],
 )
-def test_option_that_cannot_be_meant_is_one_line(promoted: Project, args: list[str]) -> None:
+def test_an_impossible_option_is_one_line(promoted: Project, args: list[str]) -> None:
     _assert_refused(propose(promoted.root, *args), args[0])
 
 

@@ -36,7 +36,7 @@ def test_check_looks_in_the_audit_folder_and_exits_1(project: Path):
 
 
 @pytest.mark.parametrize("mode", ["hash", "drop", "mask"])
-def test_what_a_mode_wrote_passes_the_check(project: Path, mode: str):
+def test_the_output_of_each_mode_passes_the_check(project: Path, mode: str):
     done = run(project, "--mode", mode, "--out", "out", "--json", "--report", "report.json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -62,7 +62,7 @@ def test_names_come_from_the_option_or_from_coreloop_yaml(project: Path):
         assert "삼성전자" not in (project / out / "records-0001.jsonl").read_text(encoding="utf-8")
 
 
-def test_one_key_gives_the_same_pseudonyms_twice_and_no_key_others(project: Path):
+def test_the_same_key_gives_the_same_pseudonyms_and_no_key_gives_new_ones(project: Path):
     for out, words in {"a": ["--key-file", "key"], "b": ["--key-file", "key"], "c": []}.items():
         assert run(project, "--mode", "hash", "--out", out, *words).returncode == 0
     a, b, c = ((project / out / "records-0001.jsonl").read_bytes() for out in "abc")
@@ -86,14 +86,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
-def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], said: str):
+@pytest.mark.parametrize(("words", "mention"), REFUSED.values(), ids=REFUSED)
+def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], mention: str):
     (project / "names.tsv").write_text("005930\t삼성전자\n", encoding="utf-8")
     (project / "bad.tsv").write_text("005930\n", encoding="utf-8")
     done = run(project, *words)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert said in done.stderr
+    assert mention in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""Statements on the screen: before what else was found, with both sides."""
+"""Statements in the output: before the candidates, with both sides."""
 
 import json
 from dataclasses import replace
@@ -25,19 +25,19 @@ ALWAYS = Days(date(2000, 1, 1), date(2100, 1, 1))
 AT = {"generated_at": datetime(2026, 4, 25, tzinfo=UTC), "window": ALWAYS}
 
 
-def one(**changes: Any) -> Statement:
+def make_statement(**changes: Any) -> Statement:
     return msgspec.convert(json.loads(json.dumps(statement(**changes))), Statement)
 
 
-def shown(folder: Path, kind: str, *found: Statement, as_json: bool = False) -> None:
+def shown(folder: Path, kind: str, *statements: Statement, as_json: bool = False) -> None:
     workspace = Workspace(folder, Settings())
     if kind == "pattern":
-        guides = CandidatesFile(candidates=(), statements=found, **AT)
+        guides = CandidatesFile(candidates=(), statements=statements, **AT)
         show_proposals(
             propose([], ALWAYS, Gates(), workspace=workspace), guides, (folder, folder), as_json=as_json
         )
         return
-    caveats = CounterexamplesFile(counterexamples=(), statements=found, **AT)
+    caveats = CounterexamplesFile(counterexamples=(), statements=statements, **AT)
     refined = refine([], ALWAYS, workspace=workspace, min_failures=2)
     show_refined(refined, caveats, (folder, folder), as_json=as_json)
 
@@ -46,13 +46,15 @@ def shown(folder: Path, kind: str, *found: Statement, as_json: bool = False) -> 
 def test_each_statement_shows_every_number(
     tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    alone = one(id="cand-2", line="- company: from show().x", kind="source", sides={"n_ok": 70, "n": 80})
-    shown(tmp_path, kind, one(), alone)
+    alone = make_statement(
+        id="cand-2", line="- company: from show().x", kind="source", sides={"n_ok": 70, "n": 80}
+    )
+    shown(tmp_path, kind, make_statement(), alone)
     out = capsys.readouterr().out
     assert ", 2 statements, 0 c" in out.splitlines()[0]
     first = out.index("id                          ok otherwise  avoided  tool\n")
-    said = " ".join(out[first:].split())
-    assert said.startswith(
+    text = " ".join(out[first:].split())
+    assert text.startswith(
         "id ok otherwise avoided tool "
         "cand-2026-04-25-001 58/61 17/26 12.3 analysis First: show difference 0.30 (0.12 to 0.49), q 0.003; "
         "last days 12/14, 10/21; 15 questions; 4.0 calls saved "
@@ -63,13 +65,13 @@ def test_each_statement_shows_every_number(
 
 @pytest.mark.parametrize("kind", ["pattern", "refine"])
 def test_json_has_all_of_them(tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    shown(tmp_path, kind, one(), as_json=True)
-    (found,) = json.loads(capsys.readouterr().out)["statements"]
-    assert msgspec.convert(found, Statement) == one()
+    shown(tmp_path, kind, make_statement(), as_json=True)
+    (entry,) = json.loads(capsys.readouterr().out)["statements"]
+    assert msgspec.convert(entry, Statement) == make_statement()
 
 
 @pytest.mark.parametrize("kind", ["pattern", "refine"])
-def test_without_any_nothing_is_said_of_them(
+def test_without_statements_nothing_is_printed(
     tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown(tmp_path, kind)
@@ -78,10 +80,16 @@ def test_without_any_nothing_is_said_of_them(
 
 def test_long_list_refusals_and_hostile_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused = replace(
-        one(tool="x\x1b[2J"), refused="a tool's name is not a valid name", suggested_append=None
+        make_statement(tool="x\x1b[2J"), refused="a tool's name is not a valid name", suggested_append=None
     )
-    homeless = {**statement()["suggested_append"], "target_file": None}
-    shown(tmp_path, "pattern", refused, one(suggested_append=homeless), *[one()] * 10)
+    without_target = {**statement()["suggested_append"], "target_file": None}
+    shown(
+        tmp_path,
+        "pattern",
+        refused,
+        make_statement(suggested_append=without_target),
+        *[make_statement()] * 10,
+    )
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "    no text: a tool's name is not a valid name\n" in out

@@ -25,7 +25,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run ``status`` in a folder, by default one outside of any repository."""
+    """Run ``status`` in a folder, by default outside of any repository."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
 
     def run(*args: str, at: Path = tmp_path, **environ: str) -> Result:
@@ -42,8 +42,8 @@ def shown(done: Result) -> str:
 
 
 def facts(done: Result) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(shown(done))
-    return found
+    status: dict[str, Any] = json.loads(shown(done))
+    return status
 
 
 def today() -> str:
@@ -55,13 +55,13 @@ def log(root: Path, *more: dict[str, Any], count: int = 4) -> Path:
 
 
 def kinds(done: Result) -> list[str]:
-    return [one["kind"] for one in facts(done)["alarms"]]
+    return [alarm["kind"] for alarm in facts(done)["alarms"]]
 
 
 # --- where it can be run ----------------------------------------------------------------------------
 
 
-def test_in_an_empty_folder_it_says_what_comes_first(run: Run, tmp_path: Path) -> None:
+def test_in_an_empty_folder_it_names_the_first_step(run: Run, tmp_path: Path) -> None:
     lines = shown(run()).splitlines()
     assert re.fullmatch(r"records +none yet", lines[0])
     assert "AuditCollector" in lines[1]
@@ -70,7 +70,7 @@ def test_in_an_empty_folder_it_says_what_comes_first(run: Run, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_a_repository_it_has_the_log_and_says_what_is_missing(run: Run, tmp_path: Path) -> None:
+def test_without_a_repository_it_shows_the_log_and_names_what_is_missing(run: Run, tmp_path: Path) -> None:
     log(tmp_path)
     out = shown(run())
     assert re.search(r"^records +4 on 1 day, the newest \d{4}-\d\d-\d\d, today$", out, re.MULTILINE)
@@ -83,17 +83,17 @@ def test_without_a_repository_it_has_the_log_and_says_what_is_missing(run: Run, 
 def test_fields_that_were_read_as_absent_are_named_and_not_called_torn(run: Run, tmp_path: Path) -> None:
     log(tmp_path, record(ts=today(), question=True), record(ts=today(), question=[]))
     out = shown(run())
-    said = "1 record has an unusable question, first in a.jsonl line 5: read as absent"
-    assert re.search(rf"^note +{said}$", out, re.MULTILINE)
+    note = "1 record has an unusable question, first in a.jsonl line 5: read as absent"
+    assert re.search(rf"^note +{note}$", out, re.MULTILINE)
     assert "torn" not in out
     assert facts(run("--json"))["log"]["read_as_absent"] == {"question": {"n": 1, "first": "a.jsonl line 5"}}
 
 
-def test_torn_lines_are_told_with_the_place_of_the_first(run: Run, tmp_path: Path) -> None:
+def test_torn_lines_are_reported_with_the_first_location(run: Run, tmp_path: Path) -> None:
     path = log(tmp_path)
     path.write_bytes(path.read_bytes() + b'{"torn\n' * 2 + b"{}\n")
-    found = "torn lines: 3 (torn or not JSON 2 from a.jsonl line 5, ts is missing 1 from a.jsonl line 7)"
-    assert found in shown(run())
+    alarm = "torn lines: 3 (torn or not JSON 2 from a.jsonl line 5, ts is missing 1 from a.jsonl line 7)"
+    assert alarm in shown(run())
 
 
 def test_a_repository_without_a_commit_has_no_history_yet(run: Run, tmp_path: Path) -> None:
@@ -186,9 +186,9 @@ def test_stability_in_json(run: Run, project: Project) -> None:
     promote(project, "aa")
     project.git("push", "--quiet", "origin", "main")
     done = run("--stability", "--json", at=project.root)
-    found = json.loads(done.stdout)
-    assert (done.exit_code, found["holds"], found["flaws"]) == (1, False, [])
-    assert found["gates"][0] == {
+    stability = json.loads(done.stdout)
+    assert (done.exit_code, stability["holds"], stability["flaws"]) == (1, False, [])
+    assert stability["gates"][0] == {
         "name": "clean merges in a row",
         "figure": 1,
         "needed": 30,
@@ -206,7 +206,7 @@ def test_alarms_do_not_change_the_exit_code(run: Run, tmp_path: Path) -> None:
     assert "no record for" in out
 
 
-def test_old_future_and_torn_records_sound(run: Run, tmp_path: Path) -> None:
+def test_old_future_and_torn_records_raise_alarms(run: Run, tmp_path: Path) -> None:
     path = log(tmp_path, record(ts="2199-01-01"), count=0)
     assert kinds(run("--json")) == ["future"]
     path.write_bytes(path.read_bytes() + b'{"torn')
@@ -215,7 +215,7 @@ def test_old_future_and_torn_records_sound(run: Run, tmp_path: Path) -> None:
     assert kinds(run("--json")) == ["no_record", "future", "outside_window", "torn_lines"]
 
 
-def test_no_candidate_ever_says_at_which_gate_the_groups_fell(run: Run, tmp_path: Path) -> None:
+def test_the_alarm_about_missing_candidates_names_the_gate(run: Run, tmp_path: Path) -> None:
     ts = today()
     alike = [record(ts=ts, question="같은 질문") for _ in range(20)]
     failed = repeated(20, ts=ts, category_hash="FIN-dividend-KR", error="KeyError: x")
@@ -251,7 +251,7 @@ def test_too_few_records_are_no_reason_for_an_alarm(run: Run, tmp_path: Path) ->
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_records_that_a_server_dropped_sound(run: Run, tmp_path: Path) -> None:
+def test_records_that_a_server_dropped_raise_an_alarm(run: Run, tmp_path: Path) -> None:
     path = log(tmp_path)
     (path.parent / "1970-01-01.jsonl").symlink_to("/dev/full")
     script = "import sys; from coreloop import AuditCollector as A; A('?', clock_ns=lambda: 0).flush(9)"
@@ -260,7 +260,7 @@ def test_records_that_a_server_dropped_sound(run: Run, tmp_path: Path) -> None:
     assert re.search(r"^ALARM +records were dropped: 1 \(write_ENOSPC 1\)$", shown(run()), re.MULTILINE)
 
 
-def test_a_reach_check_that_refuses_everything_sounds(
+def test_a_reach_check_that_refuses_everything_raises_an_alarm(
     run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was not measured has not passed, either."""
@@ -295,14 +295,14 @@ def test_with_a_token_the_open_pull_requests_are_named(
     github.add_pull(branch="skill/docstring-colleague", body="Candidate-Key: 0123456789abcdef")
     github.add_pull(branch="feature")
     github.add_pull(branch="skill/docstring-old", state="closed")
-    found = facts(run("--json", at=project.root, **forge))
-    urls = {one["branch"]: one["url"].rpartition("/")[2] for one in found["promotions"]["open"]}
+    status = facts(run("--json", at=project.root, **forge))
+    urls = {entry["branch"]: entry["url"].rpartition("/")[2] for entry in status["promotions"]["open"]}
     assert urls == {"skill/docstring-aa": "1", "skill/docstring-colleague": "2"}
-    assert found["candidates"]["pending"] == 0  # the colleague's is this clone's candidate
+    assert status["candidates"]["pending"] == 0  # the colleague's is this clone's candidate
     assert "unmerged" in kinds(run("--json", at=project.root, **forge))
     assert {request.verb for request in github.traffic} == {"GET"}
     without = facts(run("--json", at=project.root))
-    assert [(one["branch"], one["url"]) for one in without["promotions"]["open"]] == [
+    assert [(entry["branch"], entry["url"]) for entry in without["promotions"]["open"]] == [
         ("skill/docstring-aa", None)
     ]
     assert without["candidates"]["pending"] == 1
@@ -324,8 +324,8 @@ def test_a_forge_that_refuses_hides_nothing(
 def test_the_schema_of_the_json(run: Run, project: Project) -> None:
     log(project.root)
     open_promotion(project, "bb")
-    found = facts(run("--json", at=project.root))
-    assert list(found) == [
+    status = facts(run("--json", at=project.root))
+    assert list(status) == [
         "generated_at",
         "log",
         "sieved",
@@ -337,18 +337,20 @@ def test_the_schema_of_the_json(run: Run, project: Project) -> None:
         "notes",
         "alarms",
     ]
-    assert set(found["log"]) == {
+    assert set(status["log"]) == {
         *("n_records", "n_days", "first", "newest", "n_future", "last", "days", "n_in_window"),
         *("n_patterns", "skipped", "skipped_first", "read_as_absent"),
     }
-    assert set(found["candidates"]) == {"pending", "oldest", "promoted", "rejected"}
-    assert set(found["promotions"]) == {
+    assert set(status["candidates"]) == {"pending", "oldest", "promoted", "rejected"}
+    assert set(status["promotions"]) == {
         *("base", "merged", "by_phase", "reverted", "newest", "open", "stability"),
     }
-    assert [set(one) for one in found["promotions"]["open"]] == [{"branch", "since", "url"}]
-    assert [set(one) for one in found["alarms"]] == [{"kind", "text", "todo"}]
+    assert [set(entry) for entry in status["promotions"]["open"]] == [{"branch", "since", "url"}]
+    assert [set(alarm) for alarm in status["alarms"]] == [{"kind", "text", "todo"}]
     assert (
-        timedelta(0) <= datetime.now(UTC) - datetime.fromisoformat(found["generated_at"]) < timedelta(hours=1)
+        timedelta(0)
+        <= datetime.now(UTC) - datetime.fromisoformat(status["generated_at"])
+        < timedelta(hours=1)
     )
 
 
@@ -388,5 +390,5 @@ def on_a_terminal(folder: Path, width: int) -> str:
 def _read(leader: int) -> bytes:
     try:
         return os.read(leader, 65536)
-    except OSError:  # the other end is closed: how Linux says that there is no more
+    except OSError:  # Linux: the other end is closed
         return b""

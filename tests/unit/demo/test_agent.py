@@ -141,7 +141,7 @@ def test_a_defect_in_a_tool_is_not_taken_for_a_failed_call(scenario, tmp_path):
 def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
     broken = {record["violation"] for _, record, _ in worked.requests if record["violation"]}
     prose = worked.scenario.prose
-    assert broken == {prose.forbidden_is, "the answer states a figure that no result holds"}
+    assert broken == {prose.forbidden_is, "the answer states a figure that is in no result"}
     assert all(record["violation"] == given.violation for _, record, given in worked.requests)
     outages = [given.error for _, _, given in worked.requests if given.error]
     assert 4 <= len(outages) <= 8
@@ -156,7 +156,7 @@ def test_a_few_requests_break_a_rule_or_lose_the_model(worked):
 def test_figures_of_the_results_are_no_violation(scenario, line, changed):
     prose = scenario.prose
     assert prose.find_violation(line, [f"- {line}"]) is None
-    assert prose.find_violation(changed, [line]) == "the answer states a figure that no result holds"
+    assert prose.find_violation(changed, [line]) == "the answer states a figure that is in no result"
 
 
 @pytest.mark.parametrize(

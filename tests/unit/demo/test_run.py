@@ -182,11 +182,11 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_the_stages_are_told_in_their_order_and_returned(scenario, tmp_path, capsys):
-    told = []
-    result = run_demo(scenario, tmp_path, seed=7, tell=told.append)
-    assert [type(stage) for stage in told] == [Recorded, DemoProposals, DemoRefined, Promoted]
-    assert told[1:] == [result.proposed, result.refined, result.promoted]
+def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
+    stages = []
+    result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)
+    assert [type(stage) for stage in stages] == [Recorded, DemoProposals, DemoRefined, Promoted]
+    assert stages[1:] == [result.proposed, result.refined, result.promoted]
     assert result.failed is None
     assert capsys.readouterr() == ("", "")
 

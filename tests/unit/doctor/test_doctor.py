@@ -1,4 +1,4 @@
-"""``doctor``: what each check says of a broken set-up, and that nothing ends it."""
+"""``doctor``: the result of each check of a broken set-up; an exception stops no other check."""
 
 import json
 import os
@@ -49,23 +49,24 @@ def log(folder: Path, *records: dict[str, Any], day: str = "2026-04-25") -> Path
 
 
 def checked(folder: Path, **environ: str) -> dict[str, Diagnosis]:
-    """The results by check; of two the worse one."""
-    found = check_setup(folder, now=NOW, environ=environ)
+    """Return the diagnoses by check; if a check has several, the worst."""
+    diagnoses = check_setup(folder, now=NOW, environ=environ)
     return {
-        one.check: one for one in sorted(found, key=lambda one: ("ok", "warning", "fault").index(one.level))
+        diagnosis.check: diagnosis
+        for diagnosis in sorted(diagnoses, key=lambda each: ("ok", "warning", "fault").index(each.level))
     }
 
 
-def levels(found: Mapping[str, Diagnosis]) -> dict[str, str]:
-    return {name: one.level for name, one in found.items() if one.level != "ok"}
+def levels(results: Mapping[str, Diagnosis]) -> dict[str, str]:
+    return {name: diagnosis.level for name, diagnosis in results.items() if diagnosis.level != "ok"}
 
 
 # --- broken set-ups -----------------------------------------------------------------------------------
 
 
-def test_in_an_empty_folder_every_check_says_something(folder: Path):
-    found = checked(folder)
-    assert levels(found) == {
+def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
+    results = checked(folder)
+    assert levels(results) == {
         "settings": "warning",
         "records": "fault",
         "tools": "warning",
@@ -73,8 +74,8 @@ def test_in_an_empty_folder_every_check_says_something(folder: Path):
         "guard": "warning",
         "required": "warning",
     }
-    assert "nothing is recorded" in found["records"].message
-    assert "init --confirm" in found["settings"].todo
+    assert "nothing is recorded" in results["records"].message
+    assert "init --confirm" in results["settings"].todo
     assert list(folder.iterdir()) == []
 
 
@@ -83,14 +84,14 @@ def test_after_init_and_a_record_no_fault_is_left(sound: Path):
 
 
 def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Command):
-    assert [one for one in checked(folder).values() if one.level != "ok" and not one.todo] == []
+    assert [each for each in checked(folder).values() if each.level != "ok" and not each.todo] == []
     run_git(folder, "init", "--quiet", "--initial-branch=main")
     assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
     sound = folder
     log(sound, record(tool_calls=[call("lost")]), day="2026-04-20")
     (sound / "coreloop.yaml").write_text("gate: {}\n")
-    found = check_setup(sound, now=NOW + timedelta(days=9), environ={})
-    assert [one for one in found if one.level != "ok" and not one.todo] == []
+    diagnoses = check_setup(sound, now=NOW + timedelta(days=9), environ={})
+    assert [each for each in diagnoses if each.level != "ok" and not each.todo] == []
 
 
 @pytest.mark.parametrize(
@@ -103,9 +104,9 @@ def test_everything_that_is_not_ok_says_what_to_do(folder: Path, entry_point: Co
 )
 def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str, says: str):
     log(sound, record(ts="2026-03-01T00:00:00+00:00"), day="2026-03-01")
-    found = {one.check: one for one in check_setup(sound, now=NOW + later, environ={})}
-    assert found["newest"].level == level
-    assert says in found["newest"].message
+    results = {each.check: each for each in check_setup(sound, now=NOW + later, environ={})}
+    assert results["newest"].level == level
+    assert says in results["newest"].message
 
 
 def test_only_the_ends_of_the_newest_files_are_read(sound: Path, monkeypatch: pytest.MonkeyPatch):
@@ -113,11 +114,11 @@ def test_only_the_ends_of_the_newest_files_are_read(sound: Path, monkeypatch: py
         (sound / f"data/audit/ai-ask/2026-04-{number}.jsonl").symlink_to("/dev/zero")  # would never end
     with (sound / "data/audit/ai-ask/2026-04-24.jsonl").open("wb") as file:
         file.truncate(3 << 30)  # sparse
-    found = checked(sound)
-    assert found["newest"].level == "ok"
+    results = checked(sound)
+    assert results["newest"].level == "ok"
 
 
-def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_none(sound: Path):
+def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_not(sound: Path):
     path = log(sound, record(question="x" * 600_000))
     assert checked(sound)["records"].level == "ok"
     path.write_bytes(b'{"ts": \n\xff\n')
@@ -128,15 +129,15 @@ def test_a_log_of_torn_lines_is_a_fault_and_a_long_line_is_none(sound: Path):
     ("name", "mode"),
     [("ai-ask", 0o755), ("ai-ask/2026-04-25.jsonl", 0o640), ("replays.txt", 0o644)],
 )
-def test_what_others_can_read_is_a_fault(sound: Path, name: str, mode: int):
+def test_a_path_that_others_can_read_is_a_fault(sound: Path, name: str, mode: int):
     assert checked(sound)["private"].level == "ok"
     path = sound / "data" / "audit" / name
     path.touch()
     path.chmod(mode)
-    found = checked(sound)["private"]
-    assert found.level == "fault"
-    assert f"data/audit/{name} ({mode:04o})" in found.message
-    assert f"chmod -R go-rwx data/audit in {sound}" in found.todo
+    diagnosis = checked(sound)["private"]
+    assert diagnosis.level == "fault"
+    assert f"data/audit/{name} ({mode:04o})" in diagnosis.message
+    assert f"chmod -R go-rwx data/audit in {sound}" in diagnosis.todo
 
 
 def test_a_folder_without_data_may_be_open(folder: Path):
@@ -145,35 +146,38 @@ def test_a_folder_without_data_may_be_open(folder: Path):
     assert checked(folder)["private"].level == "ok"
 
 
-def test_a_log_that_git_does_not_ignore_is_a_fault_once_it_holds_something(folder: Path):
+def test_a_log_with_data_that_git_does_not_ignore_is_a_fault(folder: Path):
     run_git(folder, "init", "--quiet")
     assert checked(folder)["ignored"].level == "warning"
     log(folder)
-    found = checked(folder)["ignored"]
-    assert (found.level, "git does not ignore data/audit and data/ai" in found.message) == ("fault", True)
+    diagnosis = checked(folder)["ignored"]
+    assert (diagnosis.level, "git does not ignore data/audit and data/ai" in diagnosis.message) == (
+        "fault",
+        True,
+    )
     (folder / ".gitignore").write_text("data/audit/\n*.db\n")
     assert checked(folder)["ignored"].level == "ok"
 
 
-def test_a_log_that_git_has_already_is_a_fault(sound: Path):
+def test_a_log_that_git_tracks_is_a_fault(sound: Path):
     run_git(sound, "add", "--force", "data/audit/ai-ask")
-    found = checked(sound)["ignored"]
-    assert "git has 1 file of the log: data/audit/ai-ask/2026-04-25.jsonl" in found.message
+    diagnosis = checked(sound)["ignored"]
+    assert "git tracks 1 file of the log: data/audit/ai-ask/2026-04-25.jsonl" in diagnosis.message
 
 
 def test_a_data_folder_outside_of_the_repository_needs_no_gitignore(folder: Path):
     (folder / "inner").mkdir()
     run_git(folder / "inner", "init", "--quiet")
     log(folder)
-    found = checked(folder / "inner", CORELOOP_DATA_DIR=str(folder / "data"))
-    assert found["ignored"].message == "the data folder is outside of the git repository"
-    assert found["records"].level == "ok"
+    results = checked(folder / "inner", CORELOOP_DATA_DIR=str(folder / "data"))
+    assert results["ignored"].message == "the data folder is outside of the git repository"
+    assert results["records"].level == "ok"
 
 
 def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_fault(sound: Path):
     log(sound, record(tool_calls=[call("lost"), call("analysis")]))
-    found = checked(sound)["tools"]
-    assert (found.level, found.message) == (
+    diagnosis = checked(sound)["tools"]
+    assert (diagnosis.level, diagnosis.message) == (
         "warning",
         "1 of 2 tools without a known definition: "
         "lost (no definition of that name; name it under tools: in coreloop.yaml)",
@@ -183,18 +187,18 @@ def test_a_recorded_tool_without_a_definition_is_a_warning_and_a_wrong_target_a_
     assert checked(sound)["tools"].level == "fault"
 
 
-def test_a_setting_that_is_wrong_is_a_fault_and_the_other_checks_go_on(sound: Path):
+def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
     (sound / "coreloop.yaml").write_text("gate: {min_repeat: 2}\n")
-    found = checked(sound)
-    assert "coreloop.yaml:1: unknown key 'gate'" in found["settings"].message
-    assert found["records"].level == "ok"
+    results = checked(sound)
+    assert "coreloop.yaml:1: unknown key 'gate'" in results["settings"].message
+    assert results["records"].level == "ok"
 
 
-def test_a_target_that_is_gone_keeps_the_other_settings(sound: Path):
+def test_an_absent_target_keeps_the_other_settings(sound: Path):
     (sound / "data").rename(sound / "logs")
     (sound / "coreloop.yaml").write_text('data_dir: logs\ntools: {a: {target: "gone.py::a"}}\n')
-    found = checked(sound)
-    assert (found["settings"].level, found["records"].level) == ("fault", "ok")
+    results = checked(sound)
+    assert (results["settings"].level, results["records"].level) == ("fault", "ok")
 
 
 # --- reach and replay ---------------------------------------------------------------------------------
@@ -202,9 +206,9 @@ def test_a_target_that_is_gone_keeps_the_other_settings(sound: Path):
 
 def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
     (folder / "requirements.txt").write_text("fastmcp\n")
-    found = checked(folder)["reach"]
-    assert found.level == "warning"
-    assert 'set reach: {framework: fastmcp, tools: "package.module:TOOLS"}' in found.todo
+    diagnosis = checked(folder)["reach"]
+    assert diagnosis.level == "warning"
+    assert 'set reach: {framework: fastmcp, tools: "package.module:TOOLS"}' in diagnosis.todo
 
 
 @pytest.mark.parametrize(
@@ -217,7 +221,7 @@ def test_a_framework_among_the_dependencies_is_proposed(folder: Path):
         ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
     ],
 )
-def test_what_reads_the_schemas_must_be_a_program(folder: Path, setting: str, level: str):
+def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, level: str):
     (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
     (folder / "schema.sh").touch(mode=0o755)
     assert checked(folder)["reach"].level == level
@@ -236,13 +240,13 @@ def port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_an_endpoint_is_connected_to_and_asked_nothing(folder: Path, port: int):
+def test_an_endpoint_gets_a_connection_and_no_question(folder: Path, port: int):
     (folder / "coreloop.yaml").write_text(f'replay: {{url: "http://u:secret@127.0.0.1:{port}/api/ask"}}\n')
-    found = checked(folder)["replay"]
-    assert (found.level, found.message) == ("ok", f"the endpoint 127.0.0.1:{port} takes connections")
+    diagnosis = checked(folder)["replay"]
+    assert (diagnosis.level, diagnosis.message) == ("ok", f"the endpoint 127.0.0.1:{port} takes connections")
 
 
-def test_an_endpoint_that_is_not_there(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch):
+def test_an_absent_endpoint(folder: Path, port: int, monkeypatch: pytest.MonkeyPatch):
     def settings(url: str) -> None:
         (folder / "coreloop.yaml").write_text(f'replay: {{url: "{url}"}}\n')
 
@@ -255,7 +259,7 @@ def test_an_endpoint_that_is_not_there(folder: Path, port: int, monkeypatch: pyt
         assert checked(folder)["replay"].message == "replay: url is not an http or https address"
 
 
-def test_a_name_server_that_does_not_answer_is_waited_for_two_seconds(folder: Path, monkeypatch):
+def test_a_name_lookup_is_limited_to_two_seconds(folder: Path, monkeypatch):
     from coreloop.doctor import model
 
     monkeypatch.setattr(model, "_ANSWER_S", 0.05)
@@ -282,22 +286,22 @@ def answer_runs(hub: GithubStandIn, *runs: dict[str, Any]) -> None:
     hub.fail(Fault(Reply(200, body)), path="/actions/workflows/ai-policy.yml/runs")
 
 
-def test_without_a_token_it_says_what_was_not_checked_and_how_to(hub: GithubStandIn, sound: Path):
-    found = checked(sound)["required"]
-    assert (found.level, found.message) == (
+def test_without_a_token_the_guard_is_not_checked_and_the_message_says_how(hub: GithubStandIn, sound: Path):
+    diagnosis = checked(sound)["required"]
+    assert (diagnosis.level, diagnosis.message) == (
         "warning",
         f"not checked: {hub.repo} was not asked, since there is no token",
     )
-    assert "GITHUB_TOKEN" in found.todo
+    assert "GITHUB_TOKEN" in diagnosis.todo
     assert hub.traffic == []
 
 
 def test_a_guard_that_is_not_required_is_a_fault(hub: GithubStandIn, sound: Path):
     answer_runs(hub)
-    found = asked(sound, hub)
-    assert found["required"].level == "fault"
-    assert "does not require the guard on main" in found["required"].message
-    assert "has never run" in found["green"].message
+    results = asked(sound, hub)
+    assert results["required"].level == "fault"
+    assert "does not require the guard on main" in results["required"].message
+    assert "has never run" in results["green"].message
 
 
 def test_a_guard_that_is_required_and_green_is_ok(hub: GithubStandIn, sound: Path, entry_point, monkeypatch):
@@ -305,30 +309,30 @@ def test_a_guard_that_is_required_and_green_is_ok(hub: GithubStandIn, sound: Pat
     monkeypatch.setenv("GITHUB_API_URL", hub.url)
     assert entry_point(sound, "guard", "protect", "--confirm")[0] == 0
     answer_runs(hub, {"status": "completed", "conclusion": "success", "html_url": "https://x/1"})
-    found = asked(sound, hub)
-    assert (found["required"].level, found["green"].level) == ("ok", "ok")
+    results = asked(sound, hub)
+    assert (results["required"].level, results["green"].level) == ("ok", "ok")
     hub.allow_auto_merge = True
     answer_runs(hub, {"status": "completed", "conclusion": "failure", "html_url": "https://x/2"})
-    found = asked(sound, hub)
-    assert "weaker than wanted: allow_auto_merge" in found["required"].message
-    assert "ended with failure: https://x/2" in found["green"].message
+    results = asked(sound, hub)
+    assert "weaker than wanted: allow_auto_merge" in results["required"].message
+    assert "ended with failure: https://x/2" in results["green"].message
 
 
 @pytest.mark.parametrize("rights", ["write", "app"])
 def test_a_token_that_may_not_read_the_rules_is_a_warning(hub: GithubStandIn, sound: Path, rights: str):
     hub.rights = rights
-    found = asked(sound, hub)
-    assert found["required"].level == "warning"
-    assert found["required"].message.startswith("not checked: ")
+    results = asked(sound, hub)
+    assert results["required"].level == "warning"
+    assert results["required"].message.startswith("not checked: ")
 
 
 def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: Path):
     hub.fail(Fault(), times=99)
-    found = asked(sound, hub)
-    assert (found["required"].level, len(hub.traffic)) == ("warning", 1)
+    results = asked(sound, hub)
+    assert (results["required"].level, len(hub.traffic)) == ("warning", 1)
 
 
-def test_a_guard_whose_requirements_are_gone_is_a_fault(sound: Path):
+def test_a_guard_without_its_requirements_file_is_a_fault(sound: Path):
     (sound / ".github/coreloop-requirements.txt").unlink()
     assert checked(sound)["guard"].level == "fault"
 
@@ -342,14 +346,14 @@ def test_a_check_that_fails_is_a_warning_with_its_reason(folder: Path, monkeypat
         yield
 
     monkeypatch.setattr(doctor, "CHECKS", {**CHECKS, "reach": broken})
-    found = checked(folder)["reach"]
-    assert (found.level, found.message) == (
+    diagnosis = checked(folder)["reach"]
+    assert (diagnosis.level, diagnosis.message) == (
         "warning",
         "could not be checked: ZeroDivisionError: by \\u{1b}[31mzero",
     )
 
 
-def test_hostile_names_are_made_harmless(sound: Path, entry_point: Command):
+def test_control_characters_in_names_are_escaped(sound: Path, entry_point: Command):
     path = log(sound, record(tool_calls=[call("\x1b]0;owned\x07\u202e" + "x" * 5000), call("LONE")]))
     path.write_bytes(path.read_bytes().replace(b"LONE", b"\\ud800"))
     _, out, errors = entry_point(sound, "doctor")
@@ -361,18 +365,18 @@ def test_hostile_names_are_made_harmless(sound: Path, entry_point: Command):
 
 def test_without_git_in_the_path(sound: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    found = checked(sound)
-    assert found["ignored"].message.startswith("could not be checked: GitError: git is not installed")
-    assert found["guard"].level == "ok"
+    results = checked(sound)
+    assert results["ignored"].message.startswith("could not be checked: GitError: git is not installed")
+    assert results["guard"].level == "ok"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes")
-def test_pipes_in_the_place_of_files_hold_nothing_up(folder: Path):
+def test_pipes_in_the_place_of_files_do_not_block(folder: Path):
     (folder / "data/audit/ai-ask").mkdir(parents=True)
     for name in ("coreloop.yaml", "data/audit/ai-ask/2026-04-25.jsonl", "data/audit/replays.txt"):
         os.mkfifo(folder / name)
-    found = checked(folder)
-    assert (found["settings"].level, found["records"].level) == ("fault", "fault")
+    results = checked(folder)
+    assert (results["settings"].level, results["records"].level) == ("fault", "fault")
 
 
 # --- the command --------------------------------------------------------------------------------------
@@ -392,9 +396,9 @@ def test_a_fault_exits_with_1_and_warnings_with_0(folder: Path, sound: Path, ent
 def test_json_is_a_list_of_objects(folder: Path, entry_point: Command):
     code, out, errors = entry_point(folder, "doctor", "--json")
     assert (code, errors) == (1, "")
-    found = json.loads(out)
-    assert {frozenset(one) for one in found} == {frozenset({"check", "level", "message", "todo"})}
-    assert {one["level"] for one in found} <= {"ok", "warning", "fault"}
+    entries = json.loads(out)
+    assert {frozenset(entry) for entry in entries} == {frozenset({"check", "level", "message", "todo"})}
+    assert {entry["level"] for entry in entries} <= {"ok", "warning", "fault"}
 
 
 def test_a_package_that_is_missing_is_a_fault(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,4 +1,4 @@
-"""The framework that a project depends on, as its files name it, and what ``init`` proposes for it."""
+"""The framework that a project depends on, read from its files, and the proposal of ``init`` for it."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_framework_is_found_where_dependencies_are_named(tmp_path: Path, file: s
         *(pytest.param(names[-1], name, id=name) for name, names in FRAMEWORKS.items()),
     ],
 )
-def test_of_several_the_one_that_builds_on_the_others_counts(
+def test_a_framework_that_builds_on_others_takes_precedence(
     tmp_path: Path, names: str, framework: str | None
 ) -> None:
     (tmp_path / "requirements.txt").write_text(names, encoding="utf-8")
@@ -67,7 +67,7 @@ def test_unreadable_files_are_skipped(tmp_path: Path, file: str, content: bytes)
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_the_proposal_is_a_comment_and_valid_without_its_sign(tmp_path: Path, framework: str) -> None:
+def test_the_proposal_is_a_comment_and_valid_without_the_hash(tmp_path: Path, framework: str) -> None:
     template = read_template("coreloop.yaml")
     text = write_settings(template, SettingsProposals(framework=framework)).decode()
     (line,) = (line for line in text.splitlines() if "reach: {" in line)

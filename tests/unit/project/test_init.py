@@ -1,4 +1,4 @@
-"""``init`` as a use case: what is planned is what is written, and who reviews."""
+"""``init`` as a use case: the plan equals the written files, and the reviewer."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def states(done: Initialised) -> set[str]:
     return {file.state for file in done.files}
 
 
-def test_nothing_is_written_without_confirm_and_everything_is_there_after_it(tmp_path: Path):
+def test_nothing_is_written_without_confirm_and_everything_with_it(tmp_path: Path):
     planned = init(tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert init(tmp_path, confirm=True) == planned
@@ -35,15 +35,17 @@ def test_nothing_is_written_without_confirm_and_everything_is_there_after_it(tmp
         ("eddmpython/dartlab", "@org/team", "@org/team"),
     ],
 )
-def test_who_reviews(github: str | None, reviewer: str | None, expected: str, tmp_path: Path):
+def test_the_reviewer_is_the_option_or_the_owner(
+    github: str | None, reviewer: str | None, expected: str, tmp_path: Path
+):
     done = init(tmp_path, github=github, reviewer=reviewer, confirm=True)
     assert done.reviewer == expected
     assert f" {expected}\n" in (tmp_path / ".github" / "CODEOWNERS").read_text()
 
 
 @pytest.mark.parametrize("reviewer", ["ann", "@", "@a b", "@a\nb"])
-def test_a_name_that_no_reviewer_has_is_refused_and_nothing_is_written(reviewer: str, tmp_path: Path):
-    with pytest.raises(UsageError, match="is no reviewer; write --owner @login"):
+def test_an_invalid_reviewer_is_refused_and_nothing_is_written(reviewer: str, tmp_path: Path):
+    with pytest.raises(UsageError, match="is not a reviewer; write --owner @login"):
         init(tmp_path, reviewer=reviewer, confirm=True)
     assert list(tmp_path.iterdir()) == []
 

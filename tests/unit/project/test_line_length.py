@@ -31,5 +31,5 @@ def test_the_first_setting_counts(files: dict[str, str], length: int) -> None:
     assert line_length(lambda name: files[name].encode() if name in files else None) == length
 
 
-def test_a_file_that_is_no_text_says_nothing() -> None:
+def test_a_binary_file_is_skipped() -> None:
     assert line_length(lambda _: b"\xff\xfe[tool.ruff]") == DEFAULT

@@ -1,4 +1,4 @@
-"""What the workflows install is what is installed here, to the byte, or nothing."""
+"""The workflows install the same bytes as the installed coreloop, or nothing."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Install = Callable[[str | None], None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put a distribution's metadata in front of the one that runs the tests."""
+    """Put a distribution's metadata before the metadata of the tested package on the path."""
 
     def install(direct_url: str | None) -> None:
         folder = tmp_path / "site" / "dartlab_coreloop-0.2.0.dist-info"
@@ -63,7 +63,7 @@ def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement
 
 
 @pytest.mark.parametrize(
-    ("direct_url", "why"),
+    ("direct_url", "reason"),
     [
         pytest.param(None, "installed by name", id="from an index"),
         pytest.param('{"url": "file:///x", "dir_info": {}}', "this machine's disk", id="a folder"),
@@ -88,9 +88,11 @@ def test_a_commit_or_an_archive_s_hash_is_pinned(direct_url: object, requirement
         pytest.param('{"url": 7}', "cannot be read", id="no text"),
     ],
 )
-def test_what_another_machine_could_not_get_is_not_pinned(direct_url: str | None, why: str, install: Install):
+def test_an_installation_that_another_machine_cannot_repeat_is_not_pinned(
+    direct_url: str | None, reason: str, install: Install
+):
     install(direct_url)
-    with pytest.raises(CannotPinError, match=why) as refused:
+    with pytest.raises(CannotPinError, match=reason) as refused:
         pin_installed()
     assert "--source git+https://" in str(refused.value)
     assert "secret" not in str(refused.value)
@@ -104,7 +106,7 @@ def test_what_another_machine_could_not_get_is_not_pinned(direct_url: str | None
         ("dartlab-coreloop==0.2.0", "dartlab-coreloop[cli]==0.2.0"),
     ],
 )
-def test_a_source_that_pins_one_version_is_taken(source: str, requirement: str):
+def test_a_source_that_pins_a_version_is_accepted(source: str, requirement: str):
     assert pin_source(source) == requirement
 
 
@@ -131,7 +133,7 @@ def test_a_source_that_may_change_is_refused(source: str):
         pin_source(source)
 
 
-def test_without_a_pin_the_workflows_wait_and_the_rest_is_written(
+def test_without_a_pin_the_workflows_are_left_out_and_the_rest_is_written(
     entry_point: Callable[..., tuple[int, str, str]], tmp_path: Path, quiet_git: None
 ):
     folder = tmp_path / "project"

@@ -1,4 +1,4 @@
-"""``init``: what is written where, what is left alone; and this project's own files are the templates."""
+"""``init``: new and existing files; this project's own files equal the templates."""
 
 import json
 import re
@@ -68,7 +68,7 @@ def test_with_confirm_all_is_written_and_a_second_run_changes_nothing(init: Init
     load_settings(folder)
 
 
-def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, folder: Path):
+def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path):
     init(folder, "--confirm")
     (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
     (folder / "data/ai/knowledge").mkdir(parents=True)
@@ -89,13 +89,13 @@ def test_what_was_recorded_stays_out_of_git_and_the_folders_do_not(init: Init, f
     ],
     ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],
 )
-def test_gitignore_grows_only_by_what_it_lacks(old: bytes, new: bytes | None, init: Init, folder: Path):
+def test_gitignore_grows_only_by_missing_lines(old: bytes, new: bytes | None, init: Init, folder: Path):
     (folder / ".gitignore").write_bytes(old)
     init(folder, "--confirm")
     assert (folder / ".gitignore").read_bytes() == (old if new is None else new)
 
 
-def test_a_file_that_is_there_is_never_overwritten(init: Init, folder: Path):
+def test_an_existing_file_is_never_overwritten(init: Init, folder: Path):
     mine = {name: f"# mine: {name}\n".encode() for name in WRITTEN - {".gitignore"} if "data" not in name}
     mine["docs/CODEOWNERS"] = mine.pop(".github/CODEOWNERS")
     mine["coreloop.yaml"] = b"data_dir: logs\n"
@@ -111,7 +111,7 @@ def test_a_file_that_is_there_is_never_overwritten(init: Init, folder: Path):
     assert ".github/CODEOWNERS" not in after
 
 
-def test_reviewers_are_the_owner_of_the_repository_or_who_is_named(init: Init, folder: Path):
+def test_reviewers_are_the_owner_of_the_repository_or_the_option(init: Init, folder: Path):
     run_git(folder, "remote", "add", "origin", "git@github.com:octo/tools.git")
     init(folder, "--confirm")
     owners = folder / ".github/CODEOWNERS"
@@ -136,13 +136,13 @@ def test_the_base_branch_is_the_one_that_is_protected(init: Init, folder: Path):
     assert rules["branch"] == "trunk"
 
 
-def test_json_tells_each_file(init: Init, folder: Path):
+def test_json_lists_each_file(init: Init, folder: Path):
     _, out, _ = init(folder, "--json")
-    said = json.loads(out)
-    assert {one["path"]: one["state"] for one in said["files"]} == dict.fromkeys(WRITTEN, "new")
-    assert (said["written"], said["checks"]) == (False, [])
+    facts = json.loads(out)
+    assert {file["path"]: file["state"] for file in facts["files"]} == dict.fromkeys(WRITTEN, "new")
+    assert (facts["written"], facts["checks"]) == (False, [])
     _, out, _ = init(folder, "--json", "--confirm")
-    checks = {one["check"]: one["level"] for one in json.loads(out)["checks"]}
+    checks = {check["check"]: check["level"] for check in json.loads(out)["checks"]}
     assert (checks["settings"], checks["records"]) == ("ok", "fault")
 
 
@@ -154,7 +154,7 @@ def test_a_fault_that_the_checks_find_does_not_change_the_exit_code(init: Init, 
     assert "doctor" not in init(folder)[1]
 
 
-def test_the_template_is_neutral_and_valid_without_its_signs(tmp_path: Path):
+def test_the_template_is_neutral_and_valid_without_the_hashes(tmp_path: Path):
     text = read_template("coreloop.yaml").decode("ascii")
     assert "dartlab" not in text
     bare = "\n".join(re.sub(r"^#(?=  -|  \w+: \{)|^# (?=\w+: \{)", "", line) for line in text.splitlines())
@@ -173,19 +173,19 @@ def refused(done: tuple[int, str, str]) -> str:
     return errors
 
 
-def test_what_cannot_be_is_refused(init: Init, folder: Path, tmp_path: Path):
+def test_impossible_requests_are_refused(init: Init, folder: Path, tmp_path: Path):
     assert "run git init" in refused(init(tmp_path))
-    assert "is no reviewer" in refused(init(folder, "--owner", "me"))
-    assert "is no reviewer" in refused(init(folder, "--owner", "@me @you"))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "me"))
+    assert "is not a reviewer" in refused(init(folder, "--owner", "@me @you"))
     (folder / "sub").mkdir()
     (folder / "sub/coreloop.yaml").touch()
     assert "move it to the repository's root" in refused(init(folder / "sub"))
     (folder / ".github/CODEOWNERS").mkdir(parents=True)
-    assert "is no file; move it away" in refused(init(folder))
+    assert "is not a file; move it away" in refused(init(folder))
     assert files_of(folder) == {"sub/coreloop.yaml": b""}
 
 
-def test_a_file_in_the_way_is_refused_and_a_later_run_goes_on(init: Init, folder: Path):
+def test_a_file_in_place_of_a_folder_is_refused_and_a_later_run_continues(init: Init, folder: Path):
     (folder / ".github").touch()
     assert ".github" in refused(init(folder, "--confirm"))
     (folder / ".github").unlink()
@@ -199,19 +199,19 @@ def test_a_subfolder_sets_up_the_whole_repository(init: Init, folder: Path):
     assert set(files_of(folder)) == WRITTEN
 
 
-def test_the_workflows_install_what_the_source_names(init: Init, folder: Path):
+def test_the_workflows_install_the_given_source(init: Init, folder: Path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == DISTRIBUTION
     init(folder, "--confirm")
     assert (folder / REQUIREMENTS).read_text() == f"{DISTRIBUTION}[cli] @ {SOURCE}\n"
-    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # here it is the base's own source
+    assert (ROOT / REQUIREMENTS).read_text() == ".[cli]\n"  # this repository installs its own source
 
 
 @pytest.mark.parametrize(
     "name", ["workflows/ai-policy.yml", "workflows/coreloop-pattern.yml", "branch_protection.yml"]
 )
 def test_this_project_s_own_files_are_the_templates(name: str):
-    """After a change of one: cp .github/{name} src/coreloop/templates/."""
+    """After a change: cp .github/{name} src/coreloop/templates/."""
     assert (ROOT / ".github" / name).read_bytes() == read_template(Path(name).name)
 
 

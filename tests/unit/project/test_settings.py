@@ -41,7 +41,7 @@ def documented(tmp_path):
     return DOCUMENTED
 
 
-def test_a_least_length_of_answers_is_off_unless_set(load):
+def test_min_chunk_len_is_off_by_default(load):
     assert load("").gates.min_chunk_len is None
     assert load("gates: {min_chunk_len: 0}").gates.min_chunk_len == 0
 
@@ -67,7 +67,7 @@ def test_every_documented_key_is_read(load, documented):
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "gates:\n", "tools: {}\n", "\ufeff"])
-def test_what_is_absent_has_its_default(load, text):
+def test_absent_keys_have_their_defaults(load, text):
     assert load(text) == Settings()
 
 
@@ -82,7 +82,7 @@ def test_the_file_may_be_absent(tmp_path):
         pytest.param(lambda text: text.replace("\n", "\r\n").encode(), id="CRLF"),
     ],
 )
-def test_files_of_windows_editors_are_read_alike(load, documented, encode):
+def test_files_of_windows_editors_are_read(load, documented, encode):
     assert load(encode(documented)) == load(documented)
 
 
@@ -99,13 +99,13 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
         pytest.param("gates: {min_repeat: 2.5}\n", 1, ["whole number"], id="fraction"),
         pytest.param("gates: {min_repeat: true}\n", 1, ["whole number"], id="boolean"),
         pytest.param("gates: {min_repeat: null}\n", 1, ["whole number"], id="null"),
-        pytest.param("data_dir: 5\n", 1, ["data_dir", "text"], id="number for a text"),
-        pytest.param("data_dir: [a]\n", 1, ["data_dir", "text"], id="list for a text"),
+        pytest.param("data_dir: 5\n", 1, ["data_dir", "string"], id="number for a string"),
+        pytest.param("data_dir: [a]\n", 1, ["data_dir", "string"], id="list for a string"),
         pytest.param("retention_days: 2026-99-99\n", 1, ["retention_days"], id="impossible date"),
         pytest.param("gates: [1]\n", 1, ["gates"], id="list for keys"),
         pytest.param("- a\n", 1, ["keys"], id="the file is a list"),
-        pytest.param("text\n", 1, ["keys"], id="the file is a text"),
-        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="text for a list"),
+        pytest.param("text\n", 1, ["keys"], id="the file is a string"),
+        pytest.param("reach: {command: python}\n", 1, ["command", "list"], id="string for a list"),
         pytest.param("reach:\n  caps:\n    openai: many\n", 3, ["openai", "whole number"], id="in a map"),
         pytest.param(
             "\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "'fastmcp'"], id="framework"
@@ -114,7 +114,7 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
             "reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n",
             4,
             ["framework", "command", "both"],
-            id="both ways",
+            id="framework and command",
         ),
         pytest.param("reach:\n  framework: mcp\n", 2, ["needs tools"], id="framework alone"),
         pytest.param("reach:\n  tools: a:b\n", 2, ["needs framework", "fastmcp"], id="tools alone"),
@@ -122,7 +122,7 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
             "reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"], id="no module"
         ),
         pytest.param("reach:\n  caps:\n    openai: 0\n", 3, ["openai", "at least 1"], id="cap of nothing"),
-        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as one text"),
+        pytest.param("notify: {command: ./tell}\n", 1, ["command", "list"], id="notify as a string"),
         pytest.param("notify: {comand: [x]}\n", 1, ["'comand'", "'command'"], id="notify, mistyped"),
         pytest.param(
             "notify:\n  command: ['', x]\n", 2, ["notify", "begin with a program"], id="notify nothing"
@@ -151,7 +151,7 @@ def test_files_of_windows_editors_are_read_alike(load, documented, encode):
         pytest.param("\nsanitize:\n  names: gone.tsv\n", 3, ["gone.tsv", "not exist"], id="missing names"),
     ],
 )
-def test_a_mistake_is_one_line_with_file_line_and_key(load, tmp_path, text, line, says):
+def test_an_error_is_one_line_with_file_line_and_key(load, tmp_path, text, line, says):
     with pytest.raises(SettingsError) as caught:
         load(text)
     message = str(caught.value)
@@ -170,7 +170,7 @@ def test_a_mistake_is_one_line_with_file_line_and_key(load, tmp_path, text, line
         pytest.param(b"[" * 1200, "YAML", id="nested without end"),
     ],
 )
-def test_a_file_that_is_no_text_is_named(load, tmp_path, data, says):
+def test_a_file_that_is_not_text_is_named(load, tmp_path, data, says):
     with pytest.raises(SettingsError, match=says) as caught:
         load(data)
     assert str(tmp_path / "coreloop.yaml") in str(caught.value)
@@ -224,12 +224,12 @@ def test_a_wrong_variable_is_named(load, value):
     assert value in str(caught.value)
 
 
-def test_an_override_hides_no_mistake_beside_it(load):
+def test_an_override_hides_no_other_error(load):
     with pytest.raises(SettingsError, match=r"coreloop.yaml:2: unknown key 'min_repeats'"):
         load("gates:\n  min_repeats: 1\n", {"CORELOOP_GATES_MIN_REPEAT": "3"})
 
 
-def test_a_rule_without_words_or_with_an_empty_one_is_refused(load):
+def test_a_rule_without_keywords_or_with_an_empty_keyword_is_refused(load):
     with pytest.raises(SettingsError, match=r"coreloop.yaml:1"):
         load("categories: [{label: A, any: ['']}]\n")
 

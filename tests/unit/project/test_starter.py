@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 def log(folder: Path, *calls: dict[str, Any] | list[dict[str, Any]]) -> Path:
     records = folder / "data" / "audit" / "ai-ask"
     records.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps({"tool_calls": one if isinstance(one, list) else [one]}) for one in calls]
+    lines = [json.dumps({"tool_calls": call if isinstance(call, list) else [call]}) for call in calls]
     (records / "2026-04-25.jsonl").write_text("\n".join(["torn {", "[]", *lines]) + "\n")
     return records
 
@@ -88,8 +88,8 @@ def load_bare(folder: Path, text: str) -> Settings:
 
 
 def test_decorated_functions_are_tools_under_the_name_that_the_model_knows(folder: Path):
-    found = {name: f"{tool.file}::{tool.qualname}" for name, tool in decorated_tools(folder).items()}
-    assert found == {
+    targets = {name: f"{tool.file}::{tool.qualname}" for name, tool in decorated_tools(folder).items()}
+    assert targets == {
         "refund": "desk.py::refund",
         "look_up": "desk.py::lookup",
         "escalate-now": "desk.py::escalate",
@@ -106,8 +106,8 @@ def test_nothing_of_the_project_is_imported(tmp_path: Path):
 
 
 def test_literals_and_enums_are_closed_sets(folder: Path):
-    found = {name: dict(tool.choices) for name, tool in decorated_tools(folder).items() if tool.choices}
-    assert found == {
+    choices = {name: dict(tool.choices) for name, tool in decorated_tools(folder).items() if tool.choices}
+    assert choices == {
         "refund": {"reason": ("damaged", "late"), "sort": ("asc", "desc")},
         "escalate-now": {"channel": ("e-mail", "phone"), "note": ("a", "b")},
     }
@@ -146,7 +146,7 @@ def of_values(*values: Any, times: int = LEAST_REQUESTS) -> list[dict[str, Any]]
     ("calls", "values"),
     [
         pytest.param(of_values("billing", "shipping"), ("billing", "shipping"), id="closed"),
-        pytest.param(of_values("billing"), None, id="one value chooses nothing"),
+        pytest.param(of_values("billing"), None, id="a single value selects nothing"),
         pytest.param(of_values(*(f"v{n}" for n in range(13))), None, id="too many"),
         pytest.param(of_values("billing", "shipping", times=4), None, id="too seldom"),
         pytest.param(of_values("my order", "is late"), None, id="words that users write"),
@@ -177,9 +177,9 @@ def test_calls_of_one_request_and_failed_calls_do_not_make_a_value_recur(tmp_pat
     assert read_usage(log(tmp_path, *failed))["lookup"] == Usage(18, {})
 
 
-def test_odd_records_are_read_as_far_as_they_can_be(tmp_path: Path):
-    odd = [{"name": 3}, {"args": {}}, {"name": "a", "args": [1]}]
-    assert read_usage(log(tmp_path, odd)) == {"a": Usage(1, {})}
+def test_malformed_calls_are_skipped(tmp_path: Path):
+    calls = [{"name": 3}, {"args": {}}, {"name": "a", "args": [1]}]
+    assert read_usage(log(tmp_path, calls)) == {"a": Usage(1, {})}
     assert read_usage(tmp_path / "nowhere") == {}
 
 
@@ -188,9 +188,9 @@ def test_odd_records_are_read_as_far_as_they_can_be(tmp_path: Path):
 
 def test_used_tools_come_first_and_only_values_of_the_source_are_shown(folder: Path):
     calls = [called("look_up", section=value, query="x") for value in ("billing", "kim") for _ in range(9)]
-    found = propose_tools(read_usage(log(folder, *calls)), folder)
-    assert found[0] == ToolProposal("look_up", "desk.py::lookup", {"section": ("billing",)})
-    assert {one.name for one in found} == set(decorated_tools(folder))
+    proposals = propose_tools(read_usage(log(folder, *calls)), folder)
+    assert proposals[0] == ToolProposal("look_up", "desk.py::lookup", {"section": ("billing",)})
+    assert {proposal.name for proposal in proposals} == set(decorated_tools(folder))
 
 
 def test_a_recorded_tool_without_definition_needs_five_requests_and_shows_no_value(tmp_path: Path):
@@ -205,7 +205,7 @@ def test_an_argument_that_the_signature_lacks_is_not_proposed(folder: Path):
     assert propose_tools(read_usage(log(folder, *calls)), folder)[0].selectors == {}
 
 
-def test_every_proposal_is_a_comment_and_valid_without_its_sign(folder: Path):
+def test_every_proposal_is_a_comment_and_valid_without_the_hash(folder: Path):
     calls = [called("조회", kind=value) for value in ("a", "b") for _ in range(9)]
     tools = propose_tools(read_usage(log(folder, *calls, *[called("on")] * 5, *[called("a:b")] * 5)), folder)
     proposals = SettingsProposals(("order", "true"), tools, "fastmcp")
@@ -224,7 +224,7 @@ def test_every_proposal_is_a_comment_and_valid_without_its_sign(folder: Path):
     assert settings.reach.framework == "fastmcp"
 
 
-def test_nothing_hostile_reaches_the_file(tmp_path: Path):
+def test_hostile_names_do_not_reach_the_file(tmp_path: Path):
     hostile = ["x: {}\n# y", "\x1b[31m", "a" * 200, "\u202ex", "{", "'", "-x"]
     calls = [called(name, **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
     fine = [called("fine", **{name: value}) for name in hostile for value in ("a", "b") for _ in range(9)]
@@ -233,13 +233,15 @@ def test_nothing_hostile_reaches_the_file(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["sp ace", "quo'te", 'quo"te', "uni코드"])
-def test_a_target_in_an_odd_file_can_be_read_back(tmp_path: Path, name: str):
+def test_a_target_with_special_characters_can_be_read_back(tmp_path: Path, name: str):
     (tmp_path / f"{name}.py").write_text("@tool\ndef a(): ...\n")
     text = write_settings(read_template("coreloop.yaml"), SettingsProposals((), propose_tools({}, tmp_path)))
     assert load_bare(tmp_path, text.decode()).tools["a"].target == f"{name}.py::a"
 
 
-def test_init_writes_them_and_says_how_many(folder: Path, entry_point: Callable[..., Any], quiet_git: None):
+def test_init_writes_the_proposals_and_counts_them(
+    folder: Path, entry_point: Callable[..., Any], quiet_git: None
+):
     from promoting import run_git
 
     run_git(folder, "init", "--quiet")
@@ -253,7 +255,7 @@ def test_init_writes_them_and_says_how_many(folder: Path, entry_point: Callable[
     assert "proposes" not in entry_point(folder, "init")[1]
 
 
-def test_an_existing_file_is_kept_and_nothing_is_looked_for(folder: Path):
+def test_an_existing_file_gets_no_proposals(folder: Path):
     (folder / "coreloop.yaml").write_text("data_dir: logs\n")
     done = initialise(open_workspace(folder), InitRequest(repository=folder, github=None, confirm=True))
     assert (folder / "coreloop.yaml").read_text() == "data_dir: logs\n"

@@ -26,9 +26,9 @@ def resolve(root, name, target=None):
     return resolve_tools([name], root=root, configured=configured)[name]
 
 
-def place(found):
-    assert isinstance(found, Tool), found
-    return f"{found.file}::{found.qualname}"
+def place(tool):
+    assert isinstance(tool, Tool), tool
+    return f"{tool.file}::{tool.qualname}"
 
 
 def test_a_definition_is_found_by_its_name(project):
@@ -61,10 +61,10 @@ def test_a_definition_is_found_by_its_name(project):
         pytest.param("# coding: cp949\n# 한글\ndef tool(axis): ...\n".encode("cp949"), "tool", id="cp949"),
     ],
 )
-def test_definitions_are_found_however_they_are_written(project, source, qualname):
-    found = resolve(project(pkg__mod=source), "tool")
-    assert place(found) == f"pkg/mod.py::{qualname}"
-    assert not {"self", "cls"} & set(found.parameters)
+def test_definitions_of_every_form_are_found(project, source, qualname):
+    tool = resolve(project(pkg__mod=source), "tool")
+    assert place(tool) == f"pkg/mod.py::{qualname}"
+    assert not {"self", "cls"} & set(tool.parameters)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are syntax since Python 3.12")
@@ -72,7 +72,7 @@ def test_a_definition_with_type_parameters_is_found(project):
     assert place(resolve(project(mod="def tool[T](axis: T): ...\n"), "tool")) == "mod.py::tool"
 
 
-def test_of_overloads_the_implementation_counts(project):
+def test_the_implementation_of_overloads_is_used(project):
     source = """
 import typing
 from typing import overload
@@ -87,9 +87,9 @@ def tool(axis, limit=1): return axis
 
 def test_a_name_that_is_defined_twice_is_unresolved_and_names_both_places(project):
     root = project(a="def tool(): ...\n", b="class B:\n    def tool(self): ...\n")
-    found = resolve(root, "tool")
-    assert isinstance(found, Unresolved)
-    assert all(words in found.reason for words in ("2 times", "a.py::tool", "b.py::B.tool", "coreloop.yaml"))
+    tool = resolve(root, "tool")
+    assert isinstance(tool, Unresolved)
+    assert all(words in tool.reason for words in ("2 times", "a.py::tool", "b.py::B.tool", "coreloop.yaml"))
 
 
 def test_a_target_decides_between_two(project):
@@ -99,22 +99,26 @@ def test_a_target_decides_between_two(project):
 
 
 def test_a_target_may_have_another_name_than_the_tool(project):
-    found = resolve(project(a="def _run(axis): ...\n"), "fin.analysis", "a.py::_run")
-    assert (found.name, place(found), found.parameters) == ("fin.analysis", "a.py::_run", ("axis",))
+    tool = resolve(project(a="def _run(axis): ...\n"), "fin.analysis", "a.py::_run")
+    assert (tool.name, place(tool), tool.parameters) == ("fin.analysis", "a.py::_run", ("axis",))
 
 
 @pytest.mark.parametrize(
     ("target", "reason"),
-    [("a.py::gone", "has no gone"), ("a.py::tool.gone", "has no"), ("broken.py::tool", "no readable Python")],
+    [
+        ("a.py::gone", "has no gone"),
+        ("a.py::tool.gone", "has no"),
+        ("broken.py::tool", "not readable Python"),
+    ],
 )
-def test_a_target_that_is_not_there_is_unresolved(project, target, reason):
-    found = resolve(project(a="def tool(): ...\n", broken="def tool(:\n"), "tool", target)
-    assert isinstance(found, Unresolved)
-    assert reason in found.reason
+def test_an_absent_target_is_unresolved(project, target, reason):
+    tool = resolve(project(a="def tool(): ...\n", broken="def tool(:\n"), "tool", target)
+    assert isinstance(tool, Unresolved)
+    assert reason in tool.reason
 
 
 @pytest.mark.parametrize("target", ["gone.py::tool", "folder.py::tool"])
-def test_a_target_that_is_no_file_is_unresolved(project, target):
+def test_a_target_that_is_not_a_file_is_unresolved(project, target):
     root = project(a="def tool(): ...\n")
     (root / "folder.py").mkdir()
     assert isinstance(resolve(root, "tool", target), Unresolved)
@@ -150,11 +154,11 @@ def test_only_modules_are_searched(project):
     assert place(resolve(root, "tool")) == "mod.py::tool"
 
 
-def test_a_function_inside_a_function_is_no_tool(project):
+def test_a_function_inside_a_function_is_not_a_tool(project):
     assert isinstance(resolve(project(mod="def outer():\n    def tool(): ...\n"), "tool"), Unresolved)
 
 
-def test_a_class_of_the_name_is_no_tool_unless_named(project):
+def test_a_class_is_a_tool_only_as_a_target(project):
     root = project(mod="class tool:\n    def __call__(self): ...\n")
     assert isinstance(resolve(root, "tool"), Unresolved)
     assert place(resolve(root, "tool", "mod.py::tool")) == "mod.py::tool"
@@ -173,13 +177,13 @@ def test_a_class_of_the_name_is_no_tool_unless_named(project):
         pytest.param(b"#" * 2_000_001 + b"\ndef tool(): ...\n", id="huge"),
     ],
 )
-def test_files_that_cannot_be_read_are_passed_over(project, broken):
+def test_unreadable_files_are_skipped(project, broken):
     root = project(broken=broken, good="def tool(axis): ...\n")
     assert place(resolve(root, "tool")) == "good.py::tool"
     assert isinstance(resolve(root, "tool", "broken.py::tool"), Unresolved)
 
 
-def test_links_that_lead_in_circles_are_passed_over(project):
+def test_circular_links_are_skipped(project):
     root = project(pkg__mod="def tool(): ...\n")
     (root / "pkg" / "loop").symlink_to(root, target_is_directory=True)
     (root / "pkg" / "self.py").symlink_to("self.py")
@@ -188,23 +192,23 @@ def test_links_that_lead_in_circles_are_passed_over(project):
 
 
 @pytest.mark.parametrize("name", ["", "a b", "tool)", ".*", "pkg.tool", "가\n"])
-def test_a_name_that_no_function_can_have_is_unresolved(project, name):
-    found = resolve(project(mod="def tool(): ...\n"), name)
-    assert isinstance(found, Unresolved)
-    assert found.name == name
+def test_an_invalid_function_name_is_unresolved(project, name):
+    tool = resolve(project(mod="def tool(): ...\n"), name)
+    assert isinstance(tool, Unresolved)
+    assert tool.name == name
 
 
-def test_every_name_gets_an_answer(project):
+def test_every_name_is_in_the_result(project):
     root = project(mod="def one(): ...\ndef two(): ...\n")
     resolved = resolve_tools(["two", "one", "two", "three"], root=root, configured={"one": ToolSettings()})
-    assert {name: type(found) for name, found in resolved.items()} == {
+    assert {name: type(tool) for name, tool in resolved.items()} == {
         "one": Tool,
         "two": Tool,
         "three": Unresolved,
     }
 
 
-def test_docstrings_are_no_literals(project):
+def test_docstrings_are_not_literals(project):
     source = '"""module"""\ndef tool(axis="배당"):\n    """doc"""\n    return {"수익성": 1}[axis]\n'
     assert resolve(project(mod=source), "tool").literals == {"배당", "수익성"}
 
@@ -226,27 +230,27 @@ def test_nothing_is_imported(project):
 )
 def test_a_target_may_name_the_line_of_a_definition(project, line, parameters):
     source = "if x:\n    def tool(one): ...\nelse:\n    @a\n    @b\n    def tool(two): ...\n"
-    found = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
-    assert place(found) == f"mod.py::tool:{line}"
-    assert found.parameters == parameters
+    tool = resolve(project(mod=source), "tool", f"mod.py::tool:{line}")
+    assert place(tool) == f"mod.py::tool:{line}"
+    assert tool.parameters == parameters
 
 
 @pytest.mark.parametrize("line", ["3", "x", "02", "1:1"])
 def test_a_line_that_holds_no_such_definition_is_unresolved(project, line):
     root = project(mod="\ndef tool(one): ...\ndef other(): ...\n")
-    found = resolve(root, "tool", f"mod.py::tool:{line}")
-    assert found == Unresolved("tool", f"mod.py has no tool:{line}")
+    tool = resolve(root, "tool", f"mod.py::tool:{line}")
+    assert tool == Unresolved("tool", f"mod.py has no tool:{line}")
 
 
 @pytest.mark.parametrize(
     "name", ["analysis", "dart.analysis", "get-user", "분석", "fs/read_file", "mcp:tool", "a" * 100]
 )
-def test_names_that_models_know_tools_by_are_names(name):
+def test_tool_names_may_have_dots_colons_slashes_and_dashes(name):
     assert is_tool_name(name)
 
 
 @pytest.mark.parametrize(
     "name", ["", "1st", "a b", "a\nb", "a\n", "a`b`", "a(b)", "<b>", "a" * 101, "a\u200b"]
 )
-def test_other_texts_are_no_tool_names(name):
+def test_other_strings_are_not_tool_names(name):
     assert not is_tool_name(name)

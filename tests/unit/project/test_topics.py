@@ -45,12 +45,12 @@ def test_a_korean_word_is_found_with_its_particle(tmp_path: Path):
     assert propose_topics(records, tmp_path) == ("배당",)
 
 
-def test_inflections_of_one_word_are_one_topic(tmp_path: Path):
+def test_inflections_of_a_word_share_a_topic(tmp_path: Path):
     records = project(tmp_path, ["order", "orders"] * 4 + ["kimchi"] * 12)
     assert propose_topics(records, tmp_path) == ("order",)
 
 
-def test_a_word_of_every_question_tells_nothing_apart(tmp_path: Path):
+def test_a_word_of_every_question_is_not_a_topic(tmp_path: Path):
     assert propose_topics(project(tmp_path, ["my order"] * 20), tmp_path) == ()
 
 
@@ -63,7 +63,7 @@ def test_no_word_of_users_that_the_source_lacks_is_shown(tmp_path: Path):
     assert propose_topics(records, tmp_path) == ("cancel",)
 
 
-def test_a_new_settings_file_proposes_them_behind_a_hash(tmp_path: Path):
+def test_a_new_settings_file_proposes_topics_as_comments(tmp_path: Path):
     project(tmp_path, ["cancel"] * 8 + ["kimchi"] * 12 + [None, "reason"])
     request = InitRequest(repository=tmp_path, github=None, confirm=True)
     initialise(open_workspace(tmp_path), request)

@@ -31,19 +31,19 @@ def test_without_a_file_the_folder_itself_is_the_root(tmp_path, monkeypatch):
     assert workspace.candidates_dir == tmp_path / "data/audit/candidates"
 
 
-def test_data_may_lie_outside_the_project(tmp_path):
+def test_data_may_be_outside_the_project(tmp_path):
     workspace = Workspace(tmp_path / "project", Settings(data_dir=str(tmp_path / "elsewhere")))
     assert workspace.records_dir == tmp_path / "elsewhere/audit/ai-ask"
 
 
-def test_knowledge_lies_beside_the_audit_data(tmp_path):
+def test_knowledge_is_next_to_the_audit_data(tmp_path):
     workspace = Workspace(tmp_path, Settings(data_dir="d"))
     assert workspace.knowledge_file == tmp_path / "d/ai/knowledge/dartlab_knowledge.db"
     assert workspace.archive_dir == tmp_path / "d/ai/knowledge/_archive"
     assert workspace.audit_notes_dir == tmp_path / "d/dart/auditAnalysis"
 
 
-def test_only_what_is_coreloop_s_own_is_closed_to_others(tmp_path):
+def test_only_coreloop_s_own_paths_are_closed_to_others(tmp_path):
     workspace = Workspace(tmp_path, Settings())
     own = [workspace.knowledge_dir, workspace.archive_dir, workspace.candidates_dir, workspace.knowledge_file]
     others = [tmp_path / "data" / "other", tmp_path / "data" / "ai" / ".." / "x", tmp_path / "file.db"]
@@ -56,7 +56,7 @@ def test_only_what_is_coreloop_s_own_is_closed_to_others(tmp_path):
     assert [mode(path) for path in others] == [0o755, 0o755, 0o644]
 
 
-def test_a_broken_file_is_not_passed_over(tmp_path):
+def test_a_broken_coreloop_yaml_is_an_error(tmp_path):
     (tmp_path / "coreloop.yaml").write_text("gate: {}\n")
     with pytest.raises(SettingsError):
         open_workspace(tmp_path)

@@ -52,7 +52,7 @@ def test_every_line_is_written_in_order_under_a_new_file_name(source: Path, tmp_
     ]
     assert numbers == list(range(35))
     assert (report.n_in, report.n_out, report.n_rejected) == (35, 35, 0)
-    assert report.found == {"EMAIL": 35}
+    assert report.findings == {"EMAIL": 35}
     assert {path: path.read_bytes() for path in source.rglob("*.jsonl")} == before
 
 
@@ -83,7 +83,7 @@ def test_equal_values_have_equal_numbers_across_files_and_processes(
     first = (tmp_path / "out1" / "records-0001.jsonl").read_text(encoding="utf-8")
     labels = re.findall(r"\[EMAIL-\d+\]", first)
     assert labels == [f"[EMAIL-{n % 7 + 1}]" for n in range(40)]
-    assert check_dir(tmp_path / "out1", jobs=2).found.total() == 0
+    assert check_dir(tmp_path / "out1", jobs=2).findings.total() == 0
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 301, 4096])
@@ -117,7 +117,7 @@ def test_every_broken_file_is_accounted_for(source: Path, tmp_path: Path):
         "an empty file": 1,
         "a gzip file; unpack it first": 2,
         "begins with a byte order mark": 1,
-        "a key stands twice": 1,
+        "a key appears twice": 1,
     }
     assert {rejected["file"] for rejected in report.rejected} == {
         f"{name}" for name in ("a-empty.jsonl", "b-packed.jsonl.gz", "c-packed.jsonl", "d-mixed.jsonl")
@@ -215,7 +215,7 @@ def test_a_check_names_the_place_and_never_the_content(tmp_path: Path):
     )
     path = write_log(tmp_path / "a.jsonl", [record(question="없음"), private])
     report = check_dir(path)
-    assert report.found == {"EMAIL": 1, "PHONE": 1, "SECRET": 1}
+    assert report.findings == {"EMAIL": 1, "PHONE": 1, "SECRET": 1}
     assert {(place["line"], place["path"], place["kind"]) for place in report.places} == {
         (2, "extra.[EMAIL-1] (key)", "EMAIL"),
         (2, "extra.[EMAIL-1][0]", "PHONE"),

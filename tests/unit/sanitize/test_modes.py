@@ -169,7 +169,7 @@ LONG_NAME = f"{MAIL} {'a' * 20}@{'b' * 20}.example.com token"
 def test_an_export_has_no_findings(original: dict[str, Any], tmp_path: Path):
     write_log(tmp_path / "in" / "a.jsonl", [original])
     sanitize_dir(tmp_path / "in", tmp_path / "out", Choices(mode="mask"))
-    assert not check_dir(tmp_path / "out").found
+    assert not check_dir(tmp_path / "out").findings
 
 
 def test_findings_do_not_depend_on_the_length_of_labels():
@@ -282,7 +282,7 @@ def test_a_hashed_log_is_mined_like_the_log_itself(tau_log: Path, tmp_path: Path
     assert len(after[1]) >= len(before[1])  # similar questions become different, so a few more pass the gate
     assert after[2] == before[2]
     assert after[3] >= before[3]  # a truncated text no longer matches the full one
-    assert check_dir(tmp_path / "out").found.total() == 0
+    assert check_dir(tmp_path / "out").findings.total() == 0
 
 
 @pytest.mark.slow

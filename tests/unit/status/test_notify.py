@@ -1,4 +1,4 @@
-"""``notify:``: each change of a status is told once, to a real command, however that command behaves."""
+"""``notify:``: a real command, working or broken, gets each change of a status once."""
 
 import json
 import os
@@ -20,14 +20,14 @@ from coreloop.status import notify
 from coreloop.status.alarms import _ALARMS
 from coreloop.status.facts import Alarm, Standing, Status
 from coreloop.status.log import Log
-from coreloop.status.notify import MOST_AT_ONCE, Told, find_changes, notify_changes, read_told
+from coreloop.status.notify import MOST_AT_ONCE, Notified, find_changes, notify_changes, read_notified
 from logs import record, repeated, write_log
 from promoting import candidate, write_candidates
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
 SILENT = Alarm("no_record", "no record for 8 days", "is the server up?")
 FULL = Alarm("dropped", "records were dropped: 1", "has the disk room?")
-APPEND = "import sys; open('told.jsonl', 'ab').write(sys.stdin.buffer.read())"
+APPEND = "import sys; open('sent.jsonl', 'ab').write(sys.stdin.buffer.read())"
 
 
 def workspace(folder: Path, *command: str) -> Workspace:
@@ -35,14 +35,14 @@ def workspace(folder: Path, *command: str) -> Workspace:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Workspace:
-    """A project whose command appends what it gets to told.jsonl."""
+def notifying(tmp_path: Path) -> Workspace:
+    """A project whose command appends its input to sent.jsonl."""
     return workspace(tmp_path, sys.executable, "-c", APPEND)
 
 
 def status(*alarms: Alarm, waiting: dict[str, str] | None = None, at: datetime = NOW) -> Status:
-    found = waiting or {}
-    standing = Standing(pending=len(found), oldest=None, promoted=0, rejected=0, waiting=found)
+    waiting = waiting or {}
+    standing = Standing(pending=len(waiting), oldest=None, promoted=0, rejected=0, waiting=waiting)
     return Status(
         generated_at=at,
         log=Log(days=Days(date(2026, 3, 26), date(2026, 4, 25))),
@@ -55,32 +55,34 @@ def status(*alarms: Alarm, waiting: dict[str, str] | None = None, at: datetime =
 
 
 def documents(folder: Path) -> list[dict[str, Any]]:
-    path = folder / "told.jsonl"
+    path = folder / "sent.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def heard(folder: Path) -> list[tuple[str, str]]:
-    return [(one["kind"], one["subject"]) for one in documents(folder)]
+def subjects(folder: Path) -> list[tuple[str, str]]:
+    return [(document["kind"], document["subject"]) for document in documents(folder)]
 
 
-# --- what is told -------------------------------------------------------------------------------------
+# --- documents ----------------------------------------------------------------------------------------
 
 
-def test_each_change_is_told_once(told: Workspace, tmp_path: Path) -> None:
+def test_each_change_is_sent_once(notifying: Workspace, tmp_path: Path) -> None:
     waiting = {"aa": "cand-2026-04-25-001"}
     for _ in range(2):
-        assert notify_changes(told, status(SILENT, waiting=waiting)) == ()
-    assert heard(tmp_path) == [("alarm_raised", "no_record"), ("candidate_waits", "cand-2026-04-25-001")]
+        assert notify_changes(notifying, status(SILENT, waiting=waiting)) == ()
+    assert subjects(tmp_path) == [("alarm_raised", "no_record"), ("candidate_waits", "cand-2026-04-25-001")]
     longer = replace(SILENT, text="no record for 9 days")
-    assert notify_changes(told, status(longer, FULL, waiting={**waiting, "bb": "ce-2026-04-26-001"})) == ()
-    assert heard(tmp_path)[2:] == [("alarm_raised", "dropped"), ("candidate_waits", "ce-2026-04-26-001")]
-    notify_changes(told, status(FULL))
-    notify_changes(told, status(SILENT, FULL, waiting=waiting))
-    assert heard(tmp_path)[4:] == [("alarm_cleared", "no_record"), ("alarm_raised", "no_record")]
+    assert (
+        notify_changes(notifying, status(longer, FULL, waiting={**waiting, "bb": "ce-2026-04-26-001"})) == ()
+    )
+    assert subjects(tmp_path)[2:] == [("alarm_raised", "dropped"), ("candidate_waits", "ce-2026-04-26-001")]
+    notify_changes(notifying, status(FULL))
+    notify_changes(notifying, status(SILENT, FULL, waiting=waiting))
+    assert subjects(tmp_path)[4:] == [("alarm_cleared", "no_record"), ("alarm_raised", "no_record")]
 
 
-def test_a_document_has_these_fields(told: Workspace, tmp_path: Path) -> None:
-    notify_changes(told, status(SILENT))
+def test_a_document_has_these_fields(notifying: Workspace, tmp_path: Path) -> None:
+    notify_changes(notifying, status(SILENT))
     assert documents(tmp_path) == [
         {
             "kind": "alarm_raised",
@@ -90,37 +92,39 @@ def test_a_document_has_these_fields(told: Workspace, tmp_path: Path) -> None:
             "at": "2026-04-25T12:00:00+00:00",
         }
     ]
-    notify_changes(told, status(at=NOW + timedelta(days=1)))
+    notify_changes(notifying, status(at=NOW + timedelta(days=1)))
     assert (
         documents(tmp_path)[1]["message"]
         == "the alarm no_record is over; it was raised 2026-04-25T12:00:00+00:00"
     )
 
 
-def test_an_alarm_that_could_not_be_looked_for_is_not_cleared(told: Workspace, tmp_path: Path) -> None:
+def test_an_alarm_that_cannot_be_checked_is_not_cleared(notifying: Workspace, tmp_path: Path) -> None:
     unmerged = Alarm("unmerged", "promotions without a merge", "merge them")
-    notify_changes(told, status(SILENT, unmerged))
-    notify_changes(told, replace(status(), log=None))
-    assert {kind for kind, _ in heard(tmp_path)} == {"alarm_raised"}
+    notify_changes(notifying, status(SILENT, unmerged))
+    notify_changes(notifying, replace(status(), log=None))
+    assert {kind for kind, _ in subjects(tmp_path)} == {"alarm_raised"}
 
 
-def test_every_alarm_that_needs_the_log_or_the_history_is_known_as_such() -> None:
+def test_every_alarm_of_the_log_or_the_history_is_listed() -> None:
     blind = replace(status(), log=None)
-    all_told = Told(alarms=dict.fromkeys([*notify._OF_LOG, *notify._OF_HISTORY, "dropped"], "then"))
-    assert [one.key for one in find_changes(blind, all_told)] == ["dropped"]
+    all_sent = Notified(alarms=dict.fromkeys([*notify._OF_LOG, *notify._OF_HISTORY, "dropped"], "then"))
+    assert [change.key for change in find_changes(blind, all_sent)] == ["dropped"]
     source = " ".join(kind for find in _ALARMS for kind in map(str, find.__code__.co_consts))
     assert all(kind in source for kind in (*notify._OF_LOG, *notify._OF_HISTORY))
 
 
-def test_hostile_text_is_made_harmless(told: Workspace, tmp_path: Path) -> None:
-    notify_changes(told, status(replace(SILENT, text="torn \x1b[31m \ud800"), waiting={"k": "cand-\x07"}))
-    raw = (tmp_path / "told.jsonl").read_text()
+def test_control_characters_are_escaped(notifying: Workspace, tmp_path: Path) -> None:
+    notify_changes(
+        notifying, status(replace(SILENT, text="torn \x1b[31m \ud800"), waiting={"k": "cand-\x07"})
+    )
+    raw = (tmp_path / "sent.jsonl").read_text()
     assert not any(char in raw for char in "\x1b\x07")
     assert documents(tmp_path)[0]["message"] == "torn \\u{1b}[31m \\u{d800}"
 
 
-def test_the_state_is_private(told: Workspace, tmp_path: Path) -> None:
-    notify_changes(told, status(SILENT))
+def test_the_state_is_private(notifying: Workspace, tmp_path: Path) -> None:
+    notify_changes(notifying, status(SILENT))
     path = tmp_path / "data" / "audit" / "notified.json"
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert json.loads(path.read_text()) == {
@@ -146,27 +150,27 @@ def test_a_failure_is_a_warning_and_is_tried_again(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "audit" / "notified.json").exists()
     works = workspace(tmp_path, sys.executable, "-c", APPEND)
     assert notify_changes(works, status(SILENT)) == ()
-    assert heard(tmp_path) == [("alarm_raised", "no_record")]
+    assert subjects(tmp_path) == [("alarm_raised", "no_record")]
 
 
-def test_one_document_that_fails_does_not_hold_up_the_others(tmp_path: Path) -> None:
+def test_a_failed_document_does_not_block_the_others(tmp_path: Path) -> None:
     picky = "import sys; text = sys.stdin.read(); sys.exit('no_record' in text) ; "
-    found = workspace(tmp_path, sys.executable, "-c", picky)
-    assert len(notify_changes(found, status(SILENT, FULL))) == 1
-    assert set(read_told(found.notified_file).alarms) == {"dropped"}
+    project = workspace(tmp_path, sys.executable, "-c", picky)
+    assert len(notify_changes(project, status(SILENT, FULL))) == 1
+    assert set(read_notified(project.notified_file).alarms) == {"dropped"}
 
 
 def test_after_three_failures_the_rest_waits(tmp_path: Path) -> None:
     waiting = {f"k{number}": f"cand-{number}" for number in range(5)}
-    said = notify_changes(workspace(tmp_path, "false"), status(waiting=waiting))
-    assert len(said) == 4
-    assert said[0].startswith("notify: false ended with 1: no message; ")
-    assert said[3] == "notify: 2 changes left for the next status"
+    warnings = notify_changes(workspace(tmp_path, "false"), status(waiting=waiting))
+    assert len(warnings) == 4
+    assert warnings[0].startswith("notify: false ended with 1: no message; ")
+    assert warnings[3] == "notify: 2 changes left for the next status"
 
 
 def test_a_command_that_cannot_be_run_is_tried_once(tmp_path: Path) -> None:
-    said = notify_changes(workspace(tmp_path, "./no-such-program"), status(SILENT, FULL))
-    assert said == (
+    warnings = notify_changes(workspace(tmp_path, "./no-such-program"), status(SILENT, FULL))
+    assert warnings == (
         "notify: ./no-such-program cannot be run (No such file or directory); "
         "the next status tries alarm_raised no_record again",
         "notify: 1 change left for the next status",
@@ -179,9 +183,9 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(
     monkeypatch.setattr(notify, "TIMEOUT_S", 0.5)
     hangs = workspace(tmp_path, "sh", "-c", "(sleep 2; touch late) & sleep 60")
     start = time.monotonic()
-    said = notify_changes(hangs, status(SILENT, FULL))
+    warnings = notify_changes(hangs, status(SILENT, FULL))
     assert time.monotonic() - start < 10
-    assert "took longer than 0.5 s" in said[0]
+    assert "took longer than 0.5 s" in warnings[0]
     time.sleep(2.2)
     assert not (tmp_path / "late").exists()
 
@@ -191,7 +195,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(
     ["exit 0", "exec <&-", "yes | head -c 1000000; yes >&2 | head -c 10; exit 0", "sleep 30 & exit 0"],
     ids=["reads nothing", "closes its input", "prints a lot", "leaves a child"],
 )
-def test_commands_that_succeed_in_their_own_way(tmp_path: Path, script: str) -> None:
+def test_commands_that_ignore_their_input_or_print_a_lot_succeed(tmp_path: Path, script: str) -> None:
     script = script.replace("yes >&2 | head -c 10; ", "yes | head -c 1000000 >&2; ")
     assert notify_changes(workspace(tmp_path, "sh", "-c", script), status(SILENT)) == ()
 
@@ -205,40 +209,40 @@ def test_no_shell_sees_the_words(tmp_path: Path) -> None:
 def test_no_more_than_a_hundred_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notify, "_run", lambda *_: None)
     waiting = {f"k{number}": f"cand-{number}" for number in range(MOST_AT_ONCE + 1)}
-    found = workspace(tmp_path, "x")
-    assert notify_changes(found, status(waiting=waiting)) == ("notify: 1 change left for the next status",)
-    assert notify_changes(found, status(waiting=waiting)) == ()
+    project = workspace(tmp_path, "x")
+    assert notify_changes(project, status(waiting=waiting)) == ("notify: 1 change left for the next status",)
+    assert notify_changes(project, status(waiting=waiting)) == ()
 
 
 # --- the state ----------------------------------------------------------------------------------------
 
 
-def test_two_at_once_tell_each_change_once(told: Workspace, tmp_path: Path) -> None:
-    found = status(SILENT, FULL, waiting={"aa": "cand-1", "bb": "cand-2"})
+def test_parallel_processes_send_each_change_once(notifying: Workspace, tmp_path: Path) -> None:
+    newest = status(SILENT, FULL, waiting={"aa": "cand-1", "bb": "cand-2"})
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(lambda _: notify_changes(told, found), range(4))) == {()}
-    assert len(heard(tmp_path)) == len(set(heard(tmp_path))) == 4
+        assert set(pool.map(lambda _: notify_changes(notifying, newest), range(4))) == {()}
+    assert len(subjects(tmp_path)) == len(set(subjects(tmp_path))) == 4
 
 
-def test_a_status_that_was_overtaken_tells_nothing(told: Workspace, tmp_path: Path) -> None:
-    notify_changes(told, status(SILENT, at=NOW + timedelta(seconds=1)))
-    assert notify_changes(told, status(FULL)) == ()
-    assert heard(tmp_path) == [("alarm_raised", "no_record")]
+def test_an_outdated_status_sends_nothing(notifying: Workspace, tmp_path: Path) -> None:
+    notify_changes(notifying, status(SILENT, at=NOW + timedelta(seconds=1)))
+    assert notify_changes(notifying, status(FULL)) == ()
+    assert subjects(tmp_path) == [("alarm_raised", "no_record")]
 
 
-def test_a_damaged_state_is_a_warning_and_nothing_is_told(told: Workspace, tmp_path: Path) -> None:
-    told.audit_dir.mkdir(parents=True)
-    told.notified_file.write_bytes(b'{"alarms": 3}')
-    (said,) = notify_changes(told, status(SILENT))
-    assert "notified.json: is damaged; remove it" in said
-    assert heard(tmp_path) == []
+def test_a_damaged_state_is_a_warning_and_nothing_is_sent(notifying: Workspace, tmp_path: Path) -> None:
+    notifying.audit_dir.mkdir(parents=True)
+    notifying.notified_file.write_bytes(b'{"alarms": 3}')
+    (warning,) = notify_changes(notifying, status(SILENT))
+    assert "notified.json: is damaged; remove it" in warning
+    assert subjects(tmp_path) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a file in the place of a folder")
-def test_a_folder_that_cannot_be_written_is_a_warning(told: Workspace, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_a_warning(notifying: Workspace, tmp_path: Path) -> None:
     (tmp_path / "data").touch()
-    (said,) = notify_changes(told, status(SILENT))
-    assert "cannot be written" in said
+    (warning,) = notify_changes(notifying, status(SILENT))
+    assert "cannot be written" in warning
 
 
 # --- the command --------------------------------------------------------------------------------------
@@ -254,24 +258,24 @@ def project(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path
 
 
-def test_status_tells_and_says_nothing_of_it(project: Path, entry_point: Callable[..., Any]) -> None:
+def test_status_notifies_and_prints_nothing_about_it(project: Path, entry_point: Callable[..., Any]) -> None:
     path = project / "data/audit/candidates/2026-04-25-candidates.json"
     write_candidates(path, candidate(example_questions=["비밀 질문?"]))
     for _ in range(2):
         code, _, errors = entry_point(project, "status")
         assert (code, errors) == (0, "")
-    kinds = heard(project)
+    kinds = subjects(project)
     assert ("alarm_raised", "no_record") in kinds
     assert ("candidate_waits", candidate()["id"]) in kinds
     assert len(kinds) == len(set(kinds))
-    assert "비밀" not in (project / "told.jsonl").read_text()
-    assert record()["question"].split()[0] not in (project / "told.jsonl").read_text()
+    assert "비밀" not in (project / "sent.jsonl").read_text()
+    assert record()["question"].split()[0] not in (project / "sent.jsonl").read_text()
 
 
-def test_another_log_and_the_gates_alone_tell_nothing(project: Path, entry_point: Callable[..., Any]) -> None:
+def test_another_log_and_the_gates_alone_send_nothing(project: Path, entry_point: Callable[..., Any]) -> None:
     entry_point(project, "status", "--in-dir", "data/audit/ai-ask")
     entry_point(project, "status", "--stability")
-    assert heard(project) == []
+    assert subjects(project) == []
 
 
 def test_a_failure_is_one_line_on_stderr_and_no_failure_of_status(
