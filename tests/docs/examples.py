@@ -2,8 +2,8 @@
 
 ``console``: each ``$ command`` runs in bash. The lines below it are its output, stdout and stderr together;
 ``…`` stands for any lines or, within a line, for any text. Without output lines, only the exit code counts.
-A proposal's day in a command is that of the run. In output days, commit hashes, request ids, times and the
-scratch folder are not compared.
+In the pages the run's day is `PAGE_DAY`. In output days, commit hashes, request ids, times and the scratch
+folder are not compared.
 ``python``: runs in one namespace per page. Any block with ``title="FILE"`` is written to that file instead.
 
 Comments right above a block: ``<!-- not run: REASON -->``, and ``<!-- exit: N -->``, its last command's exit
@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ from markdown_it import MarkdownIt
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ANY: Final = "…"
+PAGE_DAY: Final = date(2026, 4, 25)
 _HOME: Final = "/home/me/rooms"
 _COMMENT: Final = re.compile(
     r"<!-- (?P<name>not run|exit|continues|setup python|setup):?\s(?P<text>.*?)-->", re.DOTALL
@@ -208,7 +210,21 @@ def _bash(text: str, folder: Path) -> tuple[str, int]:
         check=False,
         timeout=120,
     )
-    return done.stdout.replace(str(folder), _HOME), done.returncode
+    return _on_page_day(done.stdout.replace(str(folder), _HOME)), done.returncode
+
+
+def _on_page_day(text: str) -> str:
+    """Output with its days moved, so that the run's day is the page's and a second run changes nothing."""
+    late = datetime.now(UTC).date() - PAGE_DAY
+
+    def moved(match: re.Match[str]) -> str:
+        try:
+            day = date.fromisoformat(match[0])
+        except ValueError:  # digits that are no day
+            return match[0]
+        return match[0] if day == PAGE_DAY else f"{day - late:{'%Y-%m-%d' if '-' in match[0] else '%Y%m%d'}}"
+
+    return re.sub(r"\b20\d\d(-?)[01]\d\1[0-3]\d\b", moved, text)
 
 
 def _normal(line: str) -> str:

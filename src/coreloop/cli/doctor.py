@@ -17,7 +17,7 @@ def command(as_json: bool) -> None:
 
     Looks at coreloop.yaml, the newest records, file modes, .gitignore, the tools, reach, the replay endpoint,
     the guard and what is installed; with a token in GITHUB_TOKEN or GH_TOKEN it asks GitHub about the guard.
-    Changes nothing. Exits 1 when a check finds a fault; a warning leaves it 0.
+    Changes nothing. Exits 1 if a check finds a fault; warnings do not change the exit code.
     """
     from coreloop.cli.show_doctor import show_diagnoses
     from coreloop.doctor.run import check_setup

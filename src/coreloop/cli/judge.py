@@ -34,11 +34,11 @@ _MAX_SHOWN: Final = 10
 def command(
     wanted: str | None, verdict: str | None, cause: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Record a verdict, or list what most needs one.
+    """Record a verdict or, without options, list what most needs one.
 
     A request with V or C counts as failed, with P or T as succeeded. A candidate or counterexample with V
-    or C is not proposed again until it gets a P or T. The newest verdict counts. Without options, lists
-    what most needs a verdict: requests of the last 30 days, and candidates.
+    or C is not proposed again until it gets a P or T. The newest verdict counts. The list has requests of
+    the last 30 days, and candidates.
     """
     from coreloop.judgments import Verdict
     from coreloop.verdicts.judge import judge

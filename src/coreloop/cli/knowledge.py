@@ -25,7 +25,7 @@ def command() -> None:
 @db_option
 @json_option
 def show(stock: str | None, sector: str | None, intent: str | None, db: Path | None, as_json: bool) -> None:
-    """Show the insights on STOCK: blog before audit before live, expired ones left out."""
+    """Show the insights on STOCK: blog first, then audit, then live. Expired insights are left out."""
     from coreloop.cli.show_knowledge import show_bullets, show_insights
     from coreloop.knowledge.run import look_up_bullets, look_up_insights, project_database
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(since: date | timedelta, until: date | timedelta, mining: "MiningOptions", as_json: bool) -> None:
     """Build and cache the aggregates that the other commands use.
 
-    Checks every cached aggregate and rebuilds damaged ones. Exits 1 if the cache cannot be written. --since
-    and --until only choose the days to report.
+    A file's cached aggregates are its rollup. All files are aggregated; --since and --until only limit the
+    report. Verifies every rollup and rebuilds damaged ones. Exits 1 if the cache cannot be written.
     """
     from coreloop.days import Days
     from coreloop.mine.session import run_mine

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--dry-run",
     is_flag=True,
     expose_value=False,
-    help="No effect: pattern never opens a pull request. retention_days still applies.",
+    help="No effect (for compatibility): pattern never opens a pull request; retention_days still applies.",
 )
 @mining_options
 @json_option
@@ -57,7 +57,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find what goes together with success (Phase P).
+    """Find what correlates with success.
 
     Writes {day}-candidates.json and {day}-draft.md. If coreloop.yaml sets retention_days, removes and names
     older files of records. The gates can be set in coreloop.yaml too.

@@ -48,10 +48,10 @@ def command(
     allow_unprotected: bool,
     as_json: bool,
 ) -> None:
-    """Open a draft pull request that adds proposals to a docstring (Phase R).
+    """Open a draft pull request that adds proposals to a docstring.
 
-    Choose with --tool NAME, or with --candidate FILE and --id ID. Without --confirm, prints the plan and
-    changes nothing. Every --allow option is written into the pull request, which only a human can merge.
+    Choose with --tool, or with --candidate and --id. Without --confirm, prints the plan and changes nothing.
+    The pull request, which only a human can merge, lists each failed check that an --allow option overrode.
     The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.cli.show_promotion import show_done, show_left_out, show_plan

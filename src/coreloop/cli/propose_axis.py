@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--engine", required=True, metavar="TOOL", help="The tool that would get the axis.")
-@click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole engine]")
+@click.option("--axis", metavar="VALUE", help="The value of a selector.  [default: the whole tool]")
 @click.option(
     "--min-phase-r-merges",
     type=click.IntRange(1),
@@ -50,10 +50,11 @@ def command(
     min_age_days: int,
     as_json: bool,
 ) -> None:
-    """Gather the evidence for a new axis of an engine (Phase A).
+    """Gather the evidence that a tool needs a new axis.
 
-    Reads the merged promotions of the base branch. If every gate passes, writes one document to
-    docs/phase-a-proposals; a human builds the axis. Exits 1 if a gate fails.
+    An axis is a value of a selector, such as kind="refund". Reads the merged promotions of the base branch.
+    If every gate passes, writes one document to docs/phase-a-proposals; a human builds the axis. Exits 1 if
+    a gate fails.
     """
     from coreloop.axis.case import AxisRequest, Thresholds
     from coreloop.axis.run import run_propose_axis
@@ -77,7 +78,7 @@ def command(
 
 
 def _show(case: "Case", now: datetime) -> None:
-    axis = "the whole engine" if case.axis is None else f"axis {printable(case.axis)}"
+    axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     click.echo(f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}")
     for gate in case.gates:
         click.echo(f"  {gate.name:<27} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}")
@@ -85,7 +86,7 @@ def _show(case: "Case", now: datetime) -> None:
         click.echo(f"  {note}")
     failed = sum(not gate.passed for gate in case.gates)
     if failed:
-        click.echo(f"No proposal: {failed} of {len(case.gates)} gates say no.")
+        click.echo(f"No proposal: {failed} of {len(case.gates)} gates fail.")
 
 
 def _verdict(gate: "AxisGate") -> str:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @click.option("--min-failures", type=click.IntRange(1), help="Fewest failures of a group.  [default: 2]")
 @min_chunk_len_option
 @click.option(
-    "--exclude-types", default="", help="Failure labels and error classes to ignore, separated by commas."
+    "--exclude-types",
+    default="",
+    help="Failure labels and error classes to ignore, such as timeout,rate_limit.",
 )
 @click.option("--out", type=FOLDER, help="Output folder.  [default: data/audit/counterexamples]")
 @click.option(
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
     help="Write files to share: no questions, no groups of fewer than 5 requests.",
 )
 @click.option(
-    "--dry-run", is_flag=True, expose_value=False, help="No effect: refine never opens a pull request."
+    "--dry-run",
+    is_flag=True,
+    expose_value=False,
+    help="No effect (for compatibility): refine never opens a pull request.",
 )
 @mining_options
 @json_option
@@ -41,10 +46,9 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Find what sets failed calls apart (Phase F).
+    """Find what distinguishes failed calls from successful calls.
 
-    Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else. Example: --exclude-types
-    transient_network,rate_limit.
+    Writes {day}-counterexamples.json and {day}-draft.md; changes nothing else.
     """
     from coreloop.cli.show import warn_of_skipped
     from coreloop.cli.show_refine import show_refined

@@ -53,8 +53,8 @@ def command(
     """Copy the records without private data, or check them for it.
 
     hash replaces every text with a keyed pseudonym; drop also removes questions; mask keeps text readable
-    and replaces private data with labels. The originals are never changed. docs/explanation/privacy.md says
-    what each mode promises.
+    and replaces private data with labels. The originals are never changed. The documentation's page Privacy
+    says what each mode promises.
     """
     from coreloop.sanitize.run import ExportRequest, check_records, export_records
 
@@ -103,10 +103,8 @@ def _finish(result: "SanitizeResult", report_file: Path | None, *, as_json: bool
 
 
 def _show(report: "Report") -> None:
-    verb = "read" if report.mode is None else f"written, {report.mode}"
-    click.echo(
-        f"{counted(report.n_in, 'line')} in = {report.n_out:,} {verb} + {report.n_rejected:,} rejected"
-    )
+    what = "read" if report.mode is None else f"written (mode {report.mode})"
+    click.echo(f"{counted(report.n_in, 'line')}: {report.n_out:,} {what}, {report.n_rejected:,} rejected")
     for kind, count in sorted(report.findings.items()):
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:

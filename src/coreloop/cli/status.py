@@ -25,8 +25,8 @@ def command(only_stability: bool, mining: "MiningOptions", as_json: bool) -> Non
     """Show where the loop stands, and warn when a stage produces no output.
 
     Reads the log, the proposals, the verdicts and the history of this clone; with a token in GITHUB_TOKEN
-    or GH_TOKEN, also the open pull requests. Runs the command that notify: in coreloop.yaml names with what
-    changed since the last time. Exits 0 with alarms too.
+    or GH_TOKEN, also the open pull requests. Runs notify.command of coreloop.yaml once for each
+    change since the last run. Exits 0 even if there are alarms.
     """
     from coreloop.cli.show_status import show_stability, show_status
     from coreloop.status.notify import notify_changes

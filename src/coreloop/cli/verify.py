@@ -14,7 +14,7 @@ from coreloop.project.workspace import open_workspace
 @click.option("--confirm", is_flag=True, help="Allow sending the questions to another machine.")
 @json_option
 def command(candidate: Path, wanted: str, runs: int | None, confirm: bool, as_json: bool) -> None:
-    """Replay a candidate's questions and compare (part of Phase R).
+    """Replay a candidate's questions and compare.
 
     Asks the endpoint in coreloop.yaml. Questions are private, so an endpoint on another machine needs
     --confirm. Exits 0 only if the result is reproduced.

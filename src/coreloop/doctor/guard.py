@@ -67,7 +67,7 @@ def _head(path: Path) -> bytes:
 
 def _installed(root: Path, workflow: Path | None) -> Diagnosis:
     if workflow is None:
-        message = "no workflow runs the guard, so a machine can merge a promotion"
+        message = "no workflow runs the guard: nothing automatic stops a bot from merging a promotion"
         init = f"run dartlab-coreloop init{_source()} --confirm"
         todo = f"{init}, commit, then run dartlab-coreloop guard protect --confirm"
         return Diagnosis("guard", "warning", message, todo)

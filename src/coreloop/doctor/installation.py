@@ -32,9 +32,9 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
     missing = _missing(CLI_MODULES)
     if missing:
         todo = f"run pip install '{DISTRIBUTION}[cli]'"
-        yield Diagnosis("extras", "fault", f"packages of the commands are missing: {listed(missing)}", todo)
+        yield Diagnosis("extras", "fault", f"packages of the extra cli are missing: {listed(missing)}", todo)
     else:
-        yield Diagnosis("extras", "ok", "the packages of the commands are installed")
+        yield Diagnosis("extras", "ok", "the packages of the extra cli are installed")
     absent = _missing(_DISTRIBUTED)
     if absent:
         message = (
@@ -44,7 +44,7 @@ def check_extras(_: Setup) -> Iterator[Diagnosis]:
             "extras", "ok", message, f"to use them, run pip install '{DISTRIBUTION}[distributed]'"
         )
     else:
-        yield Diagnosis("extras", "ok", "the packages of distributed are installed")
+        yield Diagnosis("extras", "ok", "the packages of the extra distributed are installed")
 
 
 def _missing(modules: Iterable[str]) -> list[str]:

@@ -36,7 +36,7 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
     url = setup.workspace.settings.replay.url
     if url is None:
         message = (
-            "no endpoint is set; statements need none, sequences of calls are promoted only after a replay"
+            "no endpoint is set; statements need none; sequences of calls are promoted only after a replay"
         )
         yield Diagnosis("replay", "ok", message, "to replay questions, set replay: {url: …} in coreloop.yaml")
         return

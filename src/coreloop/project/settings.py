@@ -25,7 +25,7 @@ _ATTRIBUTE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryRule:
-    """Assigns the label to questions that contain a keyword; the first matching rule applies.
+    """A question with one of the keywords gets the label; if several rules match, the first applies.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CategoryRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSettings:
-    """Where a tool's docstring is, and which arguments select a sub-function.
+    """Where a tool's docstring is, and which arguments are its selectors.
 
     Attributes
     ----------
@@ -50,8 +50,8 @@ class ToolSettings:
         ``path.py::qualname``, or ``path.py::qualname:LINE`` if the file defines the name more than once.
         Without it, the tool's only definition in the project is used.
     selectors : tuple of str
-        Arguments that select a sub-function. A value is written into a docstring only if it is in
-        ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
+        Arguments whose value chooses what the tool does. A value is written into a docstring only if it is
+        in ``axis_slugs`` or a literal in the tool's file; otherwise ``<axis>`` is written.
     """
 
     target: str | None = None
@@ -69,10 +69,10 @@ class Gates:
     min_unique_questions : int
         Fewest distinct questions of a pattern.
     min_chunk_len : int or None
-        Shortest complete answer, in characters. An answer shorter than ``min(200, min_chunk_len)`` counts as
-        a failure; an answer between the two lengths is not counted. If absent, only an empty answer fails.
+        Characters of a complete answer. An answer shorter than ``min(200, min_chunk_len)`` is a failure; an
+        answer between that and ``min_chunk_len`` is not counted. If absent, only an empty answer fails.
     min_success_rate : float
-        Lowest share of successes among the counted requests.
+        Share of a pattern's counted requests that must succeed.
     min_failures : int
         Fewest failures of a group.
     """
@@ -96,9 +96,9 @@ class ReplaySettings:
     Attributes
     ----------
     url : str or None
-        The URL to which each question is sent in a POST request. If absent, nothing is replayed.
+        Address that receives each question as a POST request. The page on promoting shows the format.
     runs : int
-        Number of times that each question is asked.
+        How many questions are asked in all.
     timeout_s : float
         Seconds to wait for an answer.
     """
@@ -110,9 +110,7 @@ class ReplaySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachSettings:
-    """How to read what the model receives: through the framework, or from a command.
-
-    Without either, the reach is unmeasured.
+    """How to read what the model receives: as the framework does, or with a command.
 
     Attributes
     ----------
@@ -121,12 +119,13 @@ class ReachSettings:
     tools : str or None
         ``module:attribute`` of the tools, or of a callable that returns them.
     python : str or None
-        The interpreter that imports the framework; by default the project's ``.venv``, else the current
-        interpreter.
+        The Python interpreter that reads the tools. Default: for ``framework``, that of the project's
+        ``.venv`` or, without one, coreloop's own; for ``command``, the ``python`` on the ``PATH``.
     command : tuple of str
-        A command that prints the tools' schemas as JSON.
+        A program and its arguments that print the tools' schemas as JSON. Excludes ``framework``.
     caps : mapping of str to int
-        Model or provider -> longest description that it accepts, in characters.
+        Longest description, in characters, that a model or provider accepts. A longer one makes every request
+        fail.
     """
 
     framework: str | None = None
@@ -143,11 +142,11 @@ class ForgeSettings:
     Attributes
     ----------
     repo : str or None
-        ``owner/name``; by default taken from the remote's address.
+        ``owner/name``. Default: taken from the remote's address.
     base : str
         The branch that promotions are merged into.
     max_open : int
-        Most open promotions; ``promote`` opens no more.
+        The largest number of promotions that may be open at once.
     """
 
     repo: str | None = None
@@ -170,7 +169,7 @@ class NotifySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanitizeSettings:
-    """Input of sanitizing besides its built-in rules.
+    """Extra information for ``sanitize``.
 
     Attributes
     ----------
@@ -183,7 +182,7 @@ class SanitizeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocstringSettings:
-    """Where lines are added to a docstring, and in which style.
+    """Where lines go in a docstring, and in which style.
 
     Attributes
     ----------
@@ -191,9 +190,9 @@ class DocstringSettings:
         ``first-block``: the end of the first block of text, which every framework sends; ``section``: the end
         of Guide or Caveats, for a project whose schemas include sections.
     style : str
-        Style of a new section in a docstring that has no sections.
+        The style of a section that is added to a docstring without sections.
     sections : tuple of str
-        Sections that ``docstring check`` expects.
+        The sections that ``docstring check`` looks for.
     """
 
     placement: Literal["first-block", "section"] = "first-block"
@@ -213,12 +212,13 @@ class DocstringSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings of coreloop.yaml; without the file, the defaults apply.
+    """The keys at the top level of coreloop.yaml.
 
     Attributes
     ----------
     data_dir : str
-        Contains ``audit/``, ``ai/knowledge/`` and ``dart/auditAnalysis/``.
+        The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
+        (``dart/auditAnalysis/``).
     retention_days : int or None
         ``pattern`` removes files whose newest record is older than this many days. If absent, nothing is
         removed. Records at an address are never removed.
@@ -227,8 +227,8 @@ class Settings:
     tools : mapping of str to ToolSettings
         Tools by name.
     handoff : tuple of str
-        Tools that hand a request over to a human. Such a request counts neither as a success nor as a
-        failure unless it has a verdict.
+        Tools that hand a request over to a human. Such a request is neither a success nor a failure, unless
+        it has a verdict.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches.
     """

@@ -12,9 +12,9 @@ from coreloop.text import counted
 
 _UNDECLARED = "undeclared"
 _LEGEND = (
-    "*as it says*: successes among the calls, or requests, that did as the line says; for a source, the "
-    "values that came from it. *otherwise*: the same for all others. Requests show correlation, not "
-    "causation."
+    "*follows the line*: how many of the calls, or requests, that follow the line succeeded; for a source, "
+    "how many values came from that field. *otherwise*: the same for all others. The records show "
+    "correlation, not causation."
 )
 
 
@@ -91,7 +91,14 @@ def _opening(proposals: Sequence[Proposal], section: str | None) -> str:
 
 def _evidence(proposals: Sequence[Proposal]) -> str:
     """A table with a row per entry, and details below."""
-    head = ("line", "as it says", "otherwise", "95 % interval", "last 30 % of days", "avoided per 1,000")
+    head = (
+        "line",
+        "follows the line",
+        "otherwise",
+        "95 % interval",
+        "last 30 % of days",
+        "avoided per 1,000",
+    )
     rows = [
         ("<br>".join(f"`{line[2:]}`" for line in proposal.lines), *_cells(proposal)) for proposal in proposals
     ]
@@ -107,8 +114,8 @@ def _cells(proposal: Proposal) -> tuple[str, ...]:
 def _details(proposals: Sequence[Proposal]) -> Iterator[str]:
     for proposal in proposals:
         yield (
-            f"- {proposal.id}, key `{proposal.key}`: {proposal.row.questions} different questions, "
-            f"seen {proposal.row.seen}"
+            f"- `{proposal.lines[0][2:]}`: {proposal.id}, key `{proposal.key}`, "
+            f"{proposal.row.questions} different questions, seen {proposal.row.seen}"
         )
 
 

@@ -15,7 +15,7 @@ _MEANINGS: Final = {
     "choice": "what questions of successful requests that used the tool have in common",
 }
 _COUNTED: Final = {
-    "source": "values stood there",
+    "source": "values came from that field",
     "choice": "successful requests with a keyword used the tool",
 }
 WITHHELD: Final = "withheld: contains a name that neither coreloop.yaml nor the source declares"

@@ -37,7 +37,7 @@ def _reason(example: Counterexample, explained: Collection[str]) -> str:
         return "a statement says when this tool fails"
     if not example.n_without.n_calls and example.n_failures == example.n_calls:
         return "every call failed: fix the tool or remove it"
-    return "nothing sets its failed calls apart from the others yet"
+    return "nothing distinguishes its failed calls from the others yet"
 
 
 def _public_key(example: Counterexample, words: Vocabulary, steps: Sequence[Step]) -> str:

@@ -50,7 +50,7 @@ def test_failing_gates_are_all_shown_with_their_figures(promoted: Project) -> No
         "Phase F caveats 0 of 2 2 short",
         "days since the first merge 0 of 30 30 short",
     ]
-    assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates say no."
+    assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
 
 
 def test_failing_gates_are_json_with_their_figures(promoted: Project) -> None:

@@ -102,7 +102,7 @@ def test_a_rejected_line_is_named_and_exits_1(project: Path):
     path.write_bytes(path.read_bytes() + b'{"question": "hong@exam\n')
     done = run(project, "--mode", "mask", "--out", "out")
     assert done.returncode == 1
-    assert "3 lines in = 2 written, mask + 1 rejected" in done.stdout
+    assert "3 lines: 2 written (mode mask), 1 rejected" in done.stdout
     assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
 
 

@@ -61,7 +61,7 @@ def test_section_has_both_sides_and_says_that_they_show_no_cause() -> None:
 @pytest.mark.parametrize(
     ("kind", "meaning", "figures"),
     [
-        ("source", "where the argument's value occurred before", "58 of 61 values stood there"),
+        ("source", "where the argument's value occurred before", "58 of 61 values came from that field"),
         ("condition", "what distinguishes the tool's failed calls", "58 of 61 calls succeeded, otherwise"),
         ("once", "records alone do not show a cause", "58 of 61 requests succeeded, otherwise"),
         ("choice", "have in common", "58 of 61 successful requests with a keyword used the tool, otherwise"),

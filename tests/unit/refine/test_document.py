@@ -218,7 +218,7 @@ def test_a_sanitized_file_has_no_error_or_question_even_if_every_name_is_known(
     (example,) = document.counterexamples
     assert LOUD.search("".join(path.read_text(encoding="utf-8") for path in paths)) is None
     assert (example.error_class, example.error_template, example.examples) == ("invalid_argument", None, ())
-    assert example.refused == "nothing sets its failed calls apart from the others yet"
+    assert example.refused == "nothing distinguishes its failed calls from the others yet"
     assert (example.suggested_append, example.key) == (None, "")
 
 

@@ -85,7 +85,7 @@ def _sequence(*steps: Step, **changes: Any) -> Counterexample:
 SEQUENCE = "all calls of the sequence succeeded; records do not show which of them to blame"
 EXPLAINED = "a statement says when this tool fails"
 ALWAYS_FAILS = "every call failed: fix the tool or remove it"
-UNKNOWN = "nothing sets its failed calls apart from the others yet"
+UNKNOWN = "nothing distinguishes its failed calls from the others yet"
 BOTH = (Step("analysis", {"axis": "배당"}, ("axis", "company")), Step("show", {}, ("topic",)))
 
 

@@ -18,7 +18,7 @@ from coreloop.observe.importers.values import arguments, body_text, decoded, fir
 
 NAME: Final = "openai-chat"
 SUFFIXES: Final = (".jsonl", ".json")
-NO_TIME: Final = SkippedTrace("no valid time; give the records that have it with --times")
+NO_TIME: Final = SkippedTrace("no valid time; supply the times with --times FILE")
 _NO_MESSAGES: Final = SkippedTrace("list without a message")
 _LEAST_REWARD: Final = -1e9
 _MAX_ERROR_FIELDS: Final = 3

@@ -160,7 +160,7 @@ def test_a_list_of_lists_is_read_and_so_is_a_lone_one(tmp_path: Path) -> None:
     ("value", "reason"),
     [
         ({"messages": [], "ts": TS}, "list without a message"),
-        ({"messages": [says("?")]}, "no valid time; give the records that have it with --times"),
+        ({"messages": [says("?")]}, "no valid time; supply the times with --times FILE"),
         ({"messages": "?"}, "not of this format"),
         ("{torn", "torn or not JSON"),
     ],
