@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from promoting import run_git
+from promoting import ADDRESS, run_git
 
 Context = dict[str, Any]
 _SHELLS = {None: ["bash", "-e"], "bash": ["bash", "--noprofile", "--norc", "-eo", "pipefail"]}
@@ -169,7 +169,8 @@ def _checkout(runner: Runner, options: Mapping[str, str], outputs: dict[str, str
     assert options["fetch-depth"] == "0"
     branch = options.get("ref") or runner.event["repository"]["default_branch"]
     run_git(runner.workspace, "init", "--quiet")
-    run_git(runner.workspace, "remote", "add", "origin", str(runner.remote))
+    run_git(runner.workspace, "remote", "add", "origin", ADDRESS)
+    run_git(runner.workspace, "config", f"url.{runner.remote}.insteadOf", ADDRESS)
     run_git(runner.workspace, "fetch", "--quiet", "origin", "+refs/heads/*:refs/remotes/origin/*")
     start = f"refs/remotes/origin/{branch.removeprefix('refs/heads/')}"
     run_git(runner.workspace, "checkout", "--quiet", "-B", branch.removeprefix("refs/heads/"), start)

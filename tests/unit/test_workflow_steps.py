@@ -9,6 +9,7 @@ import sys
 import tomllib
 import venv
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import coreloop
 from github_stand_in import GithubStandIn
 from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
 from job_runner import JobResult, Runner
+from logs import call, repeated, rest, write_log
 from promoting import BRANCH, FILE, SOURCE, Project, run_git
 
 ROOT = Path(__file__).parents[2]
@@ -38,14 +40,23 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packages,) = (folder / "venv/lib").glob("python*/site-packages")
     shutil.copytree(Path(yaml.__file__).parent, packages / "yaml")
     (packages / "coreloop.pth").write_text(f"{Path(coreloop.__file__).parents[1]}\n")
-    installed = f'case "$*" in "-I -m pip "*) exit 0;; esac; exec "{folder}/venv/bin/python" "$@"'
-    made = f"""mkdir -p "$4/bin" && cp "{folder}/installed" "$4/bin/python" """
-    scripts = {"installed": installed, "bin/python": f'[ "$3" = venv ] || exit 1; {made}'}
-    for name, text in scripts.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-        (folder / name).chmod(0o755)
-    return folder / "bin"
+    return _setup_python(folder, folder / "venv/bin/python", {})
+
+
+def _setup_python(folder: Path, python: Path, commands: Mapping[str, str]) -> Path:
+    """A folder with a ``python`` whose environments run another, and whose pip has nothing left to do."""
+    installed = f'case "$*" in "-I -m pip "*) exit 0;; esac; exec "{python}" "$@"'
+    for name, text in {"python": installed, **commands}.items():
+        _script(folder / "installed" / name, text)
+    created = f'[ "$*" = "-I -m venv $4" ] && mkdir -p "$4" && cp -r "{folder}/installed" "$4/bin"'
+    return _script(folder / "bin/python", created).parent
+
+
+def _script(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
 
 
 @pytest.fixture
@@ -254,6 +265,49 @@ def test_github_s_example_events_go_through_every_step(promotes: bool, merged: P
         result = guarded(payload)
         assert result.green, f"{action}\n{result.log}"
         assert ("not a coreloop pull request" in result.log) is not promotes, action
+
+
+# --- every night -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def maintained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A setup-python of which the environments are that of the tests, with a history that is stable."""
+    folder, real = tmp_path_factory.mktemp("maintained"), Path(sys.executable).parent
+    stable = f'[ "$*" = "status --stability" ] && exit 0; exec "{real}/dartlab-coreloop" "$@"'
+    return _setup_python(folder, real / "python", {"dartlab-coreloop": stable})
+
+
+def test_every_step_of_the_night_runs(
+    merged: Project, maintained: Path, github: GithubStandIn, tmp_path: Path
+):
+    tools = {"analysis": {"target": f"{FILE}::analysis", "selectors": ["axis"]}, "show": {}}
+    settings = {"tools": tools, "categories": [{"label": "FIN-profitability-KR", "any": ["수익성"]}]}
+    merged.commit({"coreloop.yaml": json.dumps(settings), "axes.py": 'AXES = ("수익성",)\n'}, "settings")
+    merged.git("push", "--quiet", "origin", "HEAD:main")
+    github.protections["main"] = 1
+    wanted = repeated(12, tool_calls=[call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})])
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000000+00:00"
+    records = write_log(tmp_path / "logs.jsonl", [one | {"ts": now} for one in (*wanted, *rest())])
+    workflow = yaml.safe_load(merged.git("show", f"main:{NIGHT}"))
+    runner = Runner(
+        tmp_path / "night",
+        merged.remote,
+        {"repository": {"full_name": github.repo, "default_branch": "main"}},
+        "schedule",
+        maintained,
+        variables={
+            "CORELOOP_DATA_COMMAND": f"cp '{records}' \"$CORELOOP_DATA_DIR/audit/ai-ask/\"",
+            "CORELOOP_TIER1": "true",
+        },
+        environ={"GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url},
+    )
+    (job,) = workflow["jobs"]
+    result = runner.run(workflow, job)
+    assert result.green, result.log
+    assert result.ran() == [step.name for step in result.steps]
+    assert "cand-" in result.log  # a candidate with text was tried
+    assert not (runner.temp / "private").exists()
 
 
 # --- what the steps install ------------------------------------------------------------------------
