@@ -107,6 +107,12 @@ def user(api: str, login: str) -> Json:
     }
 
 
+def collaborator(api: str, login: str) -> Json:
+    """Someone who can push."""
+    rights = {"pull": True, "triage": True, "push": True, "maintain": False, "admin": False}
+    return user(api, login) | {"permissions": rights, "role_name": "write"}
+
+
 # fmt: off
 _REPOSITORY_LISTS = (
     "archive", "assignees", "blobs", "branches", "collaborators", "comments", "commits", "compare",

@@ -69,6 +69,12 @@ class GithubStandIn:
         Classic protection of branches as it was sent.
     allow_auto_merge : bool
         A setting of the repository.
+    green : set[str]
+        Files of workflows with a run that succeeded.
+    pushers : list[str]
+        People who can push.
+    owners_errors : list[dict] | None
+        What GitHub finds wrong with CODEOWNERS; None: there is no such file.
     moved_to : str | None
         Present name of the repository; asking by the old one is redirected.
     """
@@ -101,6 +107,9 @@ class GithubStandIn:
         self.moved_to: str | None = None
         self.put: dict[str, bodies.Json] = {}
         self.allow_auto_merge = True
+        self.green = {"ai-policy.yml"}
+        self.pushers = ["kim", "lee"]
+        self.owners_errors: list[bodies.Json] | None = []
         self._planned: list[_Planned] = []
 
     def __enter__(self) -> Self:
@@ -378,6 +387,20 @@ class GithubStandIn:
         found = bodies.rules(self._name, approvals=self.rulesets[name]) if name in self.rulesets else []
         return self._page(request, found)
 
+    def _list_runs(self, request: Request, workflow: str) -> Reply:
+        """Only how many there are: those that succeeded."""
+        if workflow not in self.green or request.query.get("status") != "success":
+            return NOT_FOUND
+        return Reply(200, {"total_count": 1, "workflow_runs": []})
+
+    def _list_collaborators(self, request: Request) -> Reply:
+        if self.rights == "app":
+            return FORBIDDEN
+        return self._page(request, [bodies.collaborator(self.address, login) for login in self.pushers])
+
+    def _list_owners_errors(self, request: Request) -> Reply:
+        return NOT_FOUND if self.owners_errors is None else Reply(200, {"errors": self.owners_errors})
+
     def _page(self, request: Request, found: list[bodies.Json]) -> Reply:
         size = min(int(request.query.get("per_page", "30")), 100)
         page = int(request.query.get("page", "1"))
@@ -418,6 +441,9 @@ _OPERATIONS = (
     ("GET", "/branches/([^/]+)/protection", "_get_protection"),
     ("PUT", "/branches/([^/]+)/protection", "_put_protection"),
     ("GET", "/rules/branches/([^/]+)", "_get_rules"),
+    ("GET", "/actions/workflows/([^/]+)/runs", "_list_runs"),
+    ("GET", "/collaborators", "_list_collaborators"),
+    ("GET", "/codeowners/errors", "_list_owners_errors"),
 )
 
 

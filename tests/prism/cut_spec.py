@@ -25,6 +25,9 @@ OPERATIONS = {
     f"{REPO}/branches/{{branch}}": ("get",),
     f"{REPO}/branches/{{branch}}/protection": ("get", "put"),
     f"{REPO}/rules/branches/{{branch}}": ("get",),
+    f"{REPO}/actions/workflows/{{workflow_id}}/runs": ("get",),
+    f"{REPO}/collaborators": ("get",),
+    f"{REPO}/codeowners/errors": ("get",),
 }
 
 

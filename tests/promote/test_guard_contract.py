@@ -19,6 +19,7 @@ from coreloop.guard.protection import (
     read_current,
     read_wanted,
 )
+from coreloop.guard.readiness import lone_maintainer, never_green, owners_errors
 from github_stand_in import GithubStandIn
 
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,16 @@ def test_an_unprotected_branch_gets_the_wanted_rules(github: GithubStandIn, api:
     assert differences(wanted, read_current(api, "main")) == []
     assert github.allow_auto_merge is False
     assert github.put["main"]["restrictions"] is None
+
+
+def test_what_the_rules_rest_on_is_read(github: GithubStandIn, api: GithubApi) -> None:
+    assert never_green(api, ROOT) is None
+    github.green.clear()
+    assert "ai-policy.yml was never green" in str(never_green(api, ROOT))
+    assert owners_errors(api, "main") == ()
+    assert lone_maintainer(api) is None
+    github.pushers = ["kim"]
+    assert lone_maintainer(api) == "kim"
 
 
 def test_stricter_rules_and_those_that_the_file_does_not_name_stay(

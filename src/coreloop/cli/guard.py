@@ -114,8 +114,9 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
 def protect(confirm: bool, as_json: bool) -> None:
     """Compare the branch rules on GitHub with .github/branch_protection.yml, and apply them.
 
-    Rules that the file does not name stay, and so do stricter rules. The token in GITHUB_TOKEN or GH_TOKEN
-    needs administration rights.
+    Rules that the file does not name stay, and so do stricter rules. Refuses until the guard's check was
+    green once, shows the errors that GitHub finds in CODEOWNERS, and what the rules mean for a lone
+    maintainer. The token in GITHUB_TOKEN or GH_TOKEN needs administration rights.
     """
     from coreloop.guard.protection import protect
     from coreloop.guard.report import report_protected

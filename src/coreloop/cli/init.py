@@ -2,6 +2,7 @@
 
 import os
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from coreloop.project.init import Initialised
     from coreloop.project.starter import SettingsProposals
 
-_VERBS = {"new": "write", "grows": "append to", "there": "keep"}
+_VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "there": "keep"}
 
 
 @click.command()
 @click.option(
-    "--owner", metavar="@LOGIN", help="Who reviews promotions.  [default: the owner of the GitHub repository]"
+    "--owner",
+    metavar="@LOGIN",
+    help="Who reviews promotions: a login or a team.  [default: the owner of the GitHub repository]",
 )
 @click.option(
     "--source", metavar="REQUIREMENT", help="What the workflows install.  [default: what is installed here]"
@@ -34,16 +37,24 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
     """Add the files that coreloop needs to a repository.
 
     Adds coreloop.yaml, the workflows, the branch rules, CODEOWNERS, data/audit/ and lines of .gitignore.
-    Existing files are never overwritten. With --confirm, ends with the checks of doctor, which do not change
-    the exit code.
+    Existing files are never overwritten. An organization cannot review, so it needs --owner. With --confirm,
+    ends with the checks of doctor, which do not change the exit code.
     """
     from coreloop.doctor.run import check_setup
+    from coreloop.forge.account import account_type
     from coreloop.history.repository import Repository, github_repo
     from coreloop.project.init import InitRequest, initialise
 
     with Repository(Path.cwd()) as repository:
         root, github = repository.root, github_repo(repository)
-    request = InitRequest(repository=root, github=github, reviewer=owner, source=source, confirm=confirm)
+    request = InitRequest(
+        repository=root,
+        github=github,
+        reviewer=owner,
+        source=source,
+        confirm=confirm,
+        owner_type=partial(account_type, environ=os.environ),
+    )
     done = initialise(open_workspace(Path.cwd()), request)
     checks = check_setup(root, now=datetime.now(UTC), environ=os.environ) if confirm else ()
     if as_json:
@@ -52,6 +63,7 @@ def command(owner: str | None, source: str | None, confirm: bool, as_json: bool)
             "root": os.fsencode(root).decode("utf-8", "replace"),
             "files": files,
             "left_out": done.left_out,
+            "notes": done.notes,
             "written": confirm,
             "checks": checks,
         }
@@ -79,6 +91,8 @@ def _show(root: Path, done: "Initialised", *, confirm: bool) -> None:
     if done.left_out is not None:
         click.echo("left out   .github/workflows/")
         click.echo(f"dartlab-coreloop: {done.left_out}", err=True)
+    for note in done.notes:
+        click.echo(f"note       {printable(note)}")
     n_files = sum(file.state != "there" for file in done.files)
     if not n_files:
         click.echo("nothing to do: every file exists")

@@ -8,9 +8,16 @@ from urllib.parse import quote
 
 import yaml
 
-from coreloop.errors import ForgeNotFoundError, WorkspaceError
+from coreloop.errors import ForgeNotFoundError, RefusedError, WorkspaceError
 from coreloop.forge.github_api import GithubApi
 from coreloop.guard.github import connect_api
+from coreloop.guard.readiness import (
+    GUARD_CHECK,
+    advice_for_one,
+    lone_maintainer,
+    never_green,
+    owners_errors,
+)
 from coreloop.history.repository import Repository
 from coreloop.project.workspace import open_workspace
 from coreloop.shapes import ShapeError, shaped
@@ -127,12 +134,22 @@ class Current:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """A branch's differences from the wanted rules, before and after applying them."""
+    """A branch's differences from the wanted rules, before and after applying them.
+
+    Attributes
+    ----------
+    owners_errors : tuple of str
+        Lines of CODEOWNERS that GitHub ignores.
+    notes : tuple of str
+        What else keeps the rules from working.
+    """
 
     branch: str
     before: tuple[RuleDifference, ...]
     after: tuple[RuleDifference, ...]
     confirmed: bool
+    owners_errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Protected:
@@ -151,16 +168,38 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
     ------
     CoreloopError
         The file cannot be used, or GitHub refuses.
+    RefusedError
+        The guard's check would be required, but was never green: no pull request could be merged any more.
     """
     workspace = open_workspace(folder)
     with Repository(workspace.root) as repository:
         wanted = read_wanted(repository.root / FILE)
         with connect_api(repository, workspace.settings.forge, environ) as api:
             before = after = differences(wanted, current := read_current(api, wanted.branch))
+            missing = _not_ready(api, repository.root, before)
+            if confirm and missing:
+                raise RefusedError(f"{GUARD_CHECK} is not required yet: {missing}")
+            ignored, notes = _limits(api, wanted)
             if confirm and before:
                 apply(api, wanted, current)
                 after = differences(wanted, read_current(api, wanted.branch))
-    return Protected(wanted.branch, tuple(before), tuple(after), confirm)
+    notes = (*notes, *((f"--confirm refuses: {missing}",) if missing else ()))
+    return Protected(wanted.branch, tuple(before), tuple(after), confirm, ignored, notes)
+
+
+def _not_ready(api: GithubApi, root: Path, before: list[RuleDifference]) -> str | None:
+    """Why the guard's check cannot be required yet, where that is still to be done."""
+    required = f"required check {GUARD_CHECK}"
+    return never_green(api, root) if any(rule.rule == required for rule in before) else None
+
+
+def _limits(api: GithubApi, wanted: Wanted) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Lines of CODEOWNERS that GitHub ignores, and what the reviews mean for one person."""
+    reviews = wanted.required_pull_request_reviews
+    ignored = owners_errors(api, wanted.branch) if reviews.require_code_owner_reviews else ()
+    asks = reviews.required_approving_review_count > 0 and wanted.enforce_admins
+    login = lone_maintainer(api) if asks else None
+    return ignored, (advice_for_one(login, api.repo),) if login is not None else ()
 
 
 def read_wanted(path: Path) -> Wanted:

@@ -75,17 +75,20 @@ def report_acted(acted: "Acted") -> GuardReport:
 
 
 def report_protected(protected: "Protected") -> GuardReport:
-    """The differences from the wanted rules, and which of them remain."""
+    """The differences from the wanted rules, which of them remain, and what keeps the rules from working."""
     changes = (f"{rule.rule}: {rule.now} -> {rule.wanted}" for rule in protected.before)
+    ignored = (f"CODEOWNERS: {error}" for error in protected.owners_errors)
     return GuardReport(
-        lines=(*changes, _outcome(protected)),
+        lines=(*changes, *ignored, *protected.notes, _outcome(protected)),
         facts={
             "branch": protected.branch,
             "differences": protected.before,
             "applied": protected.confirmed,
             "left": protected.after,
+            "owners_errors": protected.owners_errors,
+            "notes": protected.notes,
         },
-        code=1 if protected.confirmed and protected.after else 0,
+        code=1 if protected.confirmed and (protected.after or protected.owners_errors) else 0,
     )
 
 

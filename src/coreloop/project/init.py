@@ -1,11 +1,21 @@
 """The use case ``init``: add the files that coreloop needs to a repository."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from coreloop.errors import UsageError
+from coreloop.project.owners import PLACEHOLDER, has_placeholder
 from coreloop.project.pin import CannotPinError, pin_installed, pin_source
-from coreloop.project.scaffold import REQUIREMENTS, ProjectFile, plan_files, read_template, write_files
+from coreloop.project.scaffold import (
+    REQUIREMENTS,
+    ProjectFile,
+    plan_files,
+    read_codeowners,
+    read_template,
+    unowned,
+    write_files,
+)
 from coreloop.project.settings import FILE_NAME
 from coreloop.project.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.project.workspace import Workspace
@@ -28,6 +38,8 @@ class InitRequest:
         What the workflows install; by default the installed coreloop.
     confirm : bool
         Write the files; if false, only plan them.
+    owner_type : callable
+        Called with ``owner/name``: "User", "Organization", or None if unknown.
     """
 
     repository: Path
@@ -35,6 +47,7 @@ class InitRequest:
     reviewer: str | None = None
     source: str | None = None
     confirm: bool = False
+    owner_type: Callable[[str], str | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +58,15 @@ class Initialised:
     ----------
     left_out : str or None
         Why the workflows are left out; None if they are not.
+    notes : tuple of str
+        What was assumed about the reviewer, and which files an existing CODEOWNERS leaves without an owner.
     """
 
     files: tuple[ProjectFile, ...]
     reviewer: str
     left_out: str | None = None
     proposals: SettingsProposals = field(default_factory=SettingsProposals)
+    notes: tuple[str, ...] = ()
 
 
 def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
@@ -66,7 +82,8 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     Raises
     ------
     UsageError
-        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid.
+        coreloop.yaml is not at the repository's root, or the reviewer or the source is invalid, or the
+        reviewer is an organization.
     WorkspaceError
         A file cannot be read or written.
     """
@@ -74,6 +91,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer = _check_reviewer(request.reviewer or _owner(request.github))
+    notes = (*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer))
     is_new = not (root / FILE_NAME).exists()
     proposals = propose_settings(workspace.records_dir, root) if is_new else SettingsProposals()
     settings_file = write_settings(read_template(FILE_NAME), proposals)
@@ -83,7 +101,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     )
     if request.confirm:
         write_files(root, planned)
-    return Initialised(tuple(planned), reviewer, left_out, proposals)
+    return Initialised(tuple(planned), reviewer, left_out, proposals, notes)
 
 
 def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
@@ -99,7 +117,34 @@ def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
 
 
 def _owner(github: str | None) -> str:
-    return f"@{github.partition('/')[0]}" if github else "@OWNER"
+    return f"@{github.partition('/')[0]}" if github else PLACEHOLDER
+
+
+def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator[str]:
+    """What is assumed about a reviewer that CODEOWNERS will name."""
+    found = read_codeowners(root)
+    if found is not None and not has_placeholder(found[1]):
+        return
+    if reviewer == PLACEHOLDER:
+        yield f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it"
+        return
+    if request.github is None or reviewer.casefold() != _owner(request.github).casefold():
+        return
+    kind = request.owner_type(request.github)
+    if kind == "Organization":
+        said = f"{reviewer} is an organization, which cannot review"
+        raise UsageError(f"{said}; give --owner {reviewer}/TEAM or --owner @LOGIN")
+    if kind is None:
+        said = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
+        yield f"{said}; if it is an organization, put a team or a login into CODEOWNERS"
+
+
+def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
+    found = read_codeowners(root)
+    missing = unowned(*found) if found is not None else {}
+    if found is not None and missing:
+        lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
+        yield f"{found[0]} has no owner for {', '.join(missing)}; add {lines}"
 
 
 def _check_reviewer(reviewer: str) -> str:

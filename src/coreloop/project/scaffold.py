@@ -10,6 +10,13 @@ from typing import Final, Literal
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import write_private, write_public
+from coreloop.project.owners import (
+    PLACEHOLDER,
+    PLACEHOLDER_NOTE,
+    fill_placeholder,
+    has_placeholder,
+    owners_of,
+)
 from coreloop.project.settings import FILE_NAME, Settings
 
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
@@ -26,8 +33,9 @@ class ProjectFile:
     ----------
     path : str
         Below the repository's root, with ``/``.
-    state : {"new", "grows", "there"}
-        Existing files are never overwritten; ``grows`` is a .gitignore to which lines are appended.
+    state : {"new", "grows", "filled", "there"}
+        Existing files are never overwritten, except that .gitignore gains the lines that it lacks, and the
+        placeholder for the owner in CODEOWNERS is replaced.
     content : bytes
         The complete content after writing.
     added : tuple of str
@@ -37,7 +45,7 @@ class ProjectFile:
     """
 
     path: str
-    state: Literal["new", "grows", "there"]
+    state: Literal["new", "grows", "filled", "there"]
     content: bytes = b""
     added: tuple[str, ...] = ()
     private: bool = False
@@ -74,7 +82,8 @@ def plan_files(
     contents = dict(_contents(settings, owner=owner, requirement=requirement))
     if settings_file is not None:
         contents[FILE_NAME] = settings_file
-    planned = [_planned(root, path, content) for path, content in contents.items()]
+    planned = [_planned(root, path, content) for path, content in contents.items() if path not in _CODEOWNERS]
+    planned.append(_codeowners(root, contents[_CODEOWNERS[0]], owner))
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
 
@@ -117,20 +126,66 @@ def codeowners(settings: Settings, *, owner: str) -> str:
     """
     targets = (tool.target.partition("::")[0] for tool in settings.tools.values() if tool.target is not None)
     sources = sorted({f"/{file}".replace(" ", "\\ ") for file in targets}) or ["*.py"]
+    note = (PLACEHOLDER_NOTE,) if owner == PLACEHOLDER else ()
     lines = [f"{pattern} {owner}" for pattern in (*sources, f"/{FILE_NAME}", "/.github/")]
-    return "\n".join(("# Who must review promotions, and whatever could change the guard.", *lines, ""))
+    return "\n".join(
+        ("# Who must review promotions, and whatever could change the guard.", *note, *lines, "")
+    )
+
+
+def read_codeowners(root: Path) -> tuple[str, str] | None:
+    """Path and text of the CODEOWNERS that GitHub uses, or None.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be read.
+    """
+    path = next((place for place in _CODEOWNERS if (root / place).exists()), None)
+    if path is None:
+        return None
+    _refuse_folder(root / path)
+    try:
+        return path, (root / path).read_bytes().decode(errors="surrogateescape")
+    except OSError as error:
+        raise WorkspaceError(f"cannot be read ({error.strerror})", path=root / path) from error
+
+
+def unowned(path: str, text: str) -> dict[str, str]:
+    """What the guard rests on and CODEOWNERS leaves to everybody: by file, the pattern that would own it."""
+    needed = {WORKFLOWS[0]: "/.github/", REQUIREMENTS: "/.github/", FILE_NAME: f"/{FILE_NAME}"}
+    needed.setdefault(path, "/.github/" if path.startswith(".github/") else f"/{path}")
+    return {file: pattern for file, pattern in needed.items() if not owners_of(text, file)}
 
 
 def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
+    _refuse_link(root, path)
+    if not (root / path).exists():
+        return ProjectFile(path, "new", content)
+    _refuse_folder(root / path)
+    return ProjectFile(path, "there")
+
+
+def _codeowners(root: Path, content: bytes, owner: str) -> ProjectFile:
+    for place in _CODEOWNERS:
+        _refuse_link(root, place)
+    existing = read_codeowners(root)
+    if existing is None:
+        return ProjectFile(_CODEOWNERS[0], "new", content)
+    path, text = existing
+    if owner == PLACEHOLDER or not has_placeholder(text):
+        return ProjectFile(path, "there")
+    return ProjectFile(path, "filled", fill_placeholder(text, owner).encode(errors="surrogateescape"))
+
+
+def _refuse_link(root: Path, path: str) -> None:
     if not (root / path).resolve().is_relative_to(root.resolve()):
         raise WorkspaceError("leads out of the repository; remove the link", path=root / path)
-    places = _CODEOWNERS if path in _CODEOWNERS else (path,)
-    existing = next((place for place in places if (root / place).exists()), None)
-    if existing is None:
-        return ProjectFile(path, "new", content)
-    if not (root / existing).is_file():
-        raise WorkspaceError("is not a file; move it away", path=root / existing)
-    return ProjectFile(existing, "there")
+
+
+def _refuse_folder(path: Path) -> None:
+    if not path.is_file():
+        raise WorkspaceError("is not a file; move it away", path=path)
 
 
 def _audit(settings: Settings) -> PurePosixPath | None:
@@ -152,8 +207,7 @@ def _gitignore(root: Path, settings: Settings) -> ProjectFile:
     lines: tuple[str, ...] = ()
     if audit is not None:
         lines = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
-    if not path.resolve().is_relative_to(root.resolve()):
-        raise WorkspaceError("leads out of the repository; remove the link", path=path)
+    _refuse_link(root, ".gitignore")
     try:
         old = path.read_bytes() if path.exists() else b""
     except OSError as error:

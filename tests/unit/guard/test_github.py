@@ -148,9 +148,19 @@ def test_a_group_is_asked_about_by_its_branch_and_its_commits(
     assert [entry["number"] for entry in json.loads((out_dir / "pulls.json").read_text())] == [1, 2]
 
 
-def test_protect_shows_first_and_applies_with_confirm(command: Command, project: Project, hub: GithubStandIn):
-    rules = Path(__file__).parents[3] / ".github/branch_protection.yml"
-    project.commit({".github/branch_protection.yml": rules.read_bytes()})
+GITHUB_FOLDER = Path(__file__).parents[3] / ".github"
+RULES, WORKFLOW = "branch_protection.yml", "workflows/ai-policy.yml"
+
+
+@pytest.fixture
+def protected(project: Project) -> Project:
+    """The project with the guard's workflow and the wanted rules."""
+    project.commit({f".github/{name}": (GITHUB_FOLDER / name).read_bytes() for name in (RULES, WORKFLOW)})
+    return project
+
+
+@pytest.mark.usefixtures("protected")
+def test_protect_shows_first_and_applies_with_confirm(command: Command, hub: GithubStandIn):
     code, out, _ = command("protect")
     assert code == 0
     assert "required_approving_review_count: 0 -> 1" in out
@@ -160,6 +170,86 @@ def test_protect_shows_first_and_applies_with_confirm(command: Command, project:
     assert (code, out.splitlines()[-1]) == (0, "7 of 7 rules applied to main")
     assert command("protect")[1] == "main has the wanted rules\n"
     assert json.loads(command("protect", "--json")[1])["differences"] == []
+
+
+@pytest.mark.usefixtures("protected")
+def test_a_check_that_was_never_green_is_not_required(command: Command, hub: GithubStandIn):
+    hub.green.clear()
+    code, out, _ = command("protect")
+    assert code == 0
+    assert "--confirm refuses: ai-policy.yml was never green in octo/tools; open a pull request" in out
+    code, out, errors = command("protect", "--confirm")
+    assert (code, out) == (1, "")
+    assert "block-coreloop-auto-merge is not required yet: ai-policy.yml was never green" in errors
+    assert {request.verb for request in hub.traffic} == {"GET"}
+    hub.green.add("ai-policy.yml")
+    assert command("protect", "--confirm")[0] == 0
+    hub.green.clear()  # it is required already
+    assert command("protect", "--confirm")[:2] == (0, "main has the wanted rules\n")
+
+
+def test_a_project_without_the_workflow_does_not_require_it(command: Command, protected: Project):
+    (protected.root / ".github/workflows/ai-policy.yml").unlink()
+    code, _, errors = command("protect", "--confirm")
+    assert code == 1
+    assert "no workflow in .github/workflows reports block-coreloop-auto-merge" in errors
+
+
+@pytest.mark.usefixtures("protected")
+def test_runs_that_cannot_be_read_are_an_error(command: Command, hub: GithubStandIn):
+    hub.fail(Fault(Reply(403, {"message": "Resource not accessible"})), path="/actions/", times=9)
+    assert command("protect", "--confirm")[0] == 2
+    assert hub.put == {}
+
+
+UNKNOWN = {
+    "line": 2,
+    "column": 6,
+    "kind": "Unknown owner",
+    "source": "*.py @OWNER",
+    "suggestion": "make sure @OWNER exists and has write access to the repository",
+    "message": "Unknown owner on line 2: make sure @OWNER exists\n\n  *.py @OWNER\n       ^",
+    "path": ".github/CODEOWNERS",
+}
+
+
+@pytest.mark.usefixtures("protected")
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        ([UNKNOWN], ".github/CODEOWNERS:2: Unknown owner on line 2: make sure @OWNER exists"),
+        (None, "main has no CODEOWNERS, so nobody must review the guard's own files"),
+    ],
+    ids=["an unknown owner", "no file"],
+)
+def test_owners_that_cannot_review_are_shown(found, line: str, command: Command, hub: GithubStandIn):
+    hub.owners_errors = found
+    code, out, _ = command("protect")
+    assert (code, f"CODEOWNERS: {line}\n" in out) == (0, True)
+    assert hub.traffic[-2].query == {"ref": "main"}
+    assert json.loads(command("protect", "--json")[1])["owners_errors"] == [line]
+    assert command("protect", "--confirm")[0] == 1
+
+
+@pytest.mark.usefixtures("protected")
+def test_a_lone_maintainer_is_told_what_works(command: Command, hub: GithubStandIn, protected: Project):
+    hub.pushers = ["kim"]
+    (note,) = json.loads(command("protect", "--json")[1])["notes"]
+    assert note.startswith(
+        "kim is the only person who can push to octo/tools. An approval must come from someone"
+    )
+    assert "Let a GitHub App open the promotions (docs/how-to/nightly.md); kim can approve these." in note
+    rules = protected.root / ".github" / RULES
+    rules.write_text(rules.read_text().replace("enforce_admins: true", "enforce_admins: false"))
+    assert json.loads(command("protect", "--json")[1])["notes"] == []
+    assert hub.traffic[-1].path.endswith("/codeowners/errors")
+
+
+@pytest.mark.usefixtures("protected")
+def test_two_people_need_no_advice_and_an_unknown_number_none(command: Command, hub: GithubStandIn):
+    assert json.loads(command("protect", "--json")[1])["notes"] == []
+    hub.fail(Fault(Reply(403, {"message": "no"})), path="/collaborators", times=9)
+    assert json.loads(command("protect", "--json")[1])["notes"] == []
 
 
 def test_protect_without_its_file_is_an_error(command: Command):

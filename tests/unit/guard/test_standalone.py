@@ -151,8 +151,8 @@ def test_github_is_asked_and_told_without_anything_foreign(
         monkeypatch.setenv(f"GITHUB_{name}", value)
     pull = github.add_pull(branch=BRANCH, draft=False)
     pull.labels[:] = ["coreloop", "automerge"]
-    rules = Path(__file__).parents[3] / ".github/branch_protection.yml"
-    project.commit({".github/branch_protection.yml": rules.read_bytes()})
+    files = (".github/branch_protection.yml", ".github/workflows/ai-policy.yml")
+    project.commit({name: (Path(__file__).parents[3] / name).read_bytes() for name in files})
     options = about(action="labeled", number=1, labels=("coreloop", "automerge"))
     completed = python("-c", loaded(CHECK), "act", "--confirm", *options)
     assert (completed.returncode, completed.stderr) == (0, NOTHING_BUT_HTTP)

@@ -1,0 +1,400 @@
+"""Every step of what ``init`` writes, run in a project that knows nothing of coreloop, event by event."""
+
+import copy
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import coreloop
+from github_stand_in import GithubStandIn
+from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
+from job_runner import JobResult, Runner
+from logs import call, repeated, rest, write_log
+from promoting import BRANCH, FILE, SOURCE, Project, run_git
+
+ROOT = Path(__file__).parents[2]
+GUARD, NIGHT = ".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml"
+PINNED = f"git+https://example.com/coreloop.git@{'0' * 40}"
+EXAMPLES = ROOT / "tests/.webhooks/node_modules/@octokit/webhooks-examples/api.github.com/index.json"
+SHADOWS = ("yaml.py", "json.py", "types.py", "venv.py", "pip/__init__.py", "coreloop/__init__.py")
+CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
+Guarded = Callable[..., JobResult]
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A setup-python of which the environments have PyYAML and coreloop's sources already."""
+    folder = tmp_path_factory.mktemp("prepared")
+    venv.create(folder / "venv", with_pip=False)
+    (packages,) = (folder / "venv/lib").glob("python*/site-packages")
+    shutil.copytree(Path(yaml.__file__).parent, packages / "yaml")
+    (packages / "coreloop.pth").write_text(f"{Path(coreloop.__file__).parents[1]}\n")
+    return _setup_python(folder, folder / "venv/bin/python", {})
+
+
+def _setup_python(folder: Path, python: Path, commands: Mapping[str, str]) -> Path:
+    """A folder with a ``python`` whose environments run another, and whose pip has nothing left to do."""
+    installed = f'case "$*" in "-I -m pip "*) exit 0;; esac; exec "{python}" "$@"'
+    for name, text in {"python": installed, **commands}.items():
+        _script(folder / "installed" / name, text)
+    created = f'[ "$*" = "-I -m venv $4" ] && mkdir -p "$4" && cp -r "{folder}/installed" "$4/bin"'
+    return _script(folder / "bin/python", created).parent
+
+
+def _script(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, quiet_git: None) -> Project:
+    """A project with a release branch, and modules named like those that the guard imports."""
+    project = Project(tmp_path / "stranger", tmp_path / "stranger.git")
+    run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
+    run_git(tmp_path, "init", "--quiet", "--initial-branch=main", str(project.root))
+    project.git("remote", "add", "origin", str(project.remote))
+    shadows = dict.fromkeys(SHADOWS, "raise SystemExit('this is the project, not the guard')\n")
+    project.commit({FILE: SOURCE, "README.md": "# Tools\n", **shadows}, "Start")
+    project.git("push", "--quiet", "origin", "main", "main:release/1")
+    return project
+
+
+@pytest.fixture
+def branch(stranger: Project, entry_point) -> str:
+    """The first pull request's branch: what init writes."""
+    code, _, errors = entry_point(stranger.root, "init", "--confirm", "--owner", "@kim", "--source", PINNED)
+    assert (code, errors) == (0, "")
+    stranger.git("switch", "--quiet", "-c", "add-coreloop")
+    stranger.git("add", ".")
+    stranger.git("commit", "--quiet", "-m", "Add coreloop")
+    return "add-coreloop"
+
+
+@pytest.fixture
+def merged(stranger: Project, branch: str) -> Project:
+    """The project once that is merged."""
+    stranger.git("push", "--quiet", "origin", f"{branch}:main")
+    stranger.git("switch", "--quiet", "-C", "main")
+    return stranger
+
+
+@pytest.fixture
+def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: Path, branch: str) -> Guarded:
+    """Run the guard's job with a payload."""
+
+    def guarded(payload: Mapping[str, Any], name: str = "pull_request", python: Path = prepared) -> JobResult:
+        workflow = yaml.safe_load(stranger.git("show", f"add-coreloop:{GUARD}"))
+        payload = {**payload, "repository": {"full_name": github.repo, "default_branch": "main"}}
+        environ = {
+            "GITHUB_REPOSITORY": github.repo,
+            "GITHUB_API_URL": github.url,
+            "GITHUB_TOKEN": github.token,
+        }
+        folder = tmp_path / f"runner{len(list(tmp_path.iterdir()))}"
+        runner = Runner(folder, stranger.remote, payload, name, python, environ=environ)
+        (job,) = workflow["jobs"]
+        return runner.run(workflow, job)
+
+    return guarded
+
+
+def pull_request(project: Project, made: Any, *, base: str = "main") -> dict[str, Any]:
+    """The payload about HEAD, which GitHub has fetched as the pull request's head."""
+    number, sha = made.pull.number, project.git("rev-parse", "HEAD")
+    project.git("push", "--quiet", "--force", "origin", f"HEAD:refs/pull/{number}/head")
+    payload = Payload(made).as_json()
+    payload["pull_request"]["head"]["sha"] = sha
+    base_sha = run_git(project.remote, "rev-parse", base)
+    payload["pull_request"]["base"] |= {"ref": base, "sha": base_sha}
+    return payload
+
+
+def promote(project: Project, *, start: str = "main", text: bytes | None = None) -> None:
+    """Commit a promotion on top of a branch of the remote."""
+    project.git("switch", "--quiet", "--detach", run_git(project.remote, "rev-parse", start))
+    project.commit({FILE: edit() if text is None else text}, commit().message)
+
+
+def work(project: Project, *, start: str = "main") -> None:
+    """Commit somebody's own work on top of a branch of the remote."""
+    project.git("switch", "--quiet", "--detach", run_git(project.remote, "rev-parse", start))
+    project.commit({"README.md": "# Our tools\n"}, "docs: better words")
+
+
+# --- the first pull request ------------------------------------------------------------------------
+
+
+def test_the_pull_request_that_adds_coreloop_is_green(stranger: Project, guarded: Guarded):
+    added = ordinary_event("opened", title="Add coreloop", branch="add-coreloop", labels=("coreloop",))
+    result = guarded(pull_request(stranger, added))
+    assert result.green, result.log
+    assert FALLBACK in result.ran()
+    assert CHECK not in result.ran()
+    assert "::notice::Neither the base nor the default branch has coreloop." in result.log
+
+
+CLAIMS = [
+    pytest.param({"title": "[Coreloop-R] docs(analysis): x"}, None, id="title"),
+    pytest.param({"branch": "skill/docstring-analysis-x-20260425"}, None, id="branch"),
+    pytest.param({"body": "Text.\r\n\r\nCandidate-Id: cand-2026-04-25-001\r\n"}, None, id="text"),
+    pytest.param({}, commit().message, id="commit"),
+    pytest.param({}, "Merge pull request #3 from octo/skill/caveat-x-20260425", id="merge"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), CLAIMS)
+def test_what_claims_to_be_a_promotion_before_coreloop_is_there_is_red(
+    changes, message: str | None, stranger: Project, guarded: Guarded
+):
+    if message is not None:
+        stranger.git("commit", "--quiet", "--allow-empty", "-m", message)
+        stranger.git("commit", "--quiet", "--allow-empty", "-m", "fix: a later one")
+    result = guarded(pull_request(stranger, ordinary_event("opened", **changes)))
+    assert not result.green
+    assert "::error::This claims to be a promotion, but its base has no coreloop" in result.log
+    assert result.ran()[-1] == FALLBACK  # nothing tries to act without coreloop
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": 'Revert "[CORELOOP-R] docs(analysis): x"', "branch": "revert-7-skill/docstring-x"},
+        {"title": "Coreloop reads our records", "branch": "skill/juggling"},
+        {"body": "> Candidate-Id: cand-2026-04-25-001"},
+    ],
+    ids=["revert", "resembles", "quoted"],
+)
+def test_what_only_resembles_a_promotion_is_green_before_coreloop_is_there(
+    changes, stranger: Project, guarded: Guarded
+):
+    assert guarded(pull_request(stranger, ordinary_event("opened", **changes))).green
+
+
+def test_the_linters_find_nothing_in_what_init_writes(stranger: Project, branch: str):
+    tools = Path(sys.executable).parent
+    for words in (
+        ("zizmor", "--quiet", "--offline", "--persona", "auditor"),
+        ("actionlint",),
+        ("check-jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows"),
+    ):
+        done = subprocess.run(
+            [tools / words[0], *words[1:], GUARD, NIGHT],
+            cwd=stranger.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+# --- once it is merged -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", ["main", "release/1"])
+def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
+    base: str, merged: Project, guarded: Guarded
+):
+    work(merged, start=base)
+    result = guarded(pull_request(merged, ordinary_event("opened"), base=base))
+    assert result.green, result.log
+    assert "passes: not a coreloop pull request" in result.log
+    assert FALLBACK not in result.ran()
+
+
+@pytest.mark.parametrize("base", ["main", "release/1"])
+def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
+    base: str, merged: Project, guarded: Guarded
+):
+    promote(merged, start=base)
+    result = guarded(pull_request(merged, event("opened"), base=base))
+    assert result.green, result.log
+    assert "passes: coreloop pull request, identified by" in result.log
+    promote(merged, start=base, text=edit() + b"x = 1\n")
+    result = guarded(pull_request(merged, event("synchronize"), base=base))
+    assert not result.green
+    assert "stops: coreloop pull request" in result.log
+
+
+def test_a_red_check_takes_the_label_off(merged: Project, guarded: Guarded, github: GithubStandIn):
+    github.add_pull(branch=BRANCH).labels[:] = ["coreloop", "automerge"]
+    promote(merged)
+    labelled = event("labeled", number=1, label="automerge", labels=("coreloop", "automerge"))
+    result = guarded(pull_request(merged, labelled))
+    assert not result.green
+    assert "done: remove label automerge, #1" in result.log
+    assert github.pulls[0].labels == ["coreloop"]
+
+
+def test_no_step_of_the_guard_is_without_a_run(merged: Project, guarded: Guarded, github: GithubStandIn):
+    github.add_pull(branch=BRANCH)
+    promote(merged)
+    red = guarded(pull_request(merged, event("ready_for_review", BOT, number=1, draft=False)))
+    run_git(merged.remote, "update-ref", "refs/heads/main", "refs/heads/release/1")
+    first = guarded(pull_request(merged, ordinary_event("opened")))
+    assert {*red.ran(), *first.ran()} == {step.name for step in red.steps}
+
+
+def test_a_branch_that_cannot_be_read_is_red(merged: Project, guarded: Guarded):
+    work(merged)
+    payload = pull_request(merged, ordinary_event("opened"))
+    run_git(merged.remote, "update-ref", "-d", "refs/pull/7/head")
+    assert not guarded(payload).green
+
+
+def examples(name: str) -> list[dict[str, Any]]:
+    entries = json.loads(EXAMPLES.read_bytes())
+    return next(entry["examples"] for entry in entries if entry["name"] == name)
+
+
+@pytest.mark.skipif(
+    not EXAMPLES.is_file(), reason="run tests/webhooks/install.sh for GitHub's example events"
+)
+@pytest.mark.parametrize("promotes", [False, True], ids=["ordinary", "promotion"])
+def test_github_s_example_events_go_through_every_step(promotes: bool, merged: Project, guarded: Guarded):
+    wanted = set(yaml.safe_load((ROOT / GUARD).read_bytes())[True]["pull_request"]["types"])
+    promote(merged) if promotes else work(merged)
+    found = {one["action"]: copy.deepcopy(one) for one in examples("pull_request")}
+    assert len(wanted & found.keys()) >= 6
+    good = pull()
+    for action in sorted(wanted & found.keys()):
+        payload = found[action]
+        made = pull_request(merged, event(action, number=payload["number"]))["pull_request"]
+        shown = payload["pull_request"]
+        shown["head"] |= {"sha": made["head"]["sha"], "repo": shown["base"]["repo"]}
+        shown["base"] |= {"ref": "main", "sha": made["base"]["sha"]}
+        shown["labels"] = []
+        if promotes:
+            shown |= {"title": good.title, "body": good.body, "draft": True}
+            shown["head"]["ref"] = good.branch
+        result = guarded(payload)
+        assert result.green, f"{action}\n{result.log}"
+        assert ("not a coreloop pull request" in result.log) is not promotes, action
+
+
+# --- every night -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def maintained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A setup-python of which the environments are that of the tests, with a history that is stable."""
+    folder, real = tmp_path_factory.mktemp("maintained"), Path(sys.executable).parent
+    stable = f'[ "$*" = "status --stability" ] && exit 0; exec "{real}/dartlab-coreloop" "$@"'
+    return _setup_python(folder, real / "python", {"dartlab-coreloop": stable})
+
+
+def test_every_step_of_the_night_runs(
+    merged: Project, maintained: Path, github: GithubStandIn, tmp_path: Path
+):
+    tools = {"analysis": {"target": f"{FILE}::analysis", "selectors": ["axis"]}, "show": {}}
+    settings = {"tools": tools, "categories": [{"label": "FIN-profitability-KR", "any": ["수익성"]}]}
+    merged.commit({"coreloop.yaml": json.dumps(settings), "axes.py": 'AXES = ("수익성",)\n'}, "settings")
+    merged.git("push", "--quiet", "origin", "HEAD:main")
+    github.protections["main"] = 1
+    wanted = repeated(12, tool_calls=[call("analysis", {"axis": "수익성"}), call("show", {"topic": "a"})])
+    now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000000+00:00"
+    records = write_log(tmp_path / "logs.jsonl", [one | {"ts": now} for one in (*wanted, *rest())])
+    workflow = yaml.safe_load(merged.git("show", f"main:{NIGHT}"))
+    runner = Runner(
+        tmp_path / "night",
+        merged.remote,
+        {"repository": {"full_name": github.repo, "default_branch": "main"}},
+        "schedule",
+        maintained,
+        variables={
+            "CORELOOP_DATA_COMMAND": f"cp '{records}' \"$CORELOOP_DATA_DIR/audit/ai-ask/\"",
+            "CORELOOP_TIER1": "true",
+        },
+        environ={"GITHUB_TOKEN": github.token, "GITHUB_API_URL": github.url},
+    )
+    (job,) = workflow["jobs"]
+    result = runner.run(workflow, job)
+    assert result.green, result.log
+    assert result.ran() == [step.name for step in result.steps]
+    assert "cand-" in result.log  # a candidate with text was tried
+    assert not (runner.temp / "private").exists()
+
+
+# --- what the steps install ------------------------------------------------------------------------
+
+
+def test_the_python_of_the_workflows_fits_and_parses_the_newest_syntax():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    versions = [words.split()[-1] for words in project["classifiers"] if "Python :: 3." in words]
+    newest = max(versions, key=lambda version: int(version.split(".")[1]))
+    oldest = min(versions, key=lambda version: int(version.split(".")[1]))
+    assert project["requires-python"] == f">={oldest}"
+    for name in (GUARD, NIGHT):
+        steps = [
+            step
+            for job in yaml.safe_load((ROOT / name).read_bytes())["jobs"].values()
+            for step in job["steps"]
+        ]
+        (used,) = (step["with"] for step in steps if "setup-python" in step.get("uses", ""))
+        assert used == {"python-version": newest}
+
+
+def test_the_guard_s_job_installs_nothing_that_is_not_pinned():
+    steps = yaml.safe_load((ROOT / GUARD).read_bytes())["jobs"]["block-coreloop-auto-merge"]["steps"]
+    (install,) = (step for step in steps if "pip" in step.get("run", ""))
+    name, *hashes = install["env"]["PYYAML"].split()
+    assert name.startswith("pyyaml==")
+    assert len(hashes) == len(set(hashes)) == 8
+    assert all(one.startswith("--hash=sha256:") and len(one) == 78 for one in hashes)
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    (backend,) = build["requires"]  # what pip fetches to build a commit
+    assert backend.startswith("flit_core==")
+
+
+def wheel_of(source: Path) -> str:
+    """The address of the wheel of a folder, built by a pip of its own."""
+    folder = source.with_name("build")
+    venv.create(folder, with_pip=True)
+    words = ("-I", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(source))
+    subprocess.run([folder / "bin/python", *words], check=True)
+    (wheel,) = folder.glob("*.whl")
+    return f"{wheel.as_uri()}#sha256={hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+
+
+def commit_of(source: Path) -> str:
+    """The address of a commit with a folder's files."""
+    run_git(source, "init", "--quiet")
+    run_git(source, "add", ".")
+    run_git(source, "commit", "--quiet", "-m", "coreloop")
+    return f"git+file://localhost{source}@{run_git(source, 'rev-parse', 'HEAD')}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the hashes are those of the wheels for Linux")
+@pytest.mark.parametrize("pin", [wheel_of, commit_of])
+def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
+    pin: Callable[[Path], str], merged: Project, guarded: Guarded, tmp_path: Path
+):
+    source = tmp_path / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    requirement = f"dartlab-coreloop[cli] @ {pin(source)}\n"
+    merged.commit({".github/coreloop-requirements.txt": requirement}, "ci: these bytes")
+    merged.git("push", "--quiet", "origin", "HEAD:main")
+    promote(merged)
+    result = guarded(pull_request(merged, event("opened")), python=Path(sys.executable).parent)
+    assert result.green, result.log
+    assert "passes: coreloop pull request" in result.log
+    (python,) = tmp_path.glob("runner*/temp/coreloop/bin/python")
+    words = ("-I", "-m", "pip", "list", "--format", "json")
+    listed = subprocess.run([python, *words], check=True, capture_output=True)
+    names = {entry["name"].lower() for entry in json.loads(listed.stdout)}
+    assert names - {"pip", "setuptools"} == {"dartlab-coreloop", "pyyaml"}
