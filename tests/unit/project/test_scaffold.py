@@ -244,7 +244,7 @@ def test_any_base_branch_is_a_string_in_the_rules(base: str, init: Init, folder:
 
 
 def test_options_without_effect_are_named(init: Init, folder: Path):
-    init(folder, "--confirm")
+    init(folder, "--owner", "@me", "--confirm")
     errors = init(folder, "--owner", "@octo")[2]
     assert "--owner has no effect: .github/CODEOWNERS exists; edit it instead" in errors
     assert "--source has no effect: .github/coreloop-requirements.txt exists; edit it instead" in errors
