@@ -113,7 +113,7 @@ def put_in(mutant: Mutant) -> None:
         here = other.get(name)
         if isinstance(there, FunctionType) and isinstance(here, FunctionType):
             there.__code__ = here.__code__
-    for table in ("_RULES", "_GROUP_RULES"):
+    for table in ("_RULES", "_RULES_OF_LINES", "_GROUP_RULES"):
         if table in other:
             setattr(module, table, tuple(getattr(module, one.__name__) for one in other[table]))
 
