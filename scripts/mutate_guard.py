@@ -28,9 +28,9 @@ from _pytest.runner import runtestprotocol
 ROOT = Path(__file__).parents[1]
 MODULES = (
     *("policy", "promotion", "insertion", "lines", "statement", "figures"),
-    *("approval", "claims", "labels"),
+    *("approval", "claims", "labels", "gained"),
 )
-TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels")
+TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
 Change = Callable[[Any], None]
 
 

@@ -29,7 +29,7 @@ def anything(**given): "Takes all."
 class Tool: "No function."
 def show(company: str): "Shows."
 def search(text: str): "Finds."
-def escalate(team: str, now: bool, say: str = ""): "A call that works instead."
+def escalate(team: str, now: bool, say: str): "A call that works instead."
 class Shop:
     def pay(self, order_id): "A method."
 """
