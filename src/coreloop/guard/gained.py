@@ -139,6 +139,6 @@ def _bullets(source: SourceText) -> Iterator[tuple[str, str]]:
             node = docstring_node(definition)
         except UnprovenError:  # an f-string or bytes, which is not a docstring
             continue
-        if node is not None and isinstance(node.value, str):
-            lines = scan(node.value).lines
+        if node is not None:
+            lines = scan(str(node.value)).lines
             yield from ((definition.qualname, bullet.text) for bullet in read_bullets(lines, 0, len(lines)))
