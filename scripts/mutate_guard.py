@@ -29,9 +29,9 @@ from _pytest.runner import runtestprotocol
 ROOT = Path(__file__).parents[1]
 MODULES = (
     *("policy", "promotion", "insertion", "lines", "statement", "figures"),
-    *("approval", "claims", "labels"),
+    *("approval", "claims", "labels", "gained"),
 )
-TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels")
+TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
 Change = Callable[[Any], None]
 
 
@@ -114,7 +114,7 @@ def install(mutant: Mutant) -> None:
         replacement = mutated.get(name)
         if isinstance(function, FunctionType) and isinstance(replacement, FunctionType):
             function.__code__ = replacement.__code__
-    for table in ("_RULES", "_GROUP_RULES"):
+    for table in ("_RULES", "_RULES_OF_LINES", "_GROUP_RULES"):
         if table in mutated:
             setattr(module, table, tuple(getattr(module, rule.__name__) for rule in mutated[table]))
 

@@ -25,6 +25,8 @@ REPLAY = Replay(ReplayVerdict.REPRODUCED, ())
 NOT_APPLICABLE = Replay(ReplayVerdict.NOT_APPLICABLE, ())
 MAKER, REVIEWER = Account("promoter", human=True), Account("maintainer", human=True)
 BOT = Account("merger[bot]", human=False)
+NAMES = frozenset({"show", "search", "find"})
+"""Tools of the base that are in other files."""
 PEOPLE = ("A Tester", "tester@example.org") * 2
 
 
@@ -98,7 +100,7 @@ def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) 
 
 def facts(**changes: Any) -> Facts:
     """The facts of a promotion."""
-    good = Facts(commits=(commit(),), files={HEAD: (file(),)}, settings=Settings())
+    good = Facts(commits=(commit(),), files={HEAD: (file(),)}, settings=Settings(), names=NAMES)
     return replace(good, **changes)
 
 

@@ -40,6 +40,14 @@ def analysis(company: str, axis: str) -> dict[str, str]:
     """
     return {"axis": axis}
 '''
+OTHER_FILE = "tools/display.py"
+OTHER_SOURCE = b'''"""More tools."""
+
+
+def show(company: str) -> str:
+    """Shows a company."""
+    return company
+'''
 _SCHEMA = (
     "import inspect, json; import tools.finance as module; "
     "found = [(name, inspect.getdoc(tool)) for name, tool in vars(module).items() if callable(tool)]; "
@@ -251,7 +259,8 @@ def make_project(folder: Path) -> Project:
     project.git("remote", "add", "origin", ADDRESS)
     project.git("config", f"url.{project.remote}.insteadOf", ADDRESS)
     settings = json.dumps({"forge": {"repo": "octo/tools"}, "reach": REACH})
-    project.commit({FILE: SOURCE, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
+    sources = {FILE: SOURCE, OTHER_FILE: OTHER_SOURCE}
+    project.commit({**sources, ".gitignore": b"data/\n", "coreloop.yaml": settings}, "first")
     project.git("push", "--quiet", "--set-upstream", "origin", "main")
     write_candidates(project.candidates)
     return project

@@ -1,5 +1,6 @@
 """What a pull request changes, read from git: its commits, and the changed file's bytes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,6 +31,15 @@ class FileChange:
     def is_regular(self) -> bool:
         """Whether it is a regular file on both sides, not a link or a submodule."""
         return set(self.modes) <= _REGULAR
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A changed Python file before and after; empty where it does not exist."""
+
+    path: str
+    old: bytes
+    new: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +92,17 @@ def read_files(repository: Repository, old: str, new: str) -> tuple[FileChange, 
     """The files that differ between two commits; a single regular file comes with its bytes."""
     differences = repository.differences(old, new)
     return tuple(_file(repository, difference, only=len(differences) == 1) for difference in differences)
+
+
+def read_texts(repository: Repository, old: str, new: str) -> Iterator[Texts]:
+    """The Python files that differ between two commits, before and after."""
+    for difference in repository.differences(old, new):
+        sides = zip(difference.modes, difference.blobs, strict=True)
+        if difference.path.endswith(".py"):
+            yield Texts(
+                difference.path,
+                *(repository.blob(blob) if mode in _REGULAR else b"" for mode, blob in sides),
+            )
 
 
 def _file(repository: Repository, difference: FileDifference, *, only: bool) -> FileChange:

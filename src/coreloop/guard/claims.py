@@ -1,36 +1,51 @@
-"""Signs that a pull request or a commit is coreloop's: any single sign counts, a forged sign too."""
+"""Signs that a pull request or a commit is coreloop's: any sign counts, a forged sign too."""
 
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coreloop.guard.event import PullRequestEvent, ReportedPull
+from coreloop.guard.gained import Gained
 from coreloop.guard.letters import plain_letters
 from coreloop.history.repository import Commit
-from coreloop.history.trailers import BRANCH_PREFIX, LABEL, TITLE_MARK, read_trailers
+from coreloop.history.trailers import BRANCH_PREFIX, LABEL
+from coreloop.text import printable
 
-_TITLES: Final = frozenset({"coreloopr", "coreloopf"})
-_SIGNS: Final = frozenset({"Candidate-Id", "Candidate-Key"})
+_TITLE: Final = re.compile(r"\[coreloop-[rf]\] docs\(")
+_BRANCHES: Final = (f"{BRANCH_PREFIX}docstring-", f"{BRANCH_PREFIX}caveat-")
+_SIGNS: Final = frozenset({"candidate-id", "candidate-key"})
 # GitHub's subject of a merge commit; for a head in another repository it names that repository's owner.
 _MERGED: Final = re.compile(r"Merge pull request #([0-9]{1,9}) from [^/\s]+/(\S+)")
 _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
+_TRAILER: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]|\(cherry picked from commit [0-9a-f]+\)$")
+_FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_REVERT: Final = re.compile(r"^This reverts commit [0-9a-f]{7,64}", re.MULTILINE)
 
 
-def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
-    """Signs in a payload, including a former title and a label that was removed."""
-    yield from claims_of_pull(event.pull)
-    if _is_title(event.former_title or ""):
+def claims_of_event(event: PullRequestEvent, *, titled: bool) -> Iterator[str]:
+    """Signs in a payload, including a former title; titles do not count if not ``titled``."""
+    yield from claims_of_pull(event.pull, titled=titled)
+    if titled and _is_title(event.former_title or ""):
         yield "its former title"
+
+
+def claims_of_pull(pull: ReportedPull, *, titled: bool) -> Iterator[str]:
+    """Signs on a pull request itself."""
+    if titled and _is_title(pull.title):
+        yield "its title"
+    if _is_branch(pull.branch):
+        yield "its branch"
+
+
+def labels_of_event(event: PullRequestEvent) -> Iterator[str]:
+    """The label, now or until this event; not a sign by itself, since anybody may add a label."""
+    yield from labels_of_pull(event.pull)
     if plain_letters(event.label or "") == LABEL and event.label not in event.pull.labels:
         yield f"the removed label {LABEL}"
 
 
-def claims_of_pull(pull: ReportedPull) -> Iterator[str]:
-    """Signs on a pull request itself."""
-    if _is_title(pull.title):
-        yield "its title"
-    if _is_branch(pull.branch):
-        yield "its branch"
+def labels_of_pull(pull: ReportedPull) -> Iterator[str]:
+    """The label on a pull request."""
     if any(plain_letters(label) == LABEL for label in pull.labels):
         yield f"the label {LABEL}"
 
@@ -44,9 +59,24 @@ def claims_of_commits(commits: Iterable[Commit]) -> Iterator[str]:
             yield f"the subject of commit {commit.sha[:12]}"
 
 
+def claims_of_lines(gained: Iterable[Gained]) -> Iterator[str]:
+    """Signs in the changed files: lines of coreloop's that docstrings gain."""
+    for path in dict.fromkeys(line.path for line in gained):
+        yield f"coreloop's lines in {printable(path)}"
+
+
 def is_promotion(commit: Commit) -> bool:
-    """Whether a commit's trailers name a candidate."""
-    return not _SIGNS.isdisjoint(read_trailers(commit.message))
+    """Whether a commit's trailers name a candidate; a revert's and quoted ones do not."""
+    return _REVERT.search(commit.message) is None and not _SIGNS.isdisjoint(_trailers(commit.message))
+
+
+def _trailers(message: str) -> Iterator[str]:
+    """Names of trailers in lower case: of paragraphs that consist of trailers, outside code blocks."""
+    for paragraph in re.split(r"\n[ \t\r]*\n", _FENCED.sub("\n\n", message)):
+        lines = [line for line in paragraph.splitlines() if line.strip()]
+        matches = [_TRAILER.match(line) for line in lines]
+        if all(match or line[0].isspace() for match, line in zip(matches, lines, strict=True)):
+            yield from (match[1].casefold() for match in matches if match and match[1])
 
 
 def merged_pulls(commits: Iterable[Commit]) -> set[int]:
@@ -57,19 +87,13 @@ def merged_pulls(commits: Iterable[Commit]) -> set[int]:
 
 
 def _is_title(title: str) -> bool:
-    """Whether a title begins with a promotion's mark, in any spelling."""
-    if title.strip().casefold().startswith(TITLE_MARK.casefold()):
-        return True
-    read = ""
-    for at, char in enumerate(title):
-        read += plain_letters(char)
-        if len(read) >= 9:
-            return read in _TITLES and not title[at + 1 : at + 2].isalnum()
-    return False
+    """Whether a title begins as a promotion's: ``[CORELOOP-R] docs(``, in any case."""
+    return _TITLE.match(title.strip().casefold()) is not None
 
 
 def _is_branch(branch: str) -> bool:
-    return branch.casefold().startswith(BRANCH_PREFIX)
+    """Whether a branch has a name that promote gives."""
+    return branch.casefold().startswith(_BRANCHES)
 
 
 def _merges_branch(commit: Commit) -> bool:

@@ -60,6 +60,8 @@ class PullRequestEvent:
         If the title was edited.
     label : str, optional
         The label that was added or removed.
+    default_branch : str
+        The repository's; "" if the payload does not name it.
     """
 
     action: str
@@ -67,6 +69,7 @@ class PullRequestEvent:
     sender: Account
     former_title: str | None = None
     label: str | None = None
+    default_branch: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,7 @@ class MergeGroupEvent:
     head_sha: str
     base_sha: str
     number: int | None
+    default_branch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +163,15 @@ class _Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class _Home:
+    default_branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class _PullPayload:
     action: str
     pull_request: _Pull
+    repository: _Home | None = None
     sender: _Account | None = None
     label: _Label | None = None
     changes: _Changes | None = None
@@ -178,6 +188,7 @@ class _Group:
 class _GroupPayload:
     action: str
     merge_group: _Group
+    repository: _Home | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +270,29 @@ def _pull_event(payload: _PullPayload) -> PullRequestEvent:
         sender=_account(payload.sender),
         former_title=former.text if former is not None else None,
         label=payload.label.name if payload.label is not None else None,
+        default_branch=_default_branch(payload.repository),
     )
 
 
 def _group_event(payload: _GroupPayload) -> MergeGroupEvent:
     group = payload.merge_group
-    match = _QUEUE.fullmatch(group.head_ref)
     return MergeGroupEvent(
         action=payload.action,
         head_sha=group.head_sha,
         base_sha=group.base_sha,
-        number=int(match[1]) if match else None,
+        number=queue_number(group.head_ref),
+        default_branch=_default_branch(payload.repository),
     )
+
+
+def queue_number(ref: str) -> int | None:
+    """Number of the pull request that a branch of the merge queue names, or None."""
+    match = _QUEUE.fullmatch(ref)
+    return int(match[1]) if match else None
+
+
+def _default_branch(home: _Home | None) -> str:
+    return home.default_branch if home is not None else ""
 
 
 def _pull_request(pull: _Pull) -> ReportedPull:

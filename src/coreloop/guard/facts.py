@@ -1,25 +1,28 @@
 """The facts that a decision is based on: git, coreloop.yaml and files with the API's answers."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coreloop.docstrings.ownership import promoted_lines
 from coreloop.errors import GitError, UsageError
-from coreloop.guard.change import Change, FileChange, read_change, read_files
+from coreloop.guard.change import FileChange, read_change, read_files
 from coreloop.guard.claims import is_promotion, merged_pulls
 from coreloop.guard.event import (
     Event,
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,
+    queue_number,
     read_authorships,
     read_event,
     read_pulls,
     read_reviews,
 )
-from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.guard.gained import own_lines
+from coreloop.guard.policy import Decision, Facts, claims, decide, promotion_of
 from coreloop.guard.promotion import shrunk_target
+from coreloop.guard.signs import names_at, read_signs
 from coreloop.history.repository import Commit, Repository
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
@@ -72,11 +75,20 @@ def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
     if isinstance(event, MergeGroupEvent):
         base, head = read_range(event, inputs)
         with Repository(inputs.folder) as repository:
-            numbers = merged_pulls(read_change(repository, base=base, head=head).commits)
+            commits = read_change(repository, base=base, head=head).commits
+            numbers = merged_pulls(commits) | _entries(repository, commits)
         return numbers | ({event.number} if event.number is not None else set()), event.number
     if isinstance(event, PullRequestEvent) and event.action == "enqueued":
         return {event.pull.number}, event.pull.number
     return set(), None
+
+
+def _entries(repository: Repository, commits: Iterable[Commit]) -> set[int]:
+    """Numbers of the queue's earlier entries, which a rebase does not name in its commits."""
+    shas = {commit.sha for commit in commits}
+    heads = repository.promotion_heads(repository.remote(), "gh-readonly-queue/")
+    names = (f"refs/heads/{name}" for name, commit in heads.items() if commit.sha in shas)
+    return {number for name in names if (number := queue_number(name)) is not None}
 
 
 def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -> tuple[str, str]:
@@ -103,39 +115,65 @@ def _read_facts(event: Event, inputs: CheckInputs) -> Facts:
     base, head = read_range(event, inputs)
     with Repository(inputs.folder) as repository:
         change = read_change(repository, base=base, head=head)
-        if not claims(event, change.commits, pulls):
-            return Facts(commits=change.commits, files={}, settings=Settings(), pulls=pulls)
-        workspace = open_workspace(inputs.folder)
-        if isinstance(event, PullRequestEvent):
-            files = {head: read_files(repository, change.merge_base, head)}
-        else:
-            files = _files_of_promotions(repository, change.commits)
-        project = _below(repository.root, workspace.root)
-        return Facts(
+        signs = read_signs(
+            repository,
+            change,
+            base=base,
+            head=head,
+            folder=inputs.folder,
+            default_branch=event.default_branch,
+        )
+        facts = Facts(
             commits=change.commits,
-            files=files,
-            settings=workspace.settings,
-            project=project,
-            ours=_ours(repository, change, files, project),
+            files={},
+            settings=Settings(),
+            landed=signs.landed,
+            gained=signs.gained,
             reviews=reviews,
             pulls=pulls,
             authorships=authorships,
         )
+        if not claims(event, facts):
+            return facts
+        workspace = open_workspace(inputs.folder)
+        if isinstance(event, PullRequestEvent):
+            files = {head: read_files(repository, change.merge_base, head)}
+            promotion = [replace(commit, parents=(change.merge_base,)) for commit in promotion_of(facts)]
+            commits = dict(zip([head], promotion, strict=False))
+        else:
+            own = (commit for commit in change.commits if commit.sha not in signs.landed)
+            files = _files_of_promotions(repository, own)
+            commits = {commit.sha: commit for commit in change.commits if commit.sha in files}
+        project = _below(repository.root, workspace.root)
+        return replace(
+            facts,
+            files=files,
+            settings=workspace.settings,
+            project=project,
+            ours=_ours(repository, commits, files, project),
+            names=names_at(repository, base, _added(files)),
+        )
+
+
+def _added(files: Mapping[str, tuple[FileChange, ...]]) -> Iterator[str]:
+    """The lines that docstrings of the files gain."""
+    for file in (file for changed in files.values() for file in changed if file.path.endswith(".py")):
+        yield from (line for _, line in own_lines(file.new) - own_lines(file.old))
 
 
 def _ours(
-    repository: Repository, change: Change, files: Mapping[str, tuple[FileChange, ...]], project: str
+    repository: Repository,
+    commits: Mapping[str, Commit],
+    files: Mapping[str, tuple[FileChange, ...]],
+    project: str,
 ) -> dict[str, frozenset[str]]:
     """Lines of merged promotions by commit, read only for promotions that remove lines."""
     lines = {}
-    for sha, changed in files.items():
-        commit = next((commit for commit in change.commits if commit.sha == sha), None)
-        target = shrunk_target(changed, commit) if commit is not None else None
-        if commit is None or target is None:
-            continue
-        path = project + target.partition("::")[0]
-        base = commit.parents[0]
-        lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
+    for sha, commit in commits.items():
+        target = shrunk_target(files[sha], commit)
+        if target is not None:
+            path, base = project + target.partition("::")[0], commit.parents[0]
+            lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
     return lines
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from coreloop.guard.figures import refuse_counts, refuse_figures, refuse_rate
-from coreloop.guard.statement import refuse_statement
+from coreloop.guard.figures import refuse_caveat, refuse_counts, refuse_figures, refuse_guide, refuse_rate
+from coreloop.guard.statement import refuse_arguments, refuse_statement, refuse_tool, refuse_words
 from coreloop.guard.words import Words
 from coreloop.history.trailers import SECTIONS
 from coreloop.proposals.advice import parse_advice, statement_key
 from coreloop.proposals.figures import caveat_figures, guide_figures, read_guide_evidence
 from coreloop.proposals.grammar import (
+    ELIDED,
     Call,
     Calls,
     CaveatEvidence,
@@ -91,6 +92,19 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     yield from refuse(values, trailers, words)
 
 
+def refuse_words_of(line: str, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have, whatever its evidence."""
+    statement, value = parse_advice(line), parse_line(line)
+    if statement is not None:
+        yield from refuse_words(statement, words)
+    elif isinstance(value, When):
+        yield from _refuse_when(value, words)
+    elif isinstance(value, Calls):
+        yield from _refuse_calls(value.calls, words)
+    elif isinstance(value, FailsApart | FailsCall | FailsSequence):
+        yield from _refuse_fails(value, words)
+
+
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """When and Call, or the one that an earlier promotion lacks; older versions added an Evidence line."""
     match values:
@@ -101,6 +115,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
             | [When() | Calls(), GuideEvidence() as evidence]
             | [GuideEvidence() as evidence]
         ):
+            yield from refuse_guide(evidence)
             yield from refuse_figures(guide_figures(evidence), trailers)
             yield from refuse_rate(evidence.succeeded, evidence.requests, "requests", trailers)
         case _:
@@ -112,7 +127,7 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
         if isinstance(value, When):
             yield from _refuse_when(value, words)
         elif isinstance(value, Calls):
-            yield from _refuse_values(value.calls, words)
+            yield from _refuse_calls(value.calls, words)
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
@@ -134,9 +149,12 @@ def _refuse_when(when: When, words: Words) -> Iterator[str]:
         yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
 
 
-def _refuse_values(calls: Iterable[Call], words: Words) -> Iterator[str]:
+def _refuse_calls(calls: Iterable[Call], words: Words) -> Iterator[str]:
     for call in calls:
+        yield from refuse_tool(call.name, words)
         for name, value in call.arguments:
+            if name != ELIDED and not words.may_pass(call.name, name):
+                yield f"{printable(name)} is not an argument of {printable(call.name)}"
             if value is not None and value != f"<{name}>" and not words.may_name(value.strip('"')):
                 yield f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
@@ -149,10 +167,17 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
         case _:
             yield "the lines are not the Fails and Evidence of a caveat"
             return
-    yield from _refuse_values(_calls_of(fails), words)
+    yield from _refuse_fails(fails, words)
+    yield from refuse_caveat(fails, evidence)
     yield from refuse_figures(caveat_figures(fails, evidence), trailers)
     counts = fails.counts
     yield from refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
+
+
+def _refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
+    yield from _refuse_calls(_calls_of(fails), words)
+    if isinstance(fails, FailsApart):
+        yield from refuse_arguments(fails.names, words)
 
 
 def _calls_of(fails: Fails) -> tuple[Call, ...]:

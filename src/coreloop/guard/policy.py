@@ -5,14 +5,22 @@ reason for every violation.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from coreloop.errors import UsageError
 from coreloop.guard.approval import is_approved, logins_of
 from coreloop.guard.change import FileChange
-from coreloop.guard.claims import claims_of_commits, claims_of_event, claims_of_pull, is_promotion
+from coreloop.guard.claims import (
+    claims_of_commits,
+    claims_of_event,
+    claims_of_lines,
+    claims_of_pull,
+    is_promotion,
+    labels_of_event,
+    labels_of_pull,
+)
 from coreloop.guard.event import (
     Authorship,
     Event,
@@ -22,6 +30,8 @@ from coreloop.guard.event import (
     ReportedPull,
     Review,
 )
+from coreloop.guard.figures import is_day
+from coreloop.guard.gained import Gained, stray_lines
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain_letters
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
@@ -86,6 +96,12 @@ class Facts:
         Folder of coreloop.yaml below the repository's root: ``""``, or with a trailing slash.
     ours : mapping of str to frozenset of str
         By commit that removes lines: the docstring's lines from earlier promotions.
+    landed : frozenset of str
+        Commits with signs that are on a protected branch already, or repeat a promotion that is.
+    gained : tuple of Gained
+        Lines of coreloop's that docstrings gain.
+    names : frozenset of str
+        Names in the added lines that the base's files have.
     reviews, pulls, authorships
         The API's answers.
     """
@@ -95,19 +111,45 @@ class Facts:
     settings: Settings
     project: str = ""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    landed: frozenset[str] = frozenset()
+    gained: tuple[Gained, ...] = ()
+    names: frozenset[str] = frozenset()
     reviews: tuple[Review, ...] = ()
     pulls: tuple[ReportedPull, ...] = ()
     authorships: tuple[Authorship, ...] = ()
 
 
-def claims(event: Event, commits: Sequence[Commit], pulls: Sequence[ReportedPull]) -> tuple[str, ...]:
-    """The signs that an event is about a promotion."""
+def claims(event: Event, facts: Facts) -> tuple[str, ...]:
+    """The signs that an event is about a promotion; a label alone is none."""
+    if isinstance(event, PushEvent):
+        return ()
+    signs = [*_stated_claims(event, facts), *claims_of_lines(facts.gained)]
+    if not signs:
+        return ()
     if isinstance(event, PullRequestEvent):
-        return (*claims_of_event(event), *claims_of_commits(commits))
-    if isinstance(event, MergeGroupEvent):
-        of_pulls = (f"{claim} of #{pull.number}" for pull in pulls for claim in claims_of_pull(pull))
-        return (*of_pulls, *claims_of_commits(commits))
-    return ()
+        return (*signs, *labels_of_event(event))
+    return (*signs, *(f"{label} of #{pull.number}" for pull in facts.pulls for label in labels_of_pull(pull)))
+
+
+def _stated_claims(event: PullRequestEvent | MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    """The signs in words: titles, branches, messages. Those of a backport are a landed promotion's."""
+    titled = not _is_landed(facts)
+    if isinstance(event, PullRequestEvent):
+        yield from claims_of_event(event, titled=titled)
+    else:
+        for pull in facts.pulls:
+            yield from (f"{claim} of #{pull.number}" for claim in claims_of_pull(pull, titled=titled))
+    yield from claims_of_commits(_own(facts))
+
+
+def _own(facts: Facts) -> tuple[Commit, ...]:
+    """The commits that are not on a protected branch."""
+    return tuple(commit for commit in facts.commits if commit.sha not in facts.landed)
+
+
+def _is_landed(facts: Facts) -> bool:
+    """Whether all that a change brings of promotions is on a protected branch."""
+    return bool(facts.landed) and not facts.gained and not any(claims_of_commits(_own(facts)))
 
 
 def decide(event: Event, facts: Facts) -> Decision:
@@ -118,14 +160,15 @@ def decide(event: Event, facts: Facts) -> Decision:
     UsageError
         The event is about a promotion, and the guard does not handle its action.
     """
-    signs = claims(event, facts.commits, facts.pulls)
+    signs = claims(event, facts)
     if isinstance(event, PushEvent) or not signs:
         return Decision()
     if isinstance(event, MergeGroupEvent):
         return _decide_group(event, facts, signs)
     if event.action not in _ACTIONS:
         raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
-    reasons = [reason for rule in _RULES for reason in rule(event, facts)]
+    rules = _RULES if any(_stated_claims(event, facts)) else _RULES_OF_LINES
+    reasons = [reason for rule in rules for reason in rule(event, facts)]
     return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
 
 
@@ -202,44 +245,69 @@ def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if len(facts.commits) != 1:
-        yield f"it has {len(facts.commits)} commits; a promotion has exactly one"
-    for commit in facts.commits:
+    """Besides "Update branch" and a reviewer's suggestions, which GitHub commits; `_contents` proves them."""
+    commits = [commit for commit in facts.commits if is_promotion(commit) or not _by_github(commit)]
+    if len(commits) != 1:
+        yield f"it has {len(commits)} commits; a promotion has exactly one"
+    for commit in commits:
         if len(commit.parents) > 1:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
 
 
+def _by_github(commit: Commit) -> bool:
+    """Whether it was committed on GitHub's pages, as its committer's address says."""
+    return commit.people[-1:] != () and commit.people[-1].casefold().startswith("noreply@")
+
+
+def promotion_of(facts: Facts) -> tuple[Commit, ...]:
+    """The commit of a pull request that is the promotion: the oldest with its trailers, else the oldest."""
+    return tuple([commit for commit in facts.commits if is_promotion(commit)] or facts.commits)[-1:]
+
+
 def _trailers(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    for commit in facts.commits[-1:]:
+    for commit in promotion_of(facts):
         yield from refuse_trailers(commit, facts.settings)
 
 
 def _title(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    for commit in facts.commits[-1:]:
+    for commit in promotion_of(facts):
         if event.pull.title != subject_of(commit):
             yield "its title is not its commit's subject; restore the title"
 
 
 def _branch(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    for commit in facts.commits[-1:]:
+    for commit in promotion_of(facts):
         phases = {group.get("Phase", "") for group in read_promoted(commit.message)}
         starts = [branch_start(phase, engine_of(commit)) for phase in phases & SECTIONS.keys()]
         start = "|".join(map(re.escape, starts)) or "\n"
-        if not re.fullmatch(rf"(?:{start})[a-z0-9-]+-[0-9]{{8}}(?:-[0-9]{{1,2}})?", event.pull.branch):
+        match = re.fullmatch(rf"(?:{start})[a-z0-9-]+-([0-9]{{8}})(?:-[0-9]{{1,2}})?", event.pull.branch)
+        if match is None or not is_day(match[1]):
             yield f"branch {printable(event.pull.branch)} does not match its commit; promote it again"
 
 
 def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     """A squash merge copies the trailers from the body."""
     groups = read_promoted(event.pull.body)
-    for commit in facts.commits[-1:]:
+    for commit in promotion_of(facts):
         if groups != read_promoted(commit.message):
             yield "the trailers in its description are not its commit's; restore them"
 
 
 def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    for commit in facts.commits[-1:]:
+    for commit in promotion_of(facts):
         yield from _refuse_contents(commit, event.pull.head_sha, facts)
+
+
+def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if not any(map(is_promotion, _own(facts))):
+        yield from map(_outside, facts.gained)
+
+
+def _outside(line: Gained) -> str:
+    return (
+        f"{printable(line.path)}: {printable(line.line)} is a line of coreloop's and comes without its "
+        "promotion; remove it, or promote it in a pull request of its own"
+    )
 
 
 def _approved_in_queue(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -259,8 +327,11 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = 
     _branch,
     _body,
     _contents,
+    _lines,
     _approved_in_queue,
 )
+# For a pull request that only its lines give away: the other rules are about words that it does not have.
+_RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
 
 
 # --- rules for a merge group -----------------------------------------------------------------------
@@ -277,6 +348,11 @@ def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for commit in _promoting(facts):
         yield from refuse_trailers(commit, facts.settings)
         yield from _refuse_contents(commit, commit.sha, facts)
+
+
+def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
+    promoting = {commit.sha: facts.files.get(commit.sha, ()) for commit in _promoting(facts)}
+    yield from map(_outside, stray_lines(facts.gained, promoting))
 
 
 def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -312,13 +388,14 @@ def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for commit in _promoting(facts):
         if not is_approved(facts.reviews, head=commit.sha, authors=_authors(commit.sha, facts)):
             yield f"no human other than its author has approved commit {commit.sha[:12]}"
-    if not any(_promoting(facts)):
+    if not any(_promoting(facts)) and not facts.gained:
         yield "the group claims to be coreloop's, but contains no promotion"
 
 
 _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...]] = (
     _group_labels,
     _group_contents,
+    _group_lines,
     _group_approved,
     _group_known,
     _group_seen,
@@ -326,16 +403,18 @@ _GROUP_RULES: Final[tuple[Callable[[MergeGroupEvent, Facts], Iterator[str]], ...
 
 
 def _promotions(facts: Facts) -> Iterator[ReportedPull]:
-    """The pull requests of a group that are coreloop's, by their signs or their head commit."""
-    shas = {commit.sha for commit in facts.commits if is_promotion(commit)}
+    """The pull requests of a group that are coreloop's, by their signs, their head commit or their text."""
+    own = [commit for commit in _own(facts) if is_promotion(commit)]
+    marks = set[str]().union(*(_marks(commit.sha, commit.message) for commit in own))
     for pull in facts.pulls:
-        if any(claims_of_pull(pull)) or pull.head_sha in shas or promoted_keys(pull.body):
+        named = any(claims_of_pull(pull, titled=not _is_landed(facts)))
+        if named or not marks.isdisjoint(_marks(pull.head_sha, pull.body)):
             yield pull
 
 
 def _promoting(facts: Facts) -> Iterator[Commit]:
     """The commits of a group that carry a promotion; merge commits only repeat trailers."""
-    return (commit for commit in facts.commits if is_promotion(commit) and len(commit.parents) < 2)
+    return (commit for commit in _own(facts) if is_promotion(commit) and len(commit.parents) < 2)
 
 
 # --- shared ----------------------------------------------------------------------------------------
@@ -348,6 +427,7 @@ def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
         settings=facts.settings,
         project=facts.project,
         ours=facts.ours.get(sha, frozenset()),
+        names=facts.names,
     )
 
 

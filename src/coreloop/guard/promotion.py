@@ -7,6 +7,7 @@ from typing import Final
 
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.guard.change import FileChange
+from coreloop.guard.figures import is_day
 from coreloop.guard.insertion import ChangedLines, changed_lines
 from coreloop.guard.lines import refuse_groups, refuse_replaced
 from coreloop.guard.words import Words
@@ -70,13 +71,20 @@ def _refuse_group(commit: Commit, group: Mapping[str, str], settings: Settings) 
     if missing or phase not in SECTIONS:
         yield f"{where} lacks the trailers {', '.join(missing)}" if missing else f"{where} has no known Phase"
         return
-    if not CANDIDATE_ID.fullmatch(group["Candidate-Id"]) or not group["Candidate-Id"].startswith(_IDS[phase]):
+    if not _is_id(group["Candidate-Id"], phase):
         yield f"the Candidate-Id of {where} is not an id of phase {phase}"
     if not CANDIDATE_KEY.fullmatch(group["Candidate-Key"]):
         yield f"the Candidate-Key of {where} is not a coreloop key"
     if group["Replay"] not in REPLAYS[phase]:
         yield f"the Replay of {where} does not allow a promotion"
     yield from _refuse_target(group["Target"], engine_of(commit), settings)
+
+
+def _is_id(written: str, phase: str) -> bool:
+    """Whether it is an id of a phase, from a real day: ``cand-2026-04-25-001``."""
+    start = _IDS[phase]
+    is_id = CANDIDATE_ID.fullmatch(written) is not None and written.startswith(start)
+    return is_id and is_day(written.removeprefix(start)[:10])
 
 
 def _refuse_target(target: str, engine: str, settings: Settings) -> Iterator[str]:
@@ -94,6 +102,7 @@ def refuse_files(
     settings: Settings,
     project: str,
     ours: Collection[str] = (),
+    names: Collection[str] = (),
 ) -> Iterator[str]:
     """Why a change does more than replace lines of its docstring.
 
@@ -109,6 +118,8 @@ def refuse_files(
         Folder of the targets: ``""``, or with a trailing slash.
     ours : collection of str
         Lines of earlier promotions in this docstring; these may be removed.
+    names : collection of str
+        Names in the lines that other files of the base have.
     """
     if len(files) != 1:
         yield f"{len(files)} files change; a promotion changes only one"
@@ -123,7 +134,9 @@ def refuse_files(
     elif change.path != project + file:
         yield f"{printable(change.path)} changes, but the Target is {printable(target or 'missing')}"
     elif SYMBOL.fullmatch(symbol) and all(_is_complete(group) for group in groups):
-        yield from _refuse_text(change, symbol, groups, Words(settings, "", engine_of(commit)), ours)
+        yield from _refuse_text(
+            change, symbol, groups, Words(settings, "", engine_of(commit), names=names), ours
+        )
 
 
 def _is_complete(group: Mapping[str, str]) -> bool:

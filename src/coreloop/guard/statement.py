@@ -1,6 +1,6 @@
 """Whether a statement is a line that coreloop writes: its form, its words, and the trailers' figures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from coreloop.guard.figures import refuse_counts, refuse_rate
@@ -28,29 +28,42 @@ def refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) 
         yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
         yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
-    yield from _refuse_words(advice, words)
+    yield from refuse_words(advice, words)
     yield from _refuse_evidence(trailers)
 
 
-def _refuse_words(advice: Advice, words: Words) -> Iterator[str]:
+def refuse_words(advice: Advice, words: Words) -> Iterator[str]:
+    """Why a line has names or values that the base does not have."""
     named = advice.named()
-    for argument in named.arguments:
-        if not words.takes(argument):
-            yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
+    yield from refuse_arguments(named.arguments, words)
     for value in named.values:
         if not words.is_declared(value):
             yield _undeclared(value)
-    for _, _, value in named.given:
+    for tool, argument, value in named.given:
+        if not words.may_pass(tool, argument):
+            yield f"{printable(argument)} is not an argument of {printable(tool)}"
         if value and not words.may_name(value):
             yield _undeclared(value)
     for keyword in named.keywords:
         if not words.has_keyword(keyword):
             yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
     for tool in named.tools:
-        if not words.may_name_tool(tool):
-            yield f"{printable(tool)} is not a tool of coreloop.yaml or the file, and not a plain word"
+        yield from refuse_tool(tool, words)
     if advice.sends_to(words.tool):
         yield f"the line refers {printable(words.tool)} to itself"
+
+
+def refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[str]:
+    """Arguments must be those of the docstring's tool."""
+    for argument in arguments:
+        if not words.takes(argument):
+            yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
+
+
+def refuse_tool(tool: str, words: Words) -> Iterator[str]:
+    """Tools must exist at the base."""
+    if not words.has_tool(tool):
+        yield f"{printable(tool)} is not a tool of coreloop.yaml or the base; name it under tools:"
 
 
 def _undeclared(value: str) -> str:

@@ -1,15 +1,20 @@
 """The words that the base declares in its coreloop.yaml, in the edited file and in the tool's signature."""
 
+import ast
 import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from coreloop.docstrings.signature import takes
-from coreloop.docstrings.source import Definition
+from coreloop.docstrings.source import Definition, parse
 from coreloop.project.settings import Settings
+from coreloop.proposals.advice import parse_advice
+from coreloop.proposals.grammar import ELIDED, Calls, FailsCall, FailsSequence, parse_line
+from coreloop.records import DEFAULT_SELECTORS
 
 _WORD: Final = re.compile(r"[\w-]{1,40}")
-_PLAIN_NAME: Final = re.compile(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +31,66 @@ class Words:
         The docstring's tool; "" if unknown.
     definition : Definition, optional
         The tool's definition.
+    names : collection of str
+        Names in lines that occur in other files of the base.
     """
 
     settings: Settings
     source: str
     tool: str = ""
     definition: Definition | None = None
+    names: Collection[str] = frozenset()
 
     def may_name(self, value: str) -> bool:
         """Whether a line may contain a selector's value: declared, or a single word."""
         return self.is_declared(value) or _WORD.fullmatch(value) is not None
 
     def is_declared(self, value: str) -> bool:
-        """Whether a value is a string in the file, or an axis of coreloop.yaml."""
-        quoted = any(f"{quote}{value}{quote}" in self.source for quote in "\"'")
-        return quoted or value in self.settings.axis_slugs
+        """Whether a value is a string in the file, escapes resolved, or an axis of coreloop.yaml."""
+        return value in _strings(self.source) or value in self.settings.axis_slugs
 
     def has_keyword(self, keyword: str) -> bool:
         """Whether coreloop.yaml has a keyword, for any category."""
         return any(keyword in rule.any for rule in self.settings.categories)
 
-    def may_name_tool(self, name: str) -> bool:
-        """Whether a line may contain a tool's name: declared, or a plain name."""
-        in_source = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source) is not None
-        return name in self.settings.tools or in_source or _PLAIN_NAME.fullmatch(name) is not None
+    def has_tool(self, name: str) -> bool:
+        """Whether the base has a tool: in coreloop.yaml, in the file or in another file."""
+        return name in self.settings.tools or self._has_name(name)
 
     def takes(self, argument: str) -> bool:
         """Whether the tool takes an argument."""
         return self.definition is not None and takes(self.definition, argument)
+
+    def may_pass(self, tool: str, argument: str) -> bool:
+        """Whether a call of a tool may have an argument; for other tools, the base must have the name."""
+        known = self.settings.tools.get(tool)
+        if argument in (DEFAULT_SELECTORS if known is None else known.selectors):
+            return True
+        return self.takes(argument) if tool == self.tool else self._has_name(argument)
+
+    def _has_name(self, name: str) -> bool:
+        return name in self.names or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source) is not None
+
+
+def names_in(line: str) -> Iterator[str]:
+    """The names of tools and arguments in a line of coreloop's."""
+    statement, value = parse_advice(line), parse_line(line)
+    if statement is not None:
+        named = statement.named()
+        yield from named.tools
+        yield from (argument for _, argument, _ in named.given)
+    calls = value.calls if isinstance(value, Calls | FailsSequence) else ()
+    for call in (value.call,) if isinstance(value, FailsCall) else calls:
+        yield call.name
+        yield from (argument for argument, _ in call.arguments if argument != ELIDED)
+
+
+@lru_cache(maxsize=8)
+def _strings(source: str) -> frozenset[str]:
+    """The strings in a file; not comments, nor the text between two strings."""
+    try:
+        tree = parse(source.encode())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(value for value in constants if isinstance(value, str))

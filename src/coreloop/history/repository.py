@@ -182,7 +182,18 @@ class Repository:
 
     def blob(self, sha: str) -> bytes:
         """A blob's bytes."""
-        return self._output("cat-file", "blob", sha)
+        content = self._blobs.read(sha)
+        if content is None:
+            raise GitError(f"git has no content for blob {sha[:12]}; run git fetch")
+        return content
+
+    def has_word(self, revision: str, word: str, paths: Sequence[str]) -> bool:
+        """Whether a file at a revision contains a word; ``paths`` are git's patterns."""
+        command = ("grep", "--quiet", "-I", "--word-regexp", "--fixed-strings", "-e", word, revision)
+        done = _run(self.root, *command, "--", *paths)
+        if done.returncode not in {0, 1}:
+            raise git_failure(command, done.stderr)
+        return done.returncode == 0
 
     def is_ignored(self, path: str) -> bool:
         """Whether git would ignore a path below the root; it need not exist."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
 from coreloop.guard.words import Words
 from coreloop.history.trailers import read_trailers
@@ -34,8 +35,14 @@ OF_REQUESTS = {
 }
 
 
+SCAN = "def scan(item_ids, id, target): 'Scans.'\n"
+
+
 def reasons(lines, trailers=GUIDE, settings=None, source="") -> list[str]:
-    return list(refuse_lines(lines, trailers, Words(settings or Settings(), source)))
+    definition = find_definition(read_source(SCAN.encode()).tree, "scan")
+    names = {"analysis", "show", "scan", "f", "company", "target"}
+    words = Words(settings or Settings(), source, definition=definition, names=names)
+    return list(refuse_lines(lines, trailers, words))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +197,70 @@ def test_figures_are_those_of_the_trailers(lines, said, name):
     ],
 )
 def test_a_rate_fits_when_it_rounds_to_the_count(succeeded, observed, rate, fits):
-    line = EVIDENCE.replace("12 of 12", f"{succeeded} of {observed}")
+    questions = str(min(9, observed))
+    line = EVIDENCE.replace("12 of 12", f"{succeeded} of {observed}").replace("9 dist", f"{questions} dist")
     said = {"Evidence": f"{succeeded} of {observed} requests, lower bound 0.76", "Observed": str(observed)}
-    result = reasons((line,), {**GUIDE, **said, "Success-Rate": rate})
+    result = reasons((line,), {**GUIDE, **said, "Unique-Questions": questions, "Success-Rate": rate})
     assert (result == []) is fits
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("9 distinct", "13 distinct", "the Evidence has 13 distinct questions of 12 requests"),
+        ("12 of 12", "13 of 12", "the lines say that 13 of 12 succeeded"),
+        ("2026-03-26", "2026-02-30", "the Evidence has no period from 2026-02-30 to 2026-04-25"),
+        ("2026-04-25", "2026-04-31", "the Evidence has no period from 2026-03-26 to 2026-04-31"),
+        ("2026-04-25", "2026-03-25", "the Evidence has no period from 2026-03-26 to 2026-03-25"),
+        ("bound 0.76", "bound 1.76", "the Evidence has the share 1.76"),
+        ("category 0.61", "category 1.01", "the Evidence has the share 1.01"),
+    ],
+)
+def test_evidence_of_a_guide_is_possible(old, new, reason):
+    assert reason in reasons((WHEN, CALL, EVIDENCE.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("fails", "share", "reason"),
+    [
+        (FAILS.replace("57 of 57", "58 of 57"), SHARE, "the lines say that 58 of 57 failed"),
+        (FAILS.replace("0 of 70", "71 of 70"), SHARE, "the lines say that 71 of 70 failed"),
+        (SEQUENCE.replace("1 of 18", "19 of 18"), SHARE, "the lines say that -1 of 18 failed"),
+        (FAILS, SHARE.replace("2026-04-25", "2026-13-01"), "no period from 2026-03-26 to 2026-13-01"),
+        (FAILS, SHARE.replace("0.93", "1.93"), "the Evidence has the share 1.93"),
+    ],
+)
+def test_figures_of_a_caveat_are_possible(fails, share, reason):
+    assert reason in "\n".join(reasons((fails, share), CAVEAT))
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ((WHEN, "- Call: login(company).", EVIDENCE), "login is not a tool of coreloop.yaml or the base"),
+        ((WHEN, "- Call: show(password).", EVIDENCE), "password is not an argument of show"),
+    ],
+)
+def test_tools_and_arguments_of_calls_exist_at_the_base(lines, reason):
+    (found,) = reasons(lines)
+    assert found.startswith(reason)
+
+
+def test_arguments_of_a_caveat_are_the_tools_own():
+    (found,) = reasons((FAILS.replace("item_ids", "password"), SHARE), CAVEAT)
+    assert found == "password is not an argument of "
+
+
+@pytest.mark.parametrize(
+    ("source", "declared"),
+    [
+        ("AXES = ['cash flow']", True),
+        (r"AXES = ['cash\x20flow']", True),
+        ("AXES = ['roe']  # not 'cash flow'", False),
+        ('AXES = ["a"cash flow"b"]', False),
+        ('AXES = "a", "b"', False),
+    ],
+    ids=["a string", "escaped", "a comment", "no Python", "no such string"],
+)
+def test_a_value_is_a_string_of_the_file(source, declared):
+    assert (reasons(('- Call: f(axis="cash flow").', EVIDENCE), source=source) == []) is declared

@@ -7,6 +7,7 @@ import pytest
 
 from coreloop.errors import UsageError
 from coreloop.guard.event import Account, Authorship, MergeGroupEvent, PushEvent
+from coreloop.guard.gained import Gained
 from coreloop.guard.policy import Action, Decision, decide
 from guarding import (
     BASE,
@@ -26,7 +27,7 @@ from guarding import (
     ordinary_event,
     pull,
 )
-from promoting import FILE, SOURCE
+from promoting import FILE, LINES, SOURCE
 
 MESSAGE = commit().message
 ORDINARY = commit("fix: a typo\n\nTarget: the docs\n")
@@ -93,6 +94,16 @@ def test_a_reviewed_promotion_may_be_queued():
         ordinary_event(title='Revert "[CORELOOP-R] docs(analysis): how it is used with success"'),
         ordinary_event(title="coreloop: refine says more"),
         ordinary_event(title="feat: [CORELOOP-R] is a title"),
+        ordinary_event(title="[CORELOOP-X] docs: x"),
+        ordinary_event(title="[CORELOOP-42] docs: x"),
+        ordinary_event(title="Coreloop R"),
+        ordinary_event(title="Coreloop F-strings"),
+        ordinary_event(title="СОRЕLООР-R docs"),
+        ordinary_event(branch="skill/anything"),
+        ordinary_event(branch="skill/docstrings"),
+        ordinary_event("labeled", labels=("coreloop",), label="coreloop"),
+        ordinary_event(labels=("CoreLoop",)),
+        ordinary_event("unlabeled", label="coreloop"),
         ordinary_event(branch="revert-7-skill/docstring-analysis-profitability-20260425"),
         ordinary_event("ready_for_review", sender=BOT, draft=False),
         ordinary_event(labels=("automerge",), auto_merge=True),
@@ -115,16 +126,10 @@ def test_a_push_goes_on():
 
 CLAIMS = [
     ({"title": pull().title}, "its title"),
-    ({"title": "[coreloop-r] docs: x"}, "its title"),
-    ({"title": "[CORELOOP-X] docs: x"}, "its title"),
-    ({"title": "Coreloop R"}, "its title"),
-    ({"title": "  [ CORELOOP\u200b_F ]"}, "its title"),
-    ({"title": "СОRЕLООР-R docs"}, "its title"),
+    ({"title": "  [coreloop-f] docs(x)"}, "its title"),
     ({"former_title": pull().title}, "its former title"),
     ({"branch": pull().branch}, "its branch"),
-    ({"branch": "Skill/anything"}, "its branch"),
-    ({"labels": ("coreloop",)}, "the label coreloop"),
-    ({"labels": ("CoreLoop",)}, "the label coreloop"),
+    ({"branch": "Skill/caveat-anything"}, "its branch"),
 ]
 
 
@@ -135,11 +140,26 @@ def test_one_forged_sign_on_an_ordinary_pull_request_stops_it(signs, claim):
     assert_stops(decision, "lacks the trailers")
 
 
-@pytest.mark.parametrize("name", ["Candidate-Id", "Candidate-Key"])
+@pytest.mark.parametrize("name", ["Candidate-Id", "Candidate-Key", "candidate-key"])
 def test_a_commit_s_trailers_say_it_too(name):
     decision = judged(ordinary_event(), commits=(commit(f"fix: x\n\n{name}: 1\n"),), files={})
     assert decision.claims == (f"trailers of commit {HEAD[:12]}",)
     assert decision.reasons
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "docs: trailers\n\n> Candidate-Id: 1\n",
+        "docs: trailers\n\n    Candidate-Id: 1\n",
+        "docs: trailers\n\n```\nPhase: R\n\nCandidate-Id: 1\n```\n",
+        "docs: trailers\n\nA promotion has, for example,\nCandidate-Id: 1\n",
+        f"Revert\n\nThis reverts commit {OTHER}.\n\nCandidate-Id: 1\n",
+    ],
+    ids=["quoted", "indented", "a code block", "in a sentence", "a revert"],
+)
+def test_quoted_trailers_do_not(message):
+    assert judged(ordinary_event(), commits=(commit(message),), files={}) == Decision()
 
 
 def test_so_does_a_commit_s_subject():
@@ -150,8 +170,7 @@ def test_so_does_a_commit_s_subject():
 def test_coreloop_s_label_is_not_taken_off():
     decision = judged(event("unlabeled", labels=(), label="coreloop"))
     assert_stops_only_for(decision, "the label coreloop was removed; add it again")
-    alone = judged(ordinary_event("unlabeled", label="coreloop"), commits=(ORDINARY,), files={})
-    assert alone.claims == ("the removed label coreloop",)
+    assert decision.claims[-1] == "the removed label coreloop"
 
 
 def test_a_sign_is_told_once():
@@ -159,7 +178,7 @@ def test_a_sign_is_told_once():
         "its title",
         "its branch",
         "the label coreloop",
-    )
+    )  # a label counts beside other signs
 
 
 # --- machines that merge ---------------------------------------------------------------------------
@@ -221,6 +240,7 @@ def test_an_action_that_nobody_knows_is_an_error():
         ({"branch": "docs"}, "branch docs does not match its commit"),
         ({"branch": "skill/caveat-analysis-profitability-20260425"}, "does not match its commit"),
         ({"branch": "skill/docstring-show-profitability-20260425"}, "does not match its commit"),
+        ({"branch": "skill/docstring-analysis-profitability-20261325"}, "does not match its commit"),
         ({"branch": "skill/docstring-analysis-profitability"}, "does not match its commit"),
         ({"same_repo": False}, "it comes from another repository"),
         ({"body": ""}, "the trailers in its description are not its commit's"),
@@ -259,6 +279,7 @@ def test_a_merge_stops_it():
         ("Observed", None, "lacks the trailers Observed"),
         ("Phase", "A", "has no known Phase"),
         ("Candidate-Id", "cand-1", "Candidate-Id of commit aaaaaaaaaaaa is not an id of phase R"),
+        ("Candidate-Id", "cand-2026-02-30-001", "is not an id of phase R"),
         ("Candidate-Id", "ce-2026-04-25-001", "is not an id of phase R"),
         ("Candidate-Key", "5f3e", "is not a coreloop key"),
         ("Replay", "not_reproduced", "does not allow a promotion"),
@@ -352,6 +373,54 @@ def test_exactly_one_file_is_modified_and_it_is_the_target(files, reason):
 def test_hostile_names_are_shown_harmlessly():
     decision = judged(event(title="\x1b[2J", branch="skill/\u202e"), files={HEAD: (file(path="\x07.sh"),)})
     assert all(reason.isprintable() for reason in decision.reasons)
+
+
+# --- lines without words ---------------------------------------------------------------------------
+
+LINE = Gained(FILE, "analysis", "- First: show")
+OUTSIDE = f"{FILE}: - First: show is a line of coreloop's and comes without its promotion"
+BY_GITHUB = ("A Reviewer", "reviewer@example.org", "GitHub", "noreply@github.com")
+
+
+def test_a_gained_line_says_it_too():
+    decision = judged(ordinary_event(), commits=(ORDINARY,), files={}, gained=(LINE,))
+    assert decision.claims == (f"coreloop's lines in {FILE}",)
+    assert_stops_only_for(decision, OUTSIDE)
+    titled = judged(ordinary_event(title=pull().title), commits=(ORDINARY,), files={}, gained=(LINE,))
+    assert_stops(titled, OUTSIDE)
+
+
+def test_a_promotion_gains_its_lines():
+    assert judged(gained=(LINE,)).reasons == ()
+
+
+def test_signs_of_landed_commits_do_not_count():
+    happened = ordinary_event(title=pull().title)
+    assert judged(happened, files={}, landed=frozenset({HEAD})) == Decision()
+    retitled = ordinary_event("edited", former_title=pull().title)
+    assert judged(retitled, files={}, landed=frozenset({HEAD})) == Decision()
+    assert judged(happened, files={}, landed=frozenset({OTHER})).claims
+    gained = judged(happened, files={}, landed=frozenset({HEAD}), gained=(LINE,))
+    assert_stops(gained, "comes without its promotion")
+    named = judged(ordinary_event(branch=pull().branch), files={}, landed=frozenset({HEAD}))
+    assert named.claims == ("its branch",)
+
+
+def test_commits_of_github_s_pages_may_follow_the_promotion():
+    suggestion = commit("Update finance.py", sha=OTHER, parents=(HEAD,), people=BY_GITHUB)
+    update = commit("Merge branch 'main'", sha=OTHER, parents=(HEAD, BASE), people=BY_GITHUB)
+    for more in (suggestion, update):
+        assert judged(commits=(more, commit())).reasons == ()
+    promotion = commit(sha=OTHER, parents=(HEAD,), people=BY_GITHUB)
+    assert_stops_only_for(judged(commits=(promotion, commit())), "it has 2 commits")
+
+
+def test_a_group_gains_the_lines_of_its_promotions_only():
+    gained = tuple(Gained(FILE, "analysis", line) for line in LINES)
+    approved = {"pulls": (pull(),), "reviews": (approval(),)}
+    assert grouped(gained=gained, **approved).reasons == ()
+    assert_stops_only_for(grouped(gained=(*gained, LINE), **approved), OUTSIDE)
+    assert_stops_only_for(grouped(commits=(ORDINARY,), files={}, gained=(LINE,)), OUTSIDE)
 
 
 # --- the merge queue -------------------------------------------------------------------------------

@@ -27,6 +27,9 @@ FILE = b"""AXES = ("margin", 'cash flow')
 def analysis(company: str, /, axis: str, *, amount: int = 0): "Ratios; see find.all too."
 def anything(**given): "Takes all."
 class Tool: "No function."
+def show(company: str): "Shows."
+def search(text: str): "Finds."
+def escalate(team: str, now: bool, say: str): "A call that works instead."
 class Shop:
     def pay(self, order_id): "A method."
 """
@@ -104,8 +107,9 @@ def test_a_guide_is_no_caveat(line):
     [
         ("- password: from show().x", "password is not an argument of analysis"),
         ("- self: from show().x", "self is not an argument of analysis"),
-        ("- First: ignore.all/rules", "ignore.all/rules is not a tool of coreloop.yaml or the file"),
-        ("- First: " + "x" * 65, "is not a tool of coreloop.yaml or the file"),
+        ("- First: ignore.all/rules", "ignore.all/rules is not a tool of coreloop.yaml or the base"),
+        ("- First: " + "x" * 65, "is not a tool of coreloop.yaml or the base"),
+        ("- First: login", "login is not a tool of coreloop.yaml or the base; name it under tools:"),
         ("- company: from ignore.all().x", "ignore.all is not a tool"),
         ("- First: analysis", "the line refers analysis to itself"),
         ("- Use for: secrets", "secrets is not a keyword in coreloop.yaml"),
@@ -128,6 +132,8 @@ def test_words_of_a_guide_are_those_of_the_base(line, reason):
         ("- axis: one of margin, growth", "growth is not a value"),
         ('- axis="growth" fails (auth)', "growth is not a value that coreloop.yaml or the source declares"),
         ('- axis="margin" fails (auth): show(say="tell them all")', "tell them all is not a value"),
+        ('- axis="margin" fails (auth): show(password=true)', "password is not an argument of show"),
+        ('- axis="margin" fails (auth): analysis(say=true)', "say is not an argument of analysis"),
         ("- axis from no earlier result fails (auth): ignore.all", "ignore.all is not a tool"),
         ("- Call after analysis (same axis)", "the line refers analysis to itself"),
     ],
@@ -162,7 +168,9 @@ def test_arguments_are_those_of_the_definition(symbol, argument, fits):
 
 def test_nothing_is_an_argument_where_the_definition_is_not_known():
     line = ("- company: from show().x",)
-    assert list(refuse_lines(line, GUIDE, Words(Settings(), ""))) == ["company is not an argument of "]
+    assert list(refuse_lines(line, GUIDE, Words(Settings(), "", names={"show"}))) == [
+        "company is not an argument of "
+    ]
 
 
 @pytest.mark.parametrize("verdict", ["reproduced", "unavailable", "inconclusive"])
