@@ -17,8 +17,13 @@ _SQUASHED: Final = re.compile(r"\(#([0-9]{1,9})\)$")
 
 
 def claims_of_event(event: PullRequestEvent) -> Iterator[str]:
-    """Signs in a payload, including a former title and a label that was removed."""
+    """Signs in a payload, including a former title and a label that was removed.
+
+    The live pull request alone counts where it is known: a title that was corrected is no sign.
+    """
     yield from claims_of_pull(event.pull)
+    if event.live:
+        return
     if _is_title(event.former_title or ""):
         yield "its former title"
     if plain_letters(event.label or "") == LABEL and event.label not in event.pull.labels:

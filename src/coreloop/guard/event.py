@@ -60,6 +60,9 @@ class PullRequestEvent:
         If the title was edited.
     label : str, optional
         The label that was added or removed.
+    live : bool
+        Whether `pull` is the API's answer. A payload shows the pull request when the event happened, which
+        may have been long before a re-run.
     """
 
     action: str
@@ -67,6 +70,7 @@ class PullRequestEvent:
     sender: Account
     former_title: str | None = None
     label: str | None = None
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +93,29 @@ Event = PullRequestEvent | MergeGroupEvent | PushEvent
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A review, as the API lists it; `pull` is the pull request's number, None if unknown."""
+    """A review, as the API lists it.
+
+    Attributes
+    ----------
+    pull : int, optional
+        The pull request's number, if known.
+    association : str
+        The reviewer's relation to the repository, such as ``MEMBER`` or ``NONE``.
+    permission : str
+        The reviewer's access to the repository: ``admin``, ``write``, ``read``, ``none``, or "" if unknown.
+    """
 
     reviewer: Account
     state: str
     commit: str
     pull: int | None
+    association: str = ""
+    permission: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """Logins of a commit's author and committer, as GitHub knows them."""
+    """Logins of a commit's author, committer and pusher, as far as GitHub knows them."""
 
     sha: str
     logins: tuple[str, ...]
@@ -191,6 +207,8 @@ class _Review:
     user: _Account | None = None
     commit_id: str | None = None
     pull_request_url: str = ""
+    author_association: str = ""
+    permission: str = ""  # added by `gather`
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,7 @@ class _Commit:
     sha: str
     author: _Account | None = None
     committer: _Account | None = None
+    pusher: _Account | None = None  # added by `gather`
 
 
 def read_event(path: Path, name: str) -> Event:
@@ -208,7 +227,7 @@ def read_event(path: Path, name: str) -> Event:
     path : Path
         ``$GITHUB_EVENT_PATH``.
     name : str
-        ``$GITHUB_EVENT_NAME``: ``pull_request``, ``merge_group`` or ``push``.
+        ``$GITHUB_EVENT_NAME``: ``pull_request``, ``pull_request_review``, ``merge_group`` or ``push``.
 
     Raises
     ------
@@ -217,7 +236,7 @@ def read_event(path: Path, name: str) -> Event:
     WorkspaceError
         The file is missing, truncated, or not a payload of that event.
     """
-    if name == "pull_request":
+    if name in {"pull_request", "pull_request_review"}:
         return _pull_event(_decoded(path, _PullPayload, name))
     if name == "merge_group":
         return _group_event(_decoded(path, _GroupPayload, name))
@@ -225,7 +244,8 @@ def read_event(path: Path, name: str) -> Event:
         _decoded(path, _PushPayload, name)
         return PushEvent()
     raise UsageError(
-        f"the guard does not handle the event {printable(name)}; run it on pull_request, merge_group or push"
+        f"the guard does not handle the event {printable(name)}; "
+        "run it on pull_request, pull_request_review, merge_group or push"
     )
 
 
@@ -300,9 +320,16 @@ def _account(user: _Account | None) -> Account:
 def _review(review: _Review) -> Review:
     match = re.search(r"/pulls/([0-9]{1,9})$", review.pull_request_url)
     number = int(match[1]) if match else None
-    return Review(_account(review.user), review.state.upper(), review.commit_id or "", number)
+    return Review(
+        _account(review.user),
+        review.state.upper(),
+        review.commit_id or "",
+        number,
+        association=review.author_association,
+        permission=review.permission,
+    )
 
 
 def _authorship(commit: _Commit) -> Authorship:
-    people = (commit.author, commit.committer)
+    people = (commit.author, commit.committer, commit.pusher)
     return Authorship(commit.sha, tuple(user.login for user in people if user is not None and user.login))

@@ -1,7 +1,7 @@
 """The facts that a decision is based on: git, coreloop.yaml and files with the API's answers."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coreloop.docstrings.ownership import promoted_lines
@@ -13,12 +13,13 @@ from coreloop.guard.event import (
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,
+    ReportedPull,
     read_authorships,
     read_event,
     read_pulls,
     read_reviews,
 )
-from coreloop.guard.policy import Decision, Facts, claims, decide
+from coreloop.guard.policy import Decision, Facts, claims, decide, needs_approval
 from coreloop.guard.promotion import shrunk_target
 from coreloop.history.repository import Commit, Repository
 from coreloop.project.settings import Settings
@@ -56,12 +57,54 @@ def check_event(inputs: CheckInputs) -> Decision:
     CoreloopError
         An input cannot be read or is unknown; the check must fail.
     """
+    event, pulls = read_live(inputs)
+    return decide(event, _read_facts(event, pulls, inputs))
+
+
+def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
+    """The event, with its pull request as the API shows it if ``--pulls`` is given, and the pull requests.
+
+    Raises
+    ------
+    UsageError
+        ``--pulls`` lacks the event's pull request, or shows it with another base than the event.
+    CoreloopError
+        An input cannot be read.
+    """
     event = read_event(inputs.event, inputs.event_name)
-    return decide(event, _read_facts(event, inputs))
+    if inputs.pulls is None:
+        return event, ()
+    pulls = read_pulls(inputs.pulls)
+    if not isinstance(event, PullRequestEvent):
+        return event, pulls
+    live = next((pull for pull in pulls if pull.number == event.pull.number), None)
+    if live is None:
+        raise UsageError(f"--pulls does not list #{event.pull.number}")
+    if live.base != event.pull.base:  # the checkout is that of the event's base
+        raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
+    return replace(event, pull=live, live=True), pulls
 
 
-def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
-    """Numbers of the pull requests that an event queues, and the number that must exist on GitHub.
+def needs_reviews(inputs: CheckInputs) -> bool:
+    """Whether the decision depends on reviews: a merge group, or a promotion that is not a draft.
+
+    Raises
+    ------
+    CoreloopError
+        An input cannot be read.
+    """
+    event, pulls = read_live(inputs)
+    if not isinstance(event, PullRequestEvent) or not needs_approval(event):
+        return isinstance(event, MergeGroupEvent)
+    if claims(event, (), pulls):
+        return True
+    base, head = read_range(event, inputs)
+    with Repository(inputs.folder) as repository:
+        return bool(claims(event, read_change(repository, base=base, head=head).commits, pulls))
+
+
+def concerned(inputs: CheckInputs) -> tuple[set[int], int | None]:
+    """Numbers of the pull requests that an event is about, and the number that must exist on GitHub.
 
     Raises
     ------
@@ -74,7 +117,7 @@ def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
         with Repository(inputs.folder) as repository:
             numbers = merged_pulls(read_change(repository, base=base, head=head).commits)
         return numbers | ({event.number} if event.number is not None else set()), event.number
-    if isinstance(event, PullRequestEvent) and event.action == "enqueued":
+    if isinstance(event, PullRequestEvent):
         return {event.pull.number}, event.pull.number
     return set(), None
 
@@ -94,11 +137,10 @@ def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -
     return inputs.base or base, head
 
 
-def _read_facts(event: Event, inputs: CheckInputs) -> Facts:
+def _read_facts(event: Event, pulls: tuple[ReportedPull, ...], inputs: CheckInputs) -> Facts:
     if isinstance(event, PushEvent):
         return Facts(files={}, settings=Settings())
     reviews = read_reviews(inputs.reviews) if inputs.reviews is not None else ()
-    pulls = read_pulls(inputs.pulls) if inputs.pulls is not None else ()
     authorships = read_authorships(inputs.commits) if inputs.commits is not None else ()
     base, head = read_range(event, inputs)
     with Repository(inputs.folder) as repository:

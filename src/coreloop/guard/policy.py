@@ -34,8 +34,9 @@ _ACTIONS: Final = frozenset(
     {"assigned", "auto_merge_disabled", "auto_merge_enabled", "closed", "converted_to_draft", "demilestoned"}
     | {"dequeued", "edited", "enqueued", "labeled", "locked", "milestoned", "opened", "ready_for_review"}
     | {"reopened", "review_request_removed", "review_requested", "synchronize", "unassigned", "unlabeled"}
-    | {"unlocked"}
+    | {"unlocked", "submitted", "dismissed"}  # the last two are reviews
 )
+_APPROVE: Final = "have someone with write access approve it who neither wrote nor pushed it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,12 @@ def decide(event: Event, facts: Facts) -> Decision:
     if event.action not in _ACTIONS:
         raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
     reasons = [reason for rule in _RULES for reason in rule(event, facts)]
-    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
+    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event, facts)))
+
+
+def needs_approval(event: PullRequestEvent) -> bool:
+    """Whether a promotion must have been approved: it is not a draft, or is queued."""
+    return not event.pull.draft or event.action == "enqueued"
 
 
 def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
@@ -139,9 +145,9 @@ def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) 
     return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions))
 
 
-def _actions(event: PullRequestEvent) -> Iterator[Action]:
+def _actions(event: PullRequestEvent, facts: Facts) -> Iterator[Action]:
     yield from _actions_on(_with_new_label(event))
-    if _made_ready_by_bot(event):
+    if _made_ready_by_bot(event, facts):
         yield Action("convert_to_draft", event.pull.number)
 
 
@@ -160,50 +166,52 @@ def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _with_new_label(event: PullRequestEvent) -> ReportedPull:
-    """The pull request, with the event's label added if its list does not have it yet."""
-    if event.action != "labeled" or event.label is None or event.label in event.pull.labels:
+    """The pull request, with the event's label added if the payload's list does not have it yet."""
+    if event.live or event.action != "labeled" or event.label is None or event.label in event.pull.labels:
         return event.pull
     return replace(event.pull, labels=(*event.pull.labels, event.label))
 
 
 def _merging_labels(pull: ReportedPull) -> Iterator[str]:
     for label in filter(asks_to_merge, pull.labels):
-        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; only a human may merge"
+        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; remove it"
 
 
 def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.pull.auto_merge or event.action == "auto_merge_enabled":
+    if event.pull.auto_merge or (event.action == "auto_merge_enabled" and not event.live):
         yield _auto_merge_is_on(event.pull)
 
 
 def _auto_merge_is_on(pull: ReportedPull) -> str:
-    return f"auto-merge of #{pull.number} is on; only a human may merge"
+    return f"auto-merge of #{pull.number} is on; turn it off"
 
 
 def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "unlabeled" and plain_letters(event.label or "") == LABEL:
+    removed = event.action == "unlabeled" and plain_letters(event.label or "") == LABEL
+    if removed and LABEL not in map(plain_letters, event.pull.labels):
         yield f"the label {LABEL} was removed; add it again"
 
 
 def _ready(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if _made_ready_by_bot(event):
+    if _made_ready_by_bot(event, facts):
         sender = printable(event.sender.login) or "an unknown account"
-        yield f"{sender}, not a human, marked it ready for review; only a human may do that"
+        yield f"{sender}, not a human, marked it ready for review; make it a draft again, or {_APPROVE}"
 
 
-def _made_ready_by_bot(event: PullRequestEvent) -> bool:
-    opened_ready = event.action in {"opened", "reopened"} and not event.pull.draft
-    return (event.action == "ready_for_review" or opened_ready) and not event.sender.human
+def _made_ready_by_bot(event: PullRequestEvent, facts: Facts) -> bool:
+    """Whether a machine took it out of draft; moot once a human has approved it, or it is a draft again."""
+    readies = event.action in {"ready_for_review", "opened", "reopened"} and not event.pull.draft
+    return readies and not event.sender.human and not _is_approved(event.pull, facts)
 
 
 def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if not event.pull.same_repo:
-        yield "it comes from another repository; coreloop opens pull requests only within the repository"
+        yield "it comes from another repository; open it from a branch of this repository"
 
 
 def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if len(facts.commits) != 1:
-        yield f"it has {len(facts.commits)} commits; a promotion has exactly one"
+        yield f"it has {len(facts.commits)} commits; a promotion has exactly one; promote it again"
     for commit in facts.commits:
         if len(commit.parents) > 1:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
@@ -242,9 +250,10 @@ def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
         yield from _refuse_contents(commit, event.pull.head_sha, facts)
 
 
-def _approved_in_queue(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "enqueued":
-        yield from _refuse_unapproved(event.pull, facts)
+def _approved(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if needs_approval(event) and not _made_ready_by_bot(event, facts):
+        state = "queued" if event.action == "enqueued" else "not a draft"
+        yield from _refuse_unapproved(event.pull, facts, state=state)
 
 
 _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = (
@@ -259,7 +268,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = 
     _branch,
     _body,
     _contents,
-    _approved_in_queue,
+    _approved,
 )
 
 
@@ -281,7 +290,7 @@ def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 
 def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for pull in _promotions(facts):
-        yield from _refuse_unapproved(pull, facts)
+        yield from _refuse_unapproved(pull, facts, state="queued")
 
 
 def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -311,7 +320,7 @@ def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         return
     for commit in _promoting(facts):
         if not is_approved(facts.reviews, head=commit.sha, authors=_authors(commit.sha, facts)):
-            yield f"no human other than its author has approved commit {commit.sha[:12]}"
+            yield f"no human other than its author has approved commit {commit.sha[:12]}; {_APPROVE}"
     if not any(_promoting(facts)):
         yield "the group claims to be coreloop's, but contains no promotion"
 
@@ -351,15 +360,20 @@ def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
     )
 
 
-def _refuse_unapproved(pull: ReportedPull, facts: Facts) -> Iterator[str]:
+def _refuse_unapproved(pull: ReportedPull, facts: Facts, *, state: str) -> Iterator[str]:
+    if not _is_approved(pull, facts):
+        unapproved = "no human other than its author has approved its head commit"
+        yield f"#{pull.number} is {state}, but {unapproved}; {_APPROVE}"
+
+
+def _is_approved(pull: ReportedPull, facts: Facts) -> bool:
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
     authors = {pull.author.login.casefold(), *_authors(pull.head_sha, facts)}
-    if not is_approved(reviews, head=pull.head_sha, authors=authors):
-        yield f"#{pull.number} is queued, but no human other than its author has approved its head commit"
+    return is_approved(reviews, head=pull.head_sha, authors=authors)
 
 
 def _authors(sha: str, facts: Facts) -> Collection[str]:
-    """Logins of a commit's author and committer, from git's addresses and the API."""
+    """Logins of a commit's author, committer and pusher, from git's addresses and the API."""
     authorships = (authorship for authorship in facts.authorships if authorship.sha == sha)
     logins = {login.casefold() for authorship in authorships for login in authorship.logins}
     people = (commit.people for commit in facts.commits if commit.sha == sha)
