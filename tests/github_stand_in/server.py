@@ -297,6 +297,10 @@ class GithubStandIn:
         self.statuses.setdefault(sha, []).append(request.body)
         return Reply(201, bodies.status(self.address, self._name, sha, request.body))
 
+    def _list_pulls_of_commit(self, request: Request, sha: str) -> Reply:
+        found = [pull for pull in self.pulls if pull.head_sha == sha]
+        return self._page(request, [bodies.pull_simple(self.address, self._name, pull) for pull in found])
+
     def _remove_label(self, request: Request, number: str, name: str) -> Reply:
         pull = self._pull(number)
         if pull is None or name not in pull.labels:
@@ -395,6 +399,7 @@ _OPERATIONS = (
     ("GET", "/commits/([^/]+)", "_get_commit"),
     ("GET", "/collaborators/([^/]+)/permission", "_get_permission"),
     ("GET", "/activity", "_list_activity"),
+    ("GET", "/commits/([0-9a-f]+)/pulls", "_list_pulls_of_commit"),
     ("POST", "/statuses/([0-9a-f]+)", "_create_status"),
     ("GET", "", "_get_repository"),
     ("PATCH", r"/pulls/(\d+)", "_change_pull"),

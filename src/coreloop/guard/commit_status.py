@@ -5,15 +5,20 @@ would stay beside those of other events: an old red next to a new green.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import read_file
-from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
+from coreloop.forge.github_api import GithubApi
+from coreloop.forge.github_errors import wrong_answer
+from coreloop.guard.change import read_change
+from coreloop.guard.claims import claims_of_commits, claims_of_pull
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull, shaped_pulls
 from coreloop.guard.facts import CheckInputs, read_live
 from coreloop.guard.github import connected
+from coreloop.history.repository import Repository
 from coreloop.shapes import ShapeError, decode
 
 CONTEXT: Final = "block-coreloop-auto-merge"
@@ -49,6 +54,9 @@ class Published:
 def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> Published:
     """Write a decision as the status of the head commit.
 
+    A status belongs to a commit, not to a pull request: a promotion's green is withheld while another open
+    pull request has the same head, since it would count for both.
+
     Parameters
     ----------
     inputs : CheckInputs
@@ -64,9 +72,12 @@ def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> 
         A file cannot be read, or GitHub refuses the status.
     """
     verdict = _read_verdict(decision)
-    sha = _head(inputs)
+    sha, own = _head(inputs)
     if sha is not None:
         with connected(inputs, environ) as api:
+            shared = _shared(api, inputs, verdict, sha, own=own) if verdict.passes and own is not None else ()
+            if shared:
+                verdict = replace(verdict, passes=False, reasons=shared)
             body = _status(verdict, environ)
             api.post(f"/statuses/{sha}", body, doing=f"write the status of {sha[:12]}")
     return Published(verdict, sha)
@@ -82,11 +93,35 @@ def _read_verdict(path: Path) -> Verdict:
     return verdict
 
 
-def _head(inputs: CheckInputs) -> str | None:
+def _head(inputs: CheckInputs) -> tuple[str | None, int | None]:
+    """The commit that gets the status, and the number of the event's own pull request."""
     event, _ = read_live(inputs)
     if isinstance(event, MergeGroupEvent):
-        return event.head_sha
-    return event.pull.head_sha if isinstance(event, PullRequestEvent) and event.pull.same_repo else None
+        return event.head_sha, None
+    if isinstance(event, PullRequestEvent) and event.pull.same_repo:
+        return event.pull.head_sha, event.pull.number
+    return None, None
+
+
+def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, own: int) -> tuple[str, ...]:
+    """Reasons against a green that another pull request with the same head would get, too."""
+    doing = f"list the pull requests of {sha[:12]}"
+    try:
+        pulls = shaped_pulls(list(api.pages(f"/commits/{sha}/pulls", list[Any], doing=doing)))
+    except ShapeError as error:
+        raise wrong_answer(doing, str(error)) from error
+    others = [pull for pull in pulls if pull.is_open and pull.head_sha == sha and pull.number != own]
+    with Repository(inputs.folder) as repository:
+        promotions = [pull for pull in others if verdict.coreloop or _is_promotion(repository, pull)]
+    return tuple(
+        f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
+        for pull in promotions
+    )
+
+
+def _is_promotion(repository: Repository, pull: ReportedPull) -> bool:
+    commits = read_change(repository, base=pull.base_sha, head=pull.head_sha).commits
+    return any(claims_of_pull(pull)) or any(claims_of_commits(commits))
 
 
 def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.files import read_file
-from coreloop.shapes import ShapeError, decode
+from coreloop.shapes import ShapeError, decode, shaped
 from coreloop.text import printable
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
@@ -48,6 +48,7 @@ class ReportedPull:
     same_repo: bool
     labels: tuple[str, ...]
     auto_merge: bool
+    is_open: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +163,7 @@ class _Pull:
     user: _Account | None = None
     labels: tuple[_Label, ...] = ()
     auto_merge: Any = None
+    state: str = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,11 @@ def read_pulls(path: Path) -> tuple[ReportedPull, ...]:
     return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
 
 
+def shaped_pulls(answers: list[Any]) -> tuple[ReportedPull, ...]:
+    """Pull requests from decoded JSON; raises a `ShapeError` that names the field."""
+    return tuple(map(_pull_request, shaped(answers, list[_Pull])))
+
+
 def read_authorships(path: Path) -> tuple[Authorship, ...]:
     """Read the authors of a list of commits, as the API returns them."""
     return tuple(map(_authorship, _decoded(path, list[_Commit], "list of commits")))
@@ -308,6 +315,7 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         same_repo=head_repo == pull.base.repo.full_name.lower(),
         labels=tuple(label.name for label in pull.labels),
         auto_merge=pull.auto_merge is not None,
+        is_open=pull.state == "open",
     )
 
 

@@ -105,10 +105,11 @@ def report_protected(protected: "Protected") -> GuardReport:
 
 
 def _decision(decision: "Decision | Verdict") -> list[str]:
-    if not decision.claims:
+    if not decision.claims and decision.passes:
         return ["passes: not a coreloop pull request"]
     result = "passes" if decision.passes else "stops"
-    line = f"{result}: coreloop pull request, identified by {', '.join(decision.claims)}"
+    signs = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
+    line = f"{result}: coreloop pull request{signs}"
     cure = () if decision.passes else (_CURE,)
     return [line, *(f"  - {reason}" for reason in decision.reasons), *cure]
 

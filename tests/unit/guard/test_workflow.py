@@ -148,6 +148,33 @@ def test_ordinary_work_is_green(run: Run, github: GithubStandIn, project: Projec
     assert opened.labels == ["automerge"]
 
 
+@pytest.mark.parametrize("coreloop", [True, False], ids=["a promotion's own", "ordinary work on top of it"])
+def test_the_green_of_another_pull_request_with_the_same_head_is_withheld(
+    run: Run, github: GithubStandIn, project: Project, head: str, coreloop: bool
+):
+    base = project.git("rev-parse", "main")
+    opened, waiting = github.pulls[0], github.add_pull(branch="other", draft=False)
+    waiting.head_sha, waiting.base_sha = head, base
+    make: Any = event
+    if not coreloop:  # the base of this one has the promotion, so it adds none itself
+        project.git("switch", "--quiet", "--detach", head)
+        opened.head_sha = waiting.head_sha = top = project.commit({"x.py": ""}, "fix: x")
+        project.git("switch", "--quiet", "main")
+        project.git("merge", "--quiet", "--ff-only", head)
+        project.git("push", "--quiet", str(project.remote), f"{top}:refs/pull/1/head")
+        plain = ordinary_event().pull
+        opened.title, opened.branch, opened.body, opened.labels[:] = plain.title, plain.branch, "", []
+        make = ordinary_event
+    run("opened", make)
+    assert github.statuses[opened.head_sha][-1]["state"] == "failure"
+    assert github.statuses[opened.head_sha][-1]["description"].startswith(
+        "#2 has the same head commit; close"
+    )
+    waiting.state = "closed"
+    run("opened", make)
+    assert github.statuses[opened.head_sha][-1]["state"] == "success"
+
+
 def test_a_fork_gets_no_status_and_the_job_decides(run: Run, github: GithubStandIn):
     opened = github.pulls[0]
     opened.fork = "mallory/tools"
