@@ -94,7 +94,7 @@ def pull(*, proposal: Proposal | None = None, **changes: Any) -> ReportedPull:
 
 def event(action: str = "synchronize", sender: Account = MAKER, **changes: Any) -> PullRequestEvent:
     """An event of the pull request; other changes are fields of the pull request."""
-    own = {name: changes.pop(name) for name in ("former_title", "label") if name in changes}
+    own = {name: changes.pop(name) for name in ("former_title", "label", "live") if name in changes}
     return PullRequestEvent(action=action, sender=sender, pull=pull(**changes), **own)
 
 
@@ -105,8 +105,9 @@ def facts(**changes: Any) -> Facts:
 
 
 def approval(reviewer: Account = REVIEWER, state: str = "APPROVED", sha: str = HEAD, **more: Any) -> Review:
-    """A review."""
-    return Review(reviewer, state, sha, more.get("pull", NUMBER))
+    """A review by somebody who may write; `more` are its other fields."""
+    known = {"pull": NUMBER, "association": "COLLABORATOR", "permission": "write", **more}
+    return Review(reviewer, state, sha, **known)
 
 
 def judged(happened: PullRequestEvent | None = None, **changes: Any) -> Decision:
@@ -163,13 +164,15 @@ def pull_json(pull: ReportedPull, repo: str = REPO) -> dict[str, Any]:
 
 
 def review_json(review: Review) -> dict[str, Any]:
-    """A review as the API lists it."""
+    """A review as the API lists it, with the permission that `gather` adds."""
     url = f"https://api.github.com/repos/{REPO}/pulls/{review.pull}"
     return {
         "user": account_json(review.reviewer),
         "state": review.state,
         "commit_id": review.commit,
         "pull_request_url": url,
+        "author_association": review.association,
+        "permission": review.permission,
     }
 
 

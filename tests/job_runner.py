@@ -79,7 +79,12 @@ class Runner:
         self._event_path.write_text(json.dumps(self.event), encoding="utf-8")
         token = self.environ.get("GITHUB_TOKEN", "token")
         self._context = {
-            "github": {"event": self.event, "event_name": self.event_name, "token": token},
+            "github": {
+                "event": self.event,
+                "event_name": self.event_name,
+                "repository": self.event["repository"]["full_name"],
+                "token": token,
+            },
             "runner": {"temp": str(self.temp)},
             "vars": self.variables,
             "secrets": self.secrets,

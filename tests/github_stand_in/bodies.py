@@ -257,6 +257,37 @@ def review(api: str, full_name: str, pull: Pull, number: int, *, login: str, sta
     }
 
 
+def permission(api: str, login: str, access: str) -> Json:
+    return {"permission": access, "role_name": access, "user": user(api, login) | {"role_name": access}}
+
+
+def activity(api: str, ref: str, sha: str, login: str) -> Json:
+    """A push to a branch."""
+    return {
+        "id": 1,
+        "node_id": "PSH_1",
+        "before": "0" * 40,
+        "after": sha,
+        "ref": ref,
+        "timestamp": "2026-04-01T00:00:00Z",
+        "activity_type": "push",
+        "actor": user(api, login),
+    }
+
+
+def status(api: str, full_name: str, sha: str, sent: Json) -> Json:
+    return sent | {
+        "url": f"{api}/repos/{full_name}/statuses/{sha}",
+        "avatar_url": None,
+        "id": 1,
+        "node_id": "SC_1",
+        "target_url": sent.get("target_url"),
+        "created_at": "2026-04-01T00:00:00Z",
+        "updated_at": "2026-04-01T00:00:00Z",
+        "creator": user(api, "github-actions[bot]"),
+    }
+
+
 def commit(api: str, full_name: str, sha: str) -> Mapping[str, Any]:
     """A commit of the maintainer's."""
     return _commit(api, full_name, sha)

@@ -67,6 +67,12 @@ class GithubStandIn:
         Who does not administer reads a protection as 404, an app or a fine-grained token as 403.
     put : dict[str, dict]
         Classic protection of branches as it was sent.
+    permissions : dict[str, str]
+        Access of accounts to the repository; the others may write.
+    pushed_by : dict[str, str]
+        Logins by the commit that they pushed, as the repository's activity names them.
+    statuses : dict[str, list[dict]]
+        Commit statuses as they were sent, by commit.
     allow_auto_merge : bool
         A setting of the repository.
     green : set[str]
@@ -106,6 +112,9 @@ class GithubStandIn:
         self.rights: Literal["admin", "write", "app"] = "admin"
         self.moved_to: str | None = None
         self.put: dict[str, bodies.Json] = {}
+        self.permissions: dict[str, str] = {}
+        self.pushed_by: dict[str, str] = {}
+        self.statuses: dict[str, list[bodies.Json]] = {}
         self.allow_auto_merge = True
         self.green = {"ai-policy.yml"}
         self.pushers = ["kim", "lee"]
@@ -321,6 +330,27 @@ class GithubStandIn:
     def _get_commit(self, request: Request, sha: str) -> Reply:
         return Reply(200, bodies.commit(self.address, self._name, sha))
 
+    def _get_permission(self, request: Request, login: str) -> Reply:
+        permission = self.permissions.get(login, "write")
+        return Reply(200, bodies.permission(self.address, login, permission))
+
+    def _list_activity(self, request: Request) -> Reply:
+        ref = request.query["ref"]
+        pushed = [bodies.activity(self.address, ref, sha, login) for sha, login in self.pushed_by.items()]
+        return Reply(200, pushed[::-1])
+
+    def _create_status(self, request: Request, sha: str) -> Reply:
+        if self.rights == "app":
+            return FORBIDDEN
+        if len(request.body["description"]) > 140:
+            return _invalid([{"resource": "Status", "field": "description", "code": "custom"}])
+        self.statuses.setdefault(sha, []).append(request.body)
+        return Reply(201, bodies.status(self.address, self._name, sha, request.body))
+
+    def _list_pulls_of_commit(self, request: Request, sha: str) -> Reply:
+        found = [pull for pull in self.pulls if pull.head_sha == sha]
+        return self._page(request, [bodies.pull_simple(self.address, self._name, pull) for pull in found])
+
     def _remove_label(self, request: Request, number: str, name: str) -> Reply:
         pull = self._pull(number)
         if pull is None or name not in pull.labels:
@@ -434,6 +464,10 @@ _OPERATIONS = (
     ("POST", r"/issues/(\d+)/labels", "_add_labels"),
     ("DELETE", r"/issues/(\d+)/labels/([^/]+)", "_remove_label"),
     ("GET", "/commits/([^/]+)", "_get_commit"),
+    ("GET", "/collaborators/([^/]+)/permission", "_get_permission"),
+    ("GET", "/activity", "_list_activity"),
+    ("GET", "/commits/([0-9a-f]+)/pulls", "_list_pulls_of_commit"),
+    ("POST", "/statuses/([0-9a-f]+)", "_create_status"),
     ("GET", "", "_get_repository"),
     ("PATCH", r"/pulls/(\d+)", "_change_pull"),
     ("PATCH", "", "_change_repository"),

@@ -20,7 +20,7 @@ from coreloop.guard.protection import (
     read_wanted,
 )
 from coreloop.guard.readiness import lone_maintainer, never_green, owners_errors
-from github_stand_in import GithubStandIn
+from github_stand_in import Fault, GithubStandIn, Reply
 
 ROOT = Path(__file__).parents[2]
 BRANCH = "skill/docstring-analysis-profitability-20260425"
@@ -45,15 +45,36 @@ def test_all_reviews_are_gathered_and_read_back(
     for _ in range(130):
         github.add_review(1, "maintainer", "COMMENTED", pull.head_sha)
     github.add_review(1, "maintainer", "APPROVED", pull.head_sha)
+    github.add_review(1, "kim", "APPROVED", pull.head_sha)
+    github.permissions["kim"] = "read"
+    github.pushed_by |= {pull.head_sha: "lee", "f" * 40: "kim"}
     paths = written(gather(api, {1}, required=1), tmp_path)
     reviews = read_reviews(paths["reviews"])
-    assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (131, "APPROVED", 1)
+    assert (len(reviews), reviews[-1].state, reviews[-1].pull) == (132, "APPROVED", 1)
+    assert [(review.association, review.permission) for review in reviews[-3:]] == [
+        ("MEMBER", ""),  # a comment, for which nobody needs access
+        ("MEMBER", "write"),
+        ("MEMBER", "read"),
+    ]
     assert reviews[-1].reviewer.human
     (found,) = read_pulls(paths["pulls"])
     assert (found.branch, found.head_sha, found.auto_merge) == (BRANCH, pull.head_sha, False)
     (made,) = read_authorships(paths["commits"])
-    assert (made.sha, made.logins) == (pull.head_sha, ("maintainer", "maintainer"))
+    assert (made.sha, made.logins) == (pull.head_sha, ("maintainer", "maintainer", "lee"))
     assert {request.verb for request in github.traffic} == {"GET"}
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_server_without_activity_names_no_pusher_and_a_deleted_account_may_nothing(
+    github: GithubStandIn, api: GithubApi, tmp_path: Path, status: int
+) -> None:
+    pull = github.add_pull(branch=BRANCH)
+    github.add_review(1, "gone", "APPROVED", pull.head_sha)
+    github.fail(Fault(Reply(status, {"message": "No"})), path="/activity")
+    github.fail(Fault(Reply(404, {"message": "Not Found"})), path="/permission")
+    paths = written(gather(api, {1}, required=1), tmp_path)
+    assert read_authorships(paths["commits"])[0].logins == ("maintainer", "maintainer")
+    assert read_reviews(paths["reviews"])[0].permission == "none"
 
 
 def test_a_number_that_is_no_pull_request_is_left_out_unless_it_is_the_one(api: GithubApi) -> None:

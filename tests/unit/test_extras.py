@@ -1,5 +1,6 @@
 """The base installation records; everything else answers with the line that installs it."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -45,9 +46,8 @@ def test_the_modules_are_those_of_the_extra():
 
 
 def test_a_server_installs_orjson_and_nothing_else():
-    assert [requirement for requirement in requires(DISTRIBUTION) or () if "extra ==" not in requirement] == [
-        "orjson<4,>=3.11"
-    ]
+    base = [requirement for requirement in requires(DISTRIBUTION) or () if "extra ==" not in requirement]
+    assert [re.split(r"[<>=!~ ]", requirement)[0] for requirement in base] == ["orjson"]
 
 
 RECORD = """

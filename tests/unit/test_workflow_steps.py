@@ -19,7 +19,7 @@ import coreloop
 from github_stand_in import GithubStandIn
 from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
 from job_runner import JobResult, Runner
-from promoting import BRANCH, FILE, SOURCE, Project, run_git
+from promoting import BRANCH, FILE, OTHER_FILE, OTHER_SOURCE, SOURCE, Project, run_git
 
 ROOT = Path(__file__).parents[2]
 GUARD, NIGHT = ".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml"
@@ -65,7 +65,7 @@ def stranger(tmp_path: Path, quiet_git: None) -> Project:
     run_git(tmp_path, "init", "--quiet", "--initial-branch=main", str(project.root))
     project.git("remote", "add", "origin", str(project.remote))
     shadows = dict.fromkeys(SHADOWS, "raise SystemExit('this is the project, not the guard')\n")
-    project.commit({FILE: SOURCE, "README.md": "# Tools\n", **shadows}, "Start")
+    project.commit({FILE: SOURCE, OTHER_FILE: OTHER_SOURCE, "README.md": "# Tools\n", **shadows}, "Start")
     project.git("push", "--quiet", "origin", "main", "main:release/1")
     return project
 
@@ -94,12 +94,15 @@ def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: 
     """Run the guard's job with a payload."""
 
     def guarded(payload: Mapping[str, Any], name: str = "pull_request", python: Path = prepared) -> JobResult:
+        _show(github, payload["pull_request"])
         workflow = yaml.safe_load(stranger.git("show", f"add-coreloop:{GUARD}"))
         payload = {**payload, "repository": {"full_name": github.repo, "default_branch": "main"}}
         environ = {
             "GITHUB_REPOSITORY": github.repo,
             "GITHUB_API_URL": github.url,
             "GITHUB_TOKEN": github.token,
+            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_RUN_ID": "1",
         }
         folder = tmp_path / f"runner{len(list(tmp_path.iterdir()))}"
         runner = Runner(folder, stranger.remote, payload, name, python, environ=environ)
@@ -107,6 +110,22 @@ def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: 
         return runner.run(workflow, job)
 
     return guarded
+
+
+def _show(github: GithubStandIn, shown: Mapping[str, Any]) -> None:
+    """Have GitHub show the pull request of a payload, whose labels and reviews stay as they are there."""
+    while len(github.pulls) < shown["number"]:
+        github.add_pull(branch=f"other-{len(github.pulls)}", title="Other work")
+        github.pulls[-1].labels[:] = []
+    live = github.pulls[shown["number"] - 1]
+    live.title, live.body, live.branch = shown["title"], shown["body"], shown["head"]["ref"]
+    live.head_sha, live.base, live.draft = shown["head"]["sha"], shown["base"]["ref"], shown["draft"]
+    live.base_sha = shown["base"]["sha"]
+
+
+def _states(github: GithubStandIn, payload: Mapping[str, Any]) -> list[str]:
+    """The states of the required status, in the order in which they were written."""
+    return [status["state"] for status in github.statuses.get(payload["pull_request"]["head"]["sha"], ())]
 
 
 def pull_request(project: Project, made: Any, *, base: str = "main") -> dict[str, Any]:
@@ -203,37 +222,44 @@ def test_the_linters_find_nothing_in_what_init_writes(stranger: Project, branch:
 
 @pytest.mark.parametrize("base", ["main", "release/1"])
 def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
-    base: str, merged: Project, guarded: Guarded
+    base: str, merged: Project, guarded: Guarded, github: GithubStandIn
 ):
     work(merged, start=base)
-    result = guarded(pull_request(merged, ordinary_event("opened"), base=base))
+    payload = pull_request(merged, ordinary_event("opened"), base=base)
+    result = guarded(payload)
     assert result.green, result.log
-    assert "passes: not a coreloop pull request" in result.log
+    assert _states(github, payload) == ["pending", "success"]
     assert FALLBACK not in result.ran()
 
 
 @pytest.mark.parametrize("base", ["main", "release/1"])
 def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
-    base: str, merged: Project, guarded: Guarded
+    base: str, merged: Project, guarded: Guarded, github: GithubStandIn
 ):
     promote(merged, start=base)
-    result = guarded(pull_request(merged, event("opened"), base=base))
+    payload = pull_request(merged, event("opened"), base=base)
+    result = guarded(payload)
     assert result.green, result.log
-    assert "passes: coreloop pull request, identified by" in result.log
+    assert _states(github, payload) == ["pending", "success"]
     promote(merged, start=base, text=edit() + b"x = 1\n")
-    result = guarded(pull_request(merged, event("synchronize"), base=base))
-    assert not result.green
-    assert "stops: coreloop pull request" in result.log
+    payload = pull_request(merged, event("synchronize"), base=base)
+    result = guarded(payload)
+    assert result.green, result.log  # the job has decided; what is required is the status
+    assert _states(github, payload) == ["pending", "failure"]
 
 
-def test_a_red_check_takes_the_label_off(merged: Project, guarded: Guarded, github: GithubStandIn):
+def test_a_merge_label_is_taken_off_and_then_counts_no_more(
+    merged: Project, guarded: Guarded, github: GithubStandIn
+):
     github.add_pull(branch=BRANCH).labels[:] = ["coreloop", "automerge"]
     promote(merged)
     labelled = event("labeled", number=1, label="automerge", labels=("coreloop", "automerge"))
-    result = guarded(pull_request(merged, labelled))
-    assert not result.green
+    payload = pull_request(merged, labelled)
+    result = guarded(payload)
+    assert result.green, result.log
     assert "done: remove label automerge, #1" in result.log
     assert github.pulls[0].labels == ["coreloop"]
+    assert _states(github, payload) == ["pending", "success"]
 
 
 def test_no_step_of_the_guard_is_without_a_run(merged: Project, guarded: Guarded, github: GithubStandIn):

@@ -1,4 +1,4 @@
-"""``dartlab-coreloop guard check``, ``guard gather``, ``guard act`` and ``guard protect``."""
+"""``dartlab-coreloop guard check``, ``gather``, ``act``, ``publish`` and ``protect``."""
 
 import os
 from collections.abc import Callable
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from coreloop.guard.report import GuardReport
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+_pulls_option = click.option(
+    "--pulls", type=FILE, help="Pull requests as the API shows them, as a JSON list."
+)
 
 
 def _event_options(command: _Command) -> _Command:
@@ -42,7 +47,7 @@ def _answer_options(command: _Command) -> _Command:
             click.option(
                 "--reviews", type=FILE, help="Reviews as the API lists them.  [default: no reviews]"
             ),
-            click.option("--pulls", type=FILE, help="Pull requests of a merge group, as a JSON list."),
+            _pulls_option,
             click.option("--commits", type=FILE, help="Commits as the API shows them, as a JSON list."),
         ]
     ):
@@ -78,10 +83,10 @@ def check(as_json: bool, **options: Any) -> None:
 )
 @json_option
 def gather(out: Path, as_json: bool, **options: Any) -> None:
-    """Read the reviews, pull requests and commits that check needs in the merge queue.
+    """Read the pull request that check decides on, and its reviews and commit.
 
-    For other events the lists are empty and GitHub is not asked. Read-only. The token comes from
-    GITHUB_TOKEN or GH_TOKEN.
+    Reviews and commits are read for promotions that are not drafts, and in the merge queue. Read-only.
+    The token comes from GITHUB_TOKEN or GH_TOKEN.
     """
     from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import gather_to
@@ -98,14 +103,33 @@ def gather(out: Path, as_json: bool, **options: Any) -> None:
 def act(confirm: bool, as_json: bool, **options: Any) -> None:
     """Remove labels that ask a machine to merge, and disable auto-merge.
 
-    Decides as check does and undoes what blocks the pull request, as far as the token allows. The result of
-    check stays the same. Exits 1 if an action failed.
+    Decides as check does and undoes what blocks the pull request, as far as the token allows. Without the
+    files of gather, it decides from the event. Exits 1 if an action failed.
     """
     from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import act
     from coreloop.guard.report import report_acted
 
     _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
+
+
+@command.command()
+@_event_options
+@_pulls_option
+@click.option("--decision", type=FILE, required=True, help="The output of check --json.")
+@json_option
+def publish(decision: Path, as_json: bool, **options: Any) -> None:
+    """Write check's decision as a status of the head commit.
+
+    Every event writes the same status, so the last one counts. A fork's pull request gets none, since its
+    token only reads: the exit code is then 1 if the decision is no.
+    """
+    from coreloop.guard.commit_status import publish
+    from coreloop.guard.facts import CheckInputs
+    from coreloop.guard.report import report_published
+
+    published = publish(CheckInputs(**options), decision, os.environ)
+    _show(report_published(published), as_json=as_json)
 
 
 @command.command()

@@ -10,7 +10,14 @@ from typing import Final
 
 from coreloop.errors import CoreloopError, RefusedError
 from coreloop.guard.facts import CheckInputs, check_event
-from coreloop.guard.report import GuardReport, report_acted, report_check, report_gathered, report_protected
+from coreloop.guard.report import (
+    GuardReport,
+    report_acted,
+    report_check,
+    report_gathered,
+    report_protected,
+    report_published,
+)
 from coreloop.streams import outlive_readers
 
 _EVENT = ("event", "event_name", "folder", "base", "head")
@@ -41,6 +48,7 @@ def _report(arguments: argparse.Namespace) -> GuardReport:
     if arguments.command == "check":
         return report_check(check_event(_inputs(arguments)))
     # only the other commands call GitHub
+    from coreloop.guard.commit_status import publish
     from coreloop.guard.github import act, gather_to
     from coreloop.guard.protection import protect
 
@@ -48,6 +56,8 @@ def _report(arguments: argparse.Namespace) -> GuardReport:
         return report_gathered(gather_to(arguments.out, _inputs(arguments), os.environ))
     if arguments.command == "act":
         return report_acted(act(_inputs(arguments), os.environ, confirm=arguments.confirm))
+    if arguments.command == "publish":
+        return report_published(publish(_inputs(arguments), arguments.decision, os.environ))
     return report_protected(protect(Path.cwd(), os.environ, confirm=arguments.confirm))
 
 
@@ -82,8 +92,16 @@ def _add_event(command: argparse.ArgumentParser) -> None:
 def _add_answers(command: argparse.ArgumentParser) -> None:
     """The API's answers, as files."""
     command.add_argument("--reviews", type=Path, help="Reviews, as the API lists them.")
-    command.add_argument("--pulls", type=Path, help="Pull requests of a merge group, as a list.")
+    _add_pulls(command)
     command.add_argument("--commits", type=Path, help="Commits as the API shows them, as a list.")
+
+
+def _add_pulls(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--pulls", type=Path, help="Pull requests, as the API shows them, as a list.")
+
+
+def _add_decision(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--decision", type=Path, required=True, help="The output of check --json.")
 
 
 def _add_out(command: argparse.ArgumentParser) -> None:
@@ -104,12 +122,16 @@ _COMMANDS: Final[Mapping[str, tuple[str, tuple[Callable[[argparse.ArgumentParser
         (_add_event, _add_answers),
     ),
     "gather": (
-        "Fetch what check needs in the merge queue: reviews, pull requests, commits.",
+        "Fetch what check needs: pull requests, reviews, commits.",
         (_add_event, _add_out),
     ),
     "act": (
         "Remove labels that make a bot merge, and turn auto-merge off.",
         (_add_event, _add_answers, _add_confirm),
+    ),
+    "publish": (
+        "Write check's decision as a status of the head commit.",
+        (_add_event, _add_pulls, _add_decision),
     ),
     "protect": (
         "Compare the branch's rules on GitHub with .github/branch_protection.yml, and apply it.",

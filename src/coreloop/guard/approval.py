@@ -1,17 +1,21 @@
-"""Whether a human other than a commit's author or committer has approved exactly that commit."""
+"""Whether a human with write access has approved a commit that is not their own."""
 
 import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from coreloop.guard.event import Account, Review
+from coreloop.guard.event import Review
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
+# NONE and the first-timers never count. A member whose membership is private shows as CONTRIBUTOR, so the
+# association alone does not tell who may write.
+_ASSOCIATIONS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR"})
+_WRITES: Final = frozenset({"admin", "write"})  # the API shows maintainers as "write"
 _NOREPLY: Final = re.compile(r"(?:[0-9]+\+)?([^@+]+)@users\.noreply\.", re.IGNORECASE)
 
 
 def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str]) -> bool:
-    """Whether the latest review of at least one other human approves a pull request's head.
+    """Whether the latest review of at least one other human with write access approves a pull request's head.
 
     Parameters
     ----------
@@ -21,12 +25,12 @@ def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str
     head : str
         The head commit; approvals of older commits do not count.
     authors : collection of str
-        Logins of author and committer, in lower case; their approvals do not count.
+        Logins of author, committer and pusher, in lower case; their approvals do not count.
     """
     latest = {review.reviewer: review for review in reviews if review.state in _DECIDES}
     return any(
-        review.state == "APPROVED" and review.commit == head and _counts(reviewer, authors)
-        for reviewer, review in latest.items()
+        review.state == "APPROVED" and review.commit == head and _counts(review, authors)
+        for review in latest.values()
     )
 
 
@@ -42,5 +46,6 @@ def logins_of(people: Iterable[str]) -> set[str]:
     return logins
 
 
-def _counts(reviewer: Account, authors: Collection[str]) -> bool:
-    return reviewer.human and reviewer.login.casefold() not in authors
+def _counts(review: Review, authors: Collection[str]) -> bool:
+    other = review.reviewer.human and review.reviewer.login.casefold() not in authors
+    return other and review.association in _ASSOCIATIONS and review.permission in _WRITES

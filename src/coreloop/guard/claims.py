@@ -23,9 +23,12 @@ _REVERT: Final = re.compile(r"^This reverts commit [0-9a-f]{7,64}", re.MULTILINE
 
 
 def claims_of_event(event: PullRequestEvent, *, titled: bool) -> Iterator[str]:
-    """Signs in a payload, including a former title; titles do not count if not ``titled``."""
+    """Signs in a payload, including a former title; titles do not count if not ``titled``.
+
+    Where the live pull request is known, it alone counts: a title that was corrected is no sign.
+    """
     yield from claims_of_pull(event.pull, titled=titled)
-    if titled and _is_title(event.former_title or ""):
+    if titled and not event.live and _is_title(event.former_title or ""):
         yield "its former title"
 
 

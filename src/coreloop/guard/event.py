@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.files import read_file
-from coreloop.shapes import ShapeError, decode
+from coreloop.shapes import ShapeError, decode, shaped
 from coreloop.text import printable
 
 _QUEUE: Final = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}")
@@ -48,6 +48,7 @@ class ReportedPull:
     same_repo: bool
     labels: tuple[str, ...]
     auto_merge: bool
+    is_open: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,9 @@ class PullRequestEvent:
         The label that was added or removed.
     default_branch : str
         The repository's; "" if the payload does not name it.
+    live : bool
+        Whether `pull` is the API's answer. A payload shows the pull request when the event happened, which
+        may have been long before a re-run.
     """
 
     action: str
@@ -70,6 +74,7 @@ class PullRequestEvent:
     former_title: str | None = None
     label: str | None = None
     default_branch: str = ""
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +98,29 @@ Event = PullRequestEvent | MergeGroupEvent | PushEvent
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A review, as the API lists it; `pull` is the pull request's number, None if unknown."""
+    """A review, as the API lists it.
+
+    Attributes
+    ----------
+    pull : int, optional
+        The pull request's number, if known.
+    association : str
+        The reviewer's relation to the repository, such as ``MEMBER`` or ``NONE``.
+    permission : str
+        The reviewer's access to the repository: ``admin``, ``write``, ``read``, ``none``, or "" if unknown.
+    """
 
     reviewer: Account
     state: str
     commit: str
     pull: int | None
+    association: str = ""
+    permission: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """Logins of a commit's author and committer, as GitHub knows them."""
+    """Logins of a commit's author, committer and pusher, as far as GitHub knows them."""
 
     sha: str
     logins: tuple[str, ...]
@@ -150,6 +167,7 @@ class _Pull:
     user: _Account | None = None
     labels: tuple[_Label, ...] = ()
     auto_merge: Any = None
+    state: str = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +220,8 @@ class _Review:
     user: _Account | None = None
     commit_id: str | None = None
     pull_request_url: str = ""
+    author_association: str = ""
+    permission: str = ""  # added by `gather`
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +229,7 @@ class _Commit:
     sha: str
     author: _Account | None = None
     committer: _Account | None = None
+    pusher: _Account | None = None  # added by `gather`
 
 
 def read_event(path: Path, name: str) -> Event:
@@ -219,7 +240,7 @@ def read_event(path: Path, name: str) -> Event:
     path : Path
         ``$GITHUB_EVENT_PATH``.
     name : str
-        ``$GITHUB_EVENT_NAME``: ``pull_request``, ``merge_group`` or ``push``.
+        ``$GITHUB_EVENT_NAME``: ``pull_request``, ``pull_request_review``, ``merge_group`` or ``push``.
 
     Raises
     ------
@@ -228,7 +249,7 @@ def read_event(path: Path, name: str) -> Event:
     WorkspaceError
         The file is missing, truncated, or not a payload of that event.
     """
-    if name == "pull_request":
+    if name in {"pull_request", "pull_request_review"}:
         return _pull_event(_decoded(path, _PullPayload, name))
     if name == "merge_group":
         return _group_event(_decoded(path, _GroupPayload, name))
@@ -236,7 +257,8 @@ def read_event(path: Path, name: str) -> Event:
         _decoded(path, _PushPayload, name)
         return PushEvent()
     raise UsageError(
-        f"the guard does not handle the event {printable(name)}; run it on pull_request, merge_group or push"
+        f"the guard does not handle the event {printable(name)}; "
+        "run it on pull_request, pull_request_review, merge_group or push"
     )
 
 
@@ -248,6 +270,11 @@ def read_reviews(path: Path) -> tuple[Review, ...]:
 def read_pulls(path: Path) -> tuple[ReportedPull, ...]:
     """Read a list of pull requests, as the API returns them."""
     return tuple(map(_pull_request, _decoded(path, list[_Pull], "list of pull requests")))
+
+
+def shaped_pulls(answers: list[Any]) -> tuple[ReportedPull, ...]:
+    """Pull requests from decoded JSON; raises a `ShapeError` that names the field."""
+    return tuple(map(_pull_request, shaped(answers, list[_Pull])))
 
 
 def read_authorships(path: Path) -> tuple[Authorship, ...]:
@@ -310,6 +337,7 @@ def _pull_request(pull: _Pull) -> ReportedPull:
         same_repo=head_repo == pull.base.repo.full_name.lower(),
         labels=tuple(label.name for label in pull.labels),
         auto_merge=pull.auto_merge is not None,
+        is_open=pull.state == "open",
     )
 
 
@@ -322,9 +350,16 @@ def _account(user: _Account | None) -> Account:
 def _review(review: _Review) -> Review:
     match = re.search(r"/pulls/([0-9]{1,9})$", review.pull_request_url)
     number = int(match[1]) if match else None
-    return Review(_account(review.user), review.state.upper(), review.commit_id or "", number)
+    return Review(
+        _account(review.user),
+        review.state.upper(),
+        review.commit_id or "",
+        number,
+        association=review.author_association,
+        permission=review.permission,
+    )
 
 
 def _authorship(commit: _Commit) -> Authorship:
-    people = (commit.author, commit.committer)
+    people = (commit.author, commit.committer, commit.pusher)
     return Authorship(commit.sha, tuple(user.login for user in people if user is not None and user.login))

@@ -13,6 +13,7 @@ from coreloop.guard.event import (
     MergeGroupEvent,
     PullRequestEvent,
     PushEvent,
+    ReportedPull,
     queue_number,
     read_authorships,
     read_event,
@@ -20,7 +21,7 @@ from coreloop.guard.event import (
     read_reviews,
 )
 from coreloop.guard.gained import own_lines
-from coreloop.guard.policy import Decision, Facts, claims, decide, promotion_of
+from coreloop.guard.policy import Decision, Facts, claims, decide, needs_approval, promotion_of
 from coreloop.guard.promotion import shrunk_target
 from coreloop.guard.signs import names_at, read_signs
 from coreloop.history.repository import Commit, Repository
@@ -59,12 +60,52 @@ def check_event(inputs: CheckInputs) -> Decision:
     CoreloopError
         An input cannot be read or is unknown; the check must fail.
     """
+    event, pulls = read_live(inputs)
+    return decide(event, _read_facts(event, pulls, inputs))
+
+
+def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
+    """The event, with its pull request as the API shows it if ``--pulls`` is given, and the pull requests.
+
+    Raises
+    ------
+    UsageError
+        ``--pulls`` lacks the event's pull request, or shows it with another base than the event.
+    CoreloopError
+        An input cannot be read.
+    """
     event = read_event(inputs.event, inputs.event_name)
-    return decide(event, _read_facts(event, inputs))
+    if inputs.pulls is None:
+        return event, ()
+    pulls = read_pulls(inputs.pulls)
+    if not isinstance(event, PullRequestEvent):
+        return event, pulls
+    live = next((pull for pull in pulls if pull.number == event.pull.number), None)
+    if live is None:
+        raise UsageError(f"--pulls does not list #{event.pull.number}")
+    if live.base != event.pull.base:  # the checkout is that of the event's base
+        raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
+    return replace(event, pull=live, live=True), pulls
 
 
-def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
-    """Numbers of the pull requests that an event queues, and the number that must exist on GitHub.
+def needs_reviews(inputs: CheckInputs) -> bool:
+    """Whether the decision depends on reviews: a merge group, or a promotion that is not a draft.
+
+    Raises
+    ------
+    CoreloopError
+        An input cannot be read.
+    """
+    event, pulls = read_live(inputs)
+    if not isinstance(event, PullRequestEvent) or not needs_approval(event):
+        return isinstance(event, MergeGroupEvent)
+    if claims(event, Facts(files={}, settings=Settings(), pulls=pulls)):
+        return True
+    return bool(claims(event, _read_facts(event, pulls, inputs)))
+
+
+def concerned(inputs: CheckInputs) -> tuple[set[int], int | None]:
+    """Numbers of the pull requests that an event is about, and the number that must exist on GitHub.
 
     Raises
     ------
@@ -78,7 +119,7 @@ def queued(inputs: CheckInputs) -> tuple[set[int], int | None]:
             commits = read_change(repository, base=base, head=head).commits
             numbers = merged_pulls(commits) | _entries(repository, commits)
         return numbers | ({event.number} if event.number is not None else set()), event.number
-    if isinstance(event, PullRequestEvent) and event.action == "enqueued":
+    if isinstance(event, PullRequestEvent):
         return {event.pull.number}, event.pull.number
     return set(), None
 
@@ -106,11 +147,10 @@ def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -
     return inputs.base or base, head
 
 
-def _read_facts(event: Event, inputs: CheckInputs) -> Facts:
+def _read_facts(event: Event, pulls: tuple[ReportedPull, ...], inputs: CheckInputs) -> Facts:
     if isinstance(event, PushEvent):
         return Facts(files={}, settings=Settings())
     reviews = read_reviews(inputs.reviews) if inputs.reviews is not None else ()
-    pulls = read_pulls(inputs.pulls) if inputs.pulls is not None else ()
     authorships = read_authorships(inputs.commits) if inputs.commits is not None else ()
     base, head = read_range(event, inputs)
     with Repository(inputs.folder) as repository:

@@ -1,26 +1,29 @@
-"""The guard's requests to GitHub: reads for the merge queue, and undoing what would merge without a human.
+"""The guard's requests to GitHub: reads, commit statuses, and undoing what would merge without a human.
 
 No operation here merges, turns on auto-merge or marks a pull request ready for review; never add such an
 operation.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from coreloop.errors import ForgeError, ForgeNotFoundError, UsageError
+from coreloop.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError, UsageError
 from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
-from coreloop.guard.facts import CheckInputs, check_event, queued
+from coreloop.forge.github_errors import wrong_answer
+from coreloop.guard.facts import CheckInputs, check_event, concerned, needs_reviews
 from coreloop.guard.policy import Action
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import open_workspace
+from coreloop.shapes import ShapeError, shaped
 
+_ANSWERS: Final = ("reviews", "pulls", "commits")
 _MUTATIONS: Final = {
     "disable_auto_merge": "disablePullRequestAutoMerge",
     "convert_to_draft": "convertPullRequestToDraft",
@@ -34,12 +37,36 @@ class _Pull:
 
 @dataclass(frozen=True, slots=True)
 class _Head:
+    ref: str
     sha: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Headed:
+    number: int
     head: _Head
+
+
+@dataclass(frozen=True, slots=True)
+class _Login:
+    login: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reviewed:
+    state: str = ""
+    user: _Login | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Permission:
+    permission: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pushed:
+    after: str
+    actor: dict[str, Any] | None = None
 
 
 @contextmanager
@@ -101,9 +128,9 @@ class Acted:
 
 
 def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gathered:
-    """Write the answers of GitHub that `coreloop.guard.facts.check_event` needs in the merge queue.
+    """Write the answers of GitHub that `coreloop.guard.facts.check_event` needs.
 
-    For any other event the lists are empty, and no request is sent.
+    The pull requests are always read, reviews and commits only where the decision depends on them.
 
     Parameters
     ----------
@@ -119,11 +146,15 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
     CoreloopError
         An input cannot be read, or GitHub does not answer.
     """
-    numbers, required = queued(inputs)
+    numbers, required = concerned(inputs)
     answers = {"reviews": b"[]", "pulls": b"[]", "commits": b"[]"}
     if numbers:
-        with _connected(inputs, environ) as api:
-            answers = gather(api, numbers, required=required)
+        with connected(inputs, environ) as api:
+            pulls = _read_pulls(api, numbers, required=required)
+            answers["pulls"] = json.dumps(pulls).encode()
+            write_private(out / "pulls.json", answers["pulls"])
+            if needs_reviews(replace(inputs, pulls=out / "pulls.json")):
+                answers |= _read_details(api, pulls)
     for name, content in answers.items():
         write_private(out / f"{name}.json", content)
     return Gathered(tuple(sorted(numbers)), out)
@@ -132,15 +163,18 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
 def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Acted:
     """Decide as the check does, and carry out the decision's actions.
 
+    Without answers, because `gather_to` failed, it decides from the event alone.
+
     Raises
     ------
     CoreloopError
         An input cannot be read, or GitHub cannot be asked. Refused actions are in the result.
     """
-    actions = check_event(inputs).actions
+    found = {name: path for name in _ANSWERS if (path := getattr(inputs, name)) is None or path.is_file()}
+    actions = check_event(replace(inputs, **{**dict.fromkeys(_ANSWERS), **found})).actions
     failed: dict[int, str] = {}
     if confirm and actions:
-        with _connected(inputs, environ) as api:
+        with connected(inputs, environ) as api:
             for index, action in enumerate(actions):
                 try:
                     take_back(api, action)
@@ -150,7 +184,8 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Ac
 
 
 @contextmanager
-def _connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+def connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[GithubApi]:
+    """The API of the repository of an event."""
     settings = open_workspace(inputs.folder).settings.forge
     with Repository(inputs.folder) as repository, connect_api(repository, settings, environ) as api:
         yield api
@@ -158,6 +193,9 @@ def _connected(inputs: CheckInputs, environ: Mapping[str, str]) -> Iterator[Gith
 
 def gather(api: GithubApi, numbers: Collection[int], *, required: int | None) -> dict[str, bytes]:
     """Reviews, pull requests and head commits, each a JSON list of what the API returns.
+
+    An approval also has the reviewer's ``permission``, and a commit its ``pusher``, if the repository's
+    activity names one.
 
     Parameters
     ----------
@@ -167,7 +205,12 @@ def gather(api: GithubApi, numbers: Collection[int], *, required: int | None) ->
     required : int, optional
         The number that must exist.
     """
-    answers: dict[str, list[Any]] = {"reviews": [], "pulls": [], "commits": []}
+    pulls = _read_pulls(api, numbers, required=required)
+    return {"pulls": json.dumps(pulls).encode(), **_read_details(api, pulls)}
+
+
+def _read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | None) -> list[dict[str, Any]]:
+    pulls = []
     for number in sorted(numbers):
         try:
             pull = api.get(f"/pulls/{number}", doing=f"read #{number}")
@@ -175,13 +218,53 @@ def gather(api: GithubApi, numbers: Collection[int], *, required: int | None) ->
             if number == required:
                 raise
             continue
-        sha = pull.decoded(_Headed).head.sha
-        commit = api.get(f"/commits/{sha}", doing=f"read {sha[:12]}")
-        answers["pulls"].append(pull.decoded(dict[str, Any]))
-        answers["commits"].append(commit.decoded(dict[str, Any]))
-        reviews = api.pages(f"/pulls/{number}/reviews", list[Any], doing=f"list reviews of #{number}")
-        answers["reviews"].extend(reviews)
-    return {name: json.dumps(items).encode() for name, items in answers.items()}
+        pull.decoded(_Headed)
+        pulls.append(pull.decoded(dict[str, Any]))
+    return pulls
+
+
+def _read_details(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:
+    reviews: list[dict[str, Any]] = []
+    commits: list[dict[str, Any]] = []
+    permissions: dict[str, str] = {}
+    for pull in (shaped(pull, _Headed) for pull in pulls):
+        commit = api.get(f"/commits/{pull.head.sha}", doing=f"read {pull.head.sha[:12]}")
+        commits.append({**commit.decoded(dict[str, Any]), "pusher": _pusher(api, pull.head)})
+        path, doing = f"/pulls/{pull.number}/reviews", f"list reviews of #{pull.number}"
+        for review in api.pages(path, list[dict[str, Any]], doing=doing):
+            login = _approver(review)
+            if login and login not in permissions:
+                permissions[login] = _permission(api, login)
+            reviews.append({**review, "permission": permissions[login] if login else ""})
+    return {"reviews": json.dumps(reviews).encode(), "commits": json.dumps(commits).encode()}
+
+
+def _approver(review: dict[str, Any]) -> str:
+    try:
+        reviewed = shaped(review, _Reviewed)
+    except ShapeError as error:
+        raise wrong_answer("list reviews", str(error)) from error
+    return reviewed.user.login if reviewed.state == "APPROVED" and reviewed.user is not None else ""
+
+
+def _permission(api: GithubApi, login: str) -> str:
+    doing = f"read the permission of {login}"
+    try:
+        answer = api.get(f"/collaborators/{quote(login, safe='')}/permission", doing=doing)
+    except ForgeNotFoundError:  # a bot, or a deleted account
+        return "none"
+    return answer.decoded(_Permission).permission
+
+
+def _pusher(api: GithubApi, head: _Head) -> dict[str, Any] | None:
+    """Who last moved the branch to its head, if the repository's activity names them."""
+    query = {"ref": f"refs/heads/{head.ref}", "per_page": "100"}
+    try:
+        answer = api.get("/activity", doing=f"read the activity of {head.ref}", query=query)
+    except (ForgeNotFoundError, ForgeForbiddenError):  # older servers do not have it
+        return None
+    pushes = (pushed for pushed in answer.decoded(list[_Pushed]) if pushed.after == head.sha)
+    return next((pushed.actor for pushed in pushes), None)
 
 
 def take_back(api: GithubApi, action: Action) -> None:

@@ -44,8 +44,9 @@ _ACTIONS: Final = frozenset(
     {"assigned", "auto_merge_disabled", "auto_merge_enabled", "closed", "converted_to_draft", "demilestoned"}
     | {"dequeued", "edited", "enqueued", "labeled", "locked", "milestoned", "opened", "ready_for_review"}
     | {"reopened", "review_request_removed", "review_requested", "synchronize", "unassigned", "unlabeled"}
-    | {"unlocked"}
+    | {"unlocked", "submitted", "dismissed"}  # the last two are reviews
 )
+_APPROVE: Final = "have someone with write access approve it who neither wrote nor pushed it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,12 @@ def decide(event: Event, facts: Facts) -> Decision:
         raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
     rules = _RULES if any(_stated_claims(event, facts)) else _RULES_OF_LINES
     reasons = [reason for rule in rules for reason in rule(event, facts)]
-    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event)))
+    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event, facts)))
+
+
+def needs_approval(event: PullRequestEvent) -> bool:
+    """Whether a promotion must have been approved: it is not a draft, or is queued."""
+    return not event.pull.draft or event.action == "enqueued"
 
 
 def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
@@ -182,9 +188,9 @@ def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) 
     return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions))
 
 
-def _actions(event: PullRequestEvent) -> Iterator[Action]:
+def _actions(event: PullRequestEvent, facts: Facts) -> Iterator[Action]:
     yield from _actions_on(_with_new_label(event))
-    if _made_ready_by_bot(event):
+    if _made_ready_by_bot(event, facts):
         yield Action("convert_to_draft", event.pull.number)
 
 
@@ -203,52 +209,54 @@ def _labels(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _with_new_label(event: PullRequestEvent) -> ReportedPull:
-    """The pull request, with the event's label added if its list does not have it yet."""
-    if event.action != "labeled" or event.label is None or event.label in event.pull.labels:
+    """The pull request, with the event's label added if the payload's list does not have it yet."""
+    if event.live or event.action != "labeled" or event.label is None or event.label in event.pull.labels:
         return event.pull
     return replace(event.pull, labels=(*event.pull.labels, event.label))
 
 
 def _merging_labels(pull: ReportedPull) -> Iterator[str]:
     for label in filter(asks_to_merge, pull.labels):
-        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; only a human may merge"
+        yield f"the label {printable(label)} of #{pull.number} asks a bot to merge; remove it"
 
 
 def _native_auto_merge(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.pull.auto_merge or event.action == "auto_merge_enabled":
+    if event.pull.auto_merge or (event.action == "auto_merge_enabled" and not event.live):
         yield _auto_merge_is_on(event.pull)
 
 
 def _auto_merge_is_on(pull: ReportedPull) -> str:
-    return f"auto-merge of #{pull.number} is on; only a human may merge"
+    return f"auto-merge of #{pull.number} is on; turn it off"
 
 
 def _sticky_label(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "unlabeled" and plain_letters(event.label or "") == LABEL:
+    removed = event.action == "unlabeled" and plain_letters(event.label or "") == LABEL
+    if removed and LABEL not in map(plain_letters, event.pull.labels):
         yield f"the label {LABEL} was removed; add it again"
 
 
 def _ready(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if _made_ready_by_bot(event):
+    if _made_ready_by_bot(event, facts):
         sender = printable(event.sender.login) or "an unknown account"
-        yield f"{sender}, not a human, marked it ready for review; only a human may do that"
+        yield f"{sender}, not a human, marked it ready for review; make it a draft again, or {_APPROVE}"
 
 
-def _made_ready_by_bot(event: PullRequestEvent) -> bool:
-    opened_ready = event.action in {"opened", "reopened"} and not event.pull.draft
-    return (event.action == "ready_for_review" or opened_ready) and not event.sender.human
+def _made_ready_by_bot(event: PullRequestEvent, facts: Facts) -> bool:
+    """Whether a machine took it out of draft; moot once a human has approved it, or it is a draft again."""
+    readies = event.action in {"ready_for_review", "opened", "reopened"} and not event.pull.draft
+    return readies and not event.sender.human and not _is_approved(event.pull, facts)
 
 
 def _own_repository(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     if not event.pull.same_repo:
-        yield "it comes from another repository; coreloop opens pull requests only within the repository"
+        yield "it comes from another repository; open it from a branch of this repository"
 
 
 def _one_commit(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
     """Besides "Update branch" and a reviewer's suggestions, which GitHub commits; `_contents` proves them."""
     commits = [commit for commit in facts.commits if is_promotion(commit) or not _by_github(commit)]
     if len(commits) != 1:
-        yield f"it has {len(commits)} commits; a promotion has exactly one"
+        yield f"it has {len(commits)} commits; a promotion has exactly one; promote it again"
     for commit in commits:
         if len(commit.parents) > 1:
             yield f"commit {commit.sha[:12]} is a merge; rebase instead"
@@ -310,9 +318,10 @@ def _outside(line: Gained) -> str:
     )
 
 
-def _approved_in_queue(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
-    if event.action == "enqueued":
-        yield from _refuse_unapproved(event.pull, facts)
+def _approved(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    if needs_approval(event) and not _made_ready_by_bot(event, facts):
+        state = "queued" if event.action == "enqueued" else "not a draft"
+        yield from _refuse_unapproved(event.pull, facts, state=state)
 
 
 _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = (
@@ -328,7 +337,7 @@ _RULES: Final[tuple[Callable[[PullRequestEvent, Facts], Iterator[str]], ...]] = 
     _body,
     _contents,
     _lines,
-    _approved_in_queue,
+    _approved,
 )
 # For a pull request that only its lines give away: the other rules are about words that it does not have.
 _RULES_OF_LINES: Final = (_labels, _native_auto_merge, _lines)
@@ -357,7 +366,7 @@ def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 
 def _group_approved(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for pull in _promotions(facts):
-        yield from _refuse_unapproved(pull, facts)
+        yield from _refuse_unapproved(pull, facts, state="queued")
 
 
 def _group_known(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
@@ -387,7 +396,7 @@ def _group_seen(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
         return
     for commit in _promoting(facts):
         if not is_approved(facts.reviews, head=commit.sha, authors=_authors(commit.sha, facts)):
-            yield f"no human other than its author has approved commit {commit.sha[:12]}"
+            yield f"no human other than its author has approved commit {commit.sha[:12]}; {_APPROVE}"
     if not any(_promoting(facts)) and not facts.gained:
         yield "the group claims to be coreloop's, but contains no promotion"
 
@@ -431,15 +440,20 @@ def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
     )
 
 
-def _refuse_unapproved(pull: ReportedPull, facts: Facts) -> Iterator[str]:
+def _refuse_unapproved(pull: ReportedPull, facts: Facts, *, state: str) -> Iterator[str]:
+    if not _is_approved(pull, facts):
+        unapproved = "no human other than its author has approved its head commit"
+        yield f"#{pull.number} is {state}, but {unapproved}; {_APPROVE}"
+
+
+def _is_approved(pull: ReportedPull, facts: Facts) -> bool:
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
     authors = {pull.author.login.casefold(), *_authors(pull.head_sha, facts)}
-    if not is_approved(reviews, head=pull.head_sha, authors=authors):
-        yield f"#{pull.number} is queued, but no human other than its author has approved its head commit"
+    return is_approved(reviews, head=pull.head_sha, authors=authors)
 
 
 def _authors(sha: str, facts: Facts) -> Collection[str]:
-    """Logins of a commit's author and committer, from git's addresses and the API."""
+    """Logins of a commit's author, committer and pusher, from git's addresses and the API."""
     authorships = (authorship for authorship in facts.authorships if authorship.sha == sha)
     logins = {login.casefold() for authorship in authorships for login in authorship.logins}
     people = (commit.people for commit in facts.commits if commit.sha == sha)

@@ -3,14 +3,17 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.text import counted, printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
+    from coreloop.guard.commit_status import Published, Verdict
     from coreloop.guard.github import Acted, Gathered
     from coreloop.guard.policy import Action, Decision
     from coreloop.guard.protection import Protected
+
+_CURE: Final = "Fix every point above, or close it and promote again. The check then runs by itself."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,7 @@ def report_check(decision: "Decision") -> GuardReport:
 def report_gathered(gathered: "Gathered") -> GuardReport:
     """The pull requests that were read."""
     numbers = ", ".join(f"#{number}" for number in gathered.numbers)
-    line = f"read {numbers} from GitHub" if numbers else "nothing to read: no pull request is queued"
+    line = f"read {numbers} from GitHub" if numbers else "nothing to read: the event is about no pull request"
     return GuardReport(lines=(line,), facts={"pulls": gathered.numbers, "out": str(gathered.folder)})
 
 
@@ -71,6 +74,18 @@ def report_acted(acted: "Acted") -> GuardReport:
         facts={"actions": acted.actions, "confirmed": acted.confirmed, "failed": failed},
         errors=tuple(map(printable, failed)),
         code=1 if failed else 0,
+    )
+
+
+def report_published(published: "Published") -> GuardReport:
+    """The decision, and where it was written."""
+    verdict, sha = published.verdict, published.sha
+    state = "success" if verdict.passes else "failure"
+    written = f"wrote {state} to commit {sha[:12]}" if sha is not None else "no status: this job decides"
+    return GuardReport(
+        lines=(*_decision(verdict), written),
+        facts={"passes": verdict.passes, "sha": sha},
+        code=0 if verdict.passes or sha is not None else 1,
     )
 
 
@@ -92,12 +107,14 @@ def report_protected(protected: "Protected") -> GuardReport:
     )
 
 
-def _decision(decision: "Decision") -> list[str]:
-    if not decision.claims:
+def _decision(decision: "Decision | Verdict") -> list[str]:
+    if not decision.claims and decision.passes:
         return ["passes: not a coreloop pull request"]
     result = "passes" if decision.passes else "stops"
-    line = f"{result}: coreloop pull request, identified by {', '.join(decision.claims)}"
-    return [line, *(f"  - {reason}" for reason in decision.reasons)]
+    signs = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
+    line = f"{result}: coreloop pull request{signs}"
+    cure = () if decision.passes else (_CURE,)
+    return [line, *(f"  - {reason}" for reason in decision.reasons), *cure]
 
 
 def _state(acted: "Acted", index: int) -> str:

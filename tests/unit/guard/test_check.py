@@ -235,6 +235,7 @@ def test_json_holds_the_reasons_and_what_would_help(promoted: Project, check: Ch
     report = json.loads(out)
     assert (code, report["passes"], report["coreloop"]) == (1, False, True)
     assert len(report["reasons"]) == 2
+    assert "Fix every point above" in check(happened(promoted, head, auto_merge=True))[1]
     assert report["actions"] == [
         {"what": "remove_label", "pull": NUMBER, "label": "automerge"},
         {"what": "disable_auto_merge", "pull": NUMBER, "label": None},
@@ -369,6 +370,24 @@ def test_no_repository_is_refused(promoted: Project, check: Check, tmp_path: Pat
     (tmp_path / "nothing").mkdir()
     there = happened(promoted, head_of(promoted))
     assert_refused(check(there, "--repo", str(tmp_path / "nothing")), "is not in a git repository")
+
+
+def test_the_live_pull_request_decides_and_must_be_the_event_s(
+    promoted: Project, check: Check, tmp_path: Path
+):
+    path = tmp_path / "pulls.json"
+    there = happened(promoted, head_of(promoted), labels=("automerge",), auto_merge=True)
+
+    def listed(**changes: Any) -> tuple[int, str, str]:
+        live = happened(promoted, head_of(promoted), **changes).pull
+        path.write_text(json.dumps([pull_json(live)]))
+        return check(there, "--pulls", str(path))
+
+    assert check(there)[0] == 1
+    assert listed()[0] == 0
+    assert listed(draft=False)[0] == 1
+    assert_refused(listed(number=9), "--pulls does not list #7")
+    assert_refused(listed(base="release"), "#7 has another base since this event; re-run the newest run")
 
 
 def test_lists_that_are_none_are_refused(promoted: Project, check: Check, tmp_path: Path):

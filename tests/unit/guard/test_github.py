@@ -114,20 +114,33 @@ def test_without_a_token_act_is_an_error(command: Command, monkeypatch: pytest.M
     assert "there is no GitHub token" in errors
 
 
-def test_outside_of_the_queue_nothing_is_asked(command: Command, hub: GithubStandIn, about, tmp_path: Path):
+def test_a_draft_and_ordinary_work_are_only_looked_up(
+    command: Command, hub: GithubStandIn, about, tmp_path: Path
+):
     out_dir = tmp_path / "said"
-    assert command("gather", *about("labeled"), "--out", str(out_dir))[0] == 0
-    assert hub.traffic == []
-    assert {path.name: path.read_text() for path in out_dir.iterdir()} == dict.fromkeys(
-        ("reviews.json", "pulls.json", "commits.json"), "[]"
-    )
+    hub.pulls[0].draft = True
+    hub.add_pull(branch="fix", draft=False).head_sha = hub.pulls[0].head_sha = head_of(about())
+    base = ("--base", head_of(about()))
+    for number in (1, 2):
+        done = command("gather", *about("labeled", number=number), *base, "--out", str(out_dir))
+        assert (done[0], done[2]) == (0, "")
+        assert {path.name: len(json.loads(path.read_text())) for path in out_dir.iterdir()} == {
+            "pulls.json": 1,
+            "reviews.json": 0,
+            "commits.json": 0,
+        }
+    assert [request.path for request in hub.traffic] == [f"/repos/{hub.repo}/pulls/{n}" for n in (1, 2)]
+
+
+def head_of(options: list[str]) -> str:
+    return json.loads(Path(options[1]).read_text())["pull_request"]["head"]["sha"]
 
 
 def test_a_queued_pull_request_is_asked_about(command: Command, hub: GithubStandIn, about, tmp_path: Path):
     hub.add_review(1, "maintainer", "APPROVED", "f" * 40)
     out_dir = tmp_path / "said"
-    code, out, _ = command("gather", *about("enqueued"), "--out", str(out_dir))
-    assert (code, out) == (0, "read #1 from GitHub\n")
+    code, out, errors = command("gather", *about("enqueued"), "--out", str(out_dir))
+    assert (code, out, errors) == (0, "read #1 from GitHub\n", "")
     assert [entry["state"] for entry in json.loads((out_dir / "reviews.json").read_text())] == ["APPROVED"]
 
 

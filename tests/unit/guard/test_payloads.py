@@ -95,7 +95,8 @@ def test_every_example_as_a_promotion_goes_on(tmp_path: Path):
 def test_an_app_that_takes_it_out_of_draft_stops_it(tmp_path: Path):
     payload = promoted(example("ready_for_review"))
     payload["pull_request"]["draft"] = False
-    assert decided(payload, tmp_path).reasons == ()
+    reviewed = (approval(pull=payload["pull_request"]["number"]),)
+    assert decided(payload, tmp_path, reviews=reviewed).reasons == ()
     payload["sender"] |= {"login": "merger[bot]", "type": "Bot"}
     (reason,) = decided(validated(payload, "pull_request$ready_for_review"), tmp_path).reasons
     assert reason.startswith("merger[bot], not a human")

@@ -65,7 +65,6 @@ def assert_stops_only_for(decision: Decision, reason: str) -> None:
     [
         pytest.param(event("opened", labels=()), id="the draft, just opened and not labelled yet"),
         pytest.param(event("labeled", label="coreloop"), id="coreloop's own label"),
-        pytest.param(event("ready_for_review", draft=False), id="a human takes it out of draft"),
         pytest.param(event("synchronize", sender=BOT), id="a rebase by a machine"),
         pytest.param(event("edited", former_title=pull().title), id="edited, the title as it was"),
         pytest.param(
@@ -80,6 +79,10 @@ def assert_stops_only_for(decision: Decision, reason: str) -> None:
 def test_a_good_promotion_goes_on(happened):
     assert judged(happened).reasons == ()
     assert judged(happened).claims
+
+
+def test_an_approved_promotion_goes_on_when_a_human_takes_it_out_of_draft():
+    assert judged(event("ready_for_review", draft=False), reviews=(approval(),)).reasons == ()
 
 
 def test_a_reviewed_promotion_may_be_queued():
@@ -222,6 +225,13 @@ def test_only_a_human_takes_it_out_of_draft(action, sender):
     decision = judged(event(action, sender=sender, draft=False))
     assert_stops_only_for(decision, "not a human, marked it ready for review")
     assert decision.actions == (Action("convert_to_draft", NUMBER),)
+
+
+@pytest.mark.parametrize("action", ["ready_for_review", "opened", "reopened"])
+def test_a_machine_that_took_it_out_of_draft_is_moot_once_that_is_undone_or_approved(action):
+    assert judged(event(action, sender=BOT)) == judged(event(action))
+    approved = judged(event(action, sender=BOT, draft=False), reviews=(approval(),))
+    assert (approved.reasons, approved.actions) == ((), ())
 
 
 def test_an_action_that_nobody_knows_is_an_error():
@@ -439,6 +449,11 @@ NOT_APPROVED = [
     pytest.param((approval(), approval(state="APPROVED", sha=OLD)), id="an older head, listed last"),
     pytest.param((approval(pull=8),), id="of another pull request"),
     pytest.param((approval(Account("tester", human=True)),), id="the committer, by e-mail"),
+    pytest.param((approval(association="NONE"),), id="a stranger"),
+    pytest.param((approval(association="FIRST_TIME_CONTRIBUTOR"),), id="a first-timer"),
+    pytest.param((approval(association=""),), id="of unknown association"),
+    pytest.param((approval(association="MEMBER", permission="read"),), id="a member who only reads"),
+    pytest.param((approval(association="OWNER", permission=""),), id="of unknown access"),
 ]
 APPROVED = [
     pytest.param((approval(),), id="one approval"),
@@ -447,6 +462,9 @@ APPROVED = [
     pytest.param((approval(), approval(state="COMMENTED")), id="a comment takes nothing back"),
     pytest.param((approval(BOT, "CHANGES_REQUESTED"), approval()), id="what an app says does not count"),
     pytest.param((*[approval(BOT)] * 150, approval()), id="the 151st review"),
+    pytest.param((approval(association="OWNER", permission="admin"),), id="the owner"),
+    pytest.param((approval(association="MEMBER"),), id="a member"),
+    pytest.param((approval(association="CONTRIBUTOR"),), id="a member whose membership is private"),
 ]
 
 
@@ -475,8 +493,68 @@ def test_a_noreply_address_names_its_login():
     assert_stops_only_for(decision, "#7 is queued")
 
 
-def test_outside_of_the_queue_the_check_does_not_wait_for_a_review():
-    assert judged(event("synchronize")).reasons == ()
+ANYWHERE = ["opened", "edited", "labeled", "unlabeled", "synchronize", "reopened", "ready_for_review"]
+ANYWHERE += ["auto_merge_disabled", "submitted", "dismissed"]
+HOW = "have someone with write access approve it who neither wrote nor pushed it"
+
+
+@pytest.mark.parametrize("reviews", NOT_APPROVED)
+def test_no_promotion_goes_on_without_another_human_unless_it_is_a_draft(reviews):
+    for action in ANYWHERE:
+        ready = judged(event(action, draft=False), reviews=reviews)
+        assert_stops_only_for(ready, "#7 is not a draft, but no human other than its author has approved")
+        assert ready.reasons[0].endswith(HOW)
+        assert judged(event(action), reviews=reviews).reasons == ()
+
+
+@pytest.mark.parametrize("reviews", APPROVED)
+def test_a_promotion_that_another_human_approved_goes_on(reviews):
+    for action in ANYWHERE:
+        assert judged(event(action, draft=False), reviews=reviews).reasons == ()
+
+
+def test_back_in_draft_it_waits_for_nobody():
+    assert judged(event("converted_to_draft")).reasons == ()
+
+
+# --- the live pull request --------------------------------------------------------------------------
+
+CURED = [
+    pytest.param("labeled", {"label": "automerge"}, id="the label was taken off"),
+    pytest.param("auto_merge_enabled", {}, id="auto-merge was turned off"),
+    pytest.param("unlabeled", {"label": "coreloop"}, id="coreloop's label is back"),
+    pytest.param("ready_for_review", {"sender": BOT}, id="it is a draft again"),
+]
+
+
+@pytest.mark.parametrize(("action", "changes"), CURED)
+def test_what_was_undone_no_longer_stops_it(action, changes):
+    assert judged(event(action, live=True, **changes)).reasons == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"labels": ("coreloop", "automerge")}, "the label automerge of #7 asks a bot to merge; remove it"),
+        ({"auto_merge": True}, "auto-merge of #7 is on; turn it off"),
+        ({"draft": False}, "#7 is not a draft"),
+    ],
+)
+def test_what_is_on_now_stops_it_whatever_the_event_was(changes, reason):
+    assert_stops_only_for(judged(event("opened", live=True, **changes)), reason)
+
+
+def test_coreloop_s_label_stays_missed():
+    decision = judged(event("unlabeled", live=True, labels=(), label="coreloop"))
+    assert_stops_only_for(decision, "the label coreloop was removed; add it again")
+
+
+def test_a_corrected_title_and_a_label_that_was_taken_off_are_no_live_signs():
+    for happened in (
+        ordinary_event("edited", live=True, former_title=pull().title),
+        ordinary_event("unlabeled", live=True, label="coreloop"),
+    ):
+        assert judged(happened, commits=(ORDINARY,), files={}) == Decision()
 
 
 def grouped(action: str = "checks_requested", number: int | None = NUMBER, **changes) -> Decision:

@@ -14,7 +14,7 @@ import pytest
 
 from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.guard.event import Account, PullRequestEvent
-from coreloop.guard.facts import CheckInputs, check_event, queued
+from coreloop.guard.facts import CheckInputs, check_event, concerned
 from coreloop.guard.policy import Decision
 from coreloop.promote.pull_request import commit_message
 from coreloop.proposals.advice import statement_key
@@ -404,7 +404,7 @@ class Queue:
             folder=self.bench.project.root,
             base=base,
         )
-        numbers, _ = queued(inputs)
+        numbers, _ = concerned(inputs)
         pulls = [happened.pull for happened in self.pulls if happened.pull.number in numbers]
         reviews = [
             approval(sha=pull.head_sha, pull=pull.number) for pull in pulls if pull.number in self.approved

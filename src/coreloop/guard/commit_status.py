@@ -1,0 +1,144 @@
+"""The guard's decision as a commit status, which the branch rules require.
+
+Every event writes the same status, so that the last decision replaces the ones before it. A job's own result
+would stay beside those of other events: an old red next to a new green.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.files import read_file
+from coreloop.forge.github_api import GithubApi
+from coreloop.forge.github_errors import wrong_answer
+from coreloop.guard.change import read_change
+from coreloop.guard.claims import claims_of_commits, claims_of_pull
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull, shaped_pulls
+from coreloop.guard.facts import CheckInputs, read_live
+from coreloop.guard.github import connected
+from coreloop.history.repository import Repository
+from coreloop.shapes import ShapeError, decode
+
+CONTEXT: Final = "block-coreloop-auto-merge"
+_MOST_CHARS: Final = 140  # GitHub refuses longer descriptions
+_RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What ``guard check --json`` printed."""
+
+    passes: bool
+    coreloop: bool
+    claims: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A verdict, and the commit whose status says so.
+
+    Attributes
+    ----------
+    sha : str, optional
+        None if the event has no commit in this repository that could get a status: the token of a fork's pull
+        request only reads, so the job itself must fail.
+    """
+
+    verdict: Verdict
+    sha: str | None
+
+
+def publish(inputs: CheckInputs, decision: Path, environ: Mapping[str, str]) -> Published:
+    """Write a decision as the status of the head commit.
+
+    A status belongs to a commit, not to a pull request: a promotion's green is withheld while another open
+    pull request has the same head, since it would count for both.
+
+    Parameters
+    ----------
+    inputs : CheckInputs
+        The event, and its pull request as `coreloop.guard.github.gather_to` wrote it.
+    decision : Path
+        The output of ``guard check --json``.
+    environ : mapping
+        As for `coreloop.guard.github.connect_api`, and GitHub's variables that name the run.
+
+    Raises
+    ------
+    CoreloopError
+        A file cannot be read, or GitHub refuses the status.
+    """
+    verdict = _read_verdict(decision)
+    sha, own = _head(inputs)
+    if sha is not None:
+        with connected(inputs, environ) as api:
+            shared = _shared(api, inputs, verdict, sha, own=own) if verdict.passes and own is not None else ()
+            if shared:
+                verdict = replace(verdict, passes=False, reasons=shared)
+            body = _status(verdict, environ)
+            api.post(f"/statuses/{sha}", body, doing=f"write the status of {sha[:12]}")
+    return Published(verdict, sha)
+
+
+def _read_verdict(path: Path) -> Verdict:
+    try:
+        verdict = decode(read_file(path), Verdict)
+    except ShapeError as error:
+        raise WorkspaceError(f"is not the output of guard check --json ({error})", path=path) from error
+    if verdict.passes is bool(verdict.reasons):
+        raise WorkspaceError("contradicts itself: passes with reasons, or stops without", path=path)
+    return verdict
+
+
+def _head(inputs: CheckInputs) -> tuple[str | None, int | None]:
+    """The commit that gets the status, and the number of the event's own pull request."""
+    event, _ = read_live(inputs)
+    if isinstance(event, MergeGroupEvent):
+        return event.head_sha, None
+    if isinstance(event, PullRequestEvent) and event.pull.same_repo:
+        return event.pull.head_sha, event.pull.number
+    return None, None
+
+
+def _shared(api: GithubApi, inputs: CheckInputs, verdict: Verdict, sha: str, *, own: int) -> tuple[str, ...]:
+    """Reasons against a green that another pull request with the same head would get, too."""
+    doing = f"list the pull requests of {sha[:12]}"
+    try:
+        pulls = shaped_pulls(list(api.pages(f"/commits/{sha}/pulls", list[Any], doing=doing)))
+    except ShapeError as error:
+        raise wrong_answer(doing, str(error)) from error
+    others = [pull for pull in pulls if pull.is_open and pull.head_sha == sha and pull.number != own]
+    with Repository(inputs.folder) as repository:
+        promotions = [pull for pull in others if verdict.coreloop or _is_promotion(repository, pull)]
+    return tuple(
+        f"#{pull.number} has the same head commit; close one of the two, then re-run this job"
+        for pull in promotions
+    )
+
+
+def _is_promotion(repository: Repository, pull: ReportedPull) -> bool:
+    commits = read_change(repository, base=pull.base_sha, head=pull.head_sha).commits
+    return any(claims_of_pull(pull, titled=True)) or any(claims_of_commits(commits))
+
+
+def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
+    body = {
+        "state": "success" if verdict.passes else "failure",
+        "context": CONTEXT,
+        "description": _description(verdict),
+    }
+    if all(environ.get(name) for name in _RUN):
+        server, repo, run = (environ[name] for name in _RUN)
+        body["target_url"] = f"{server}/{repo}/actions/runs/{run}"
+    return body
+
+
+def _description(verdict: Verdict) -> str:
+    if not verdict.reasons:
+        return "nothing but a human can merge it" if verdict.coreloop else "not a coreloop pull request"
+    more = f" (1 of {len(verdict.reasons)})" if len(verdict.reasons) > 1 else ""
+    first, room = verdict.reasons[0], _MOST_CHARS - len(more)
+    return (first if len(first) <= room else f"{first[: room - 1]}…") + more

@@ -1,0 +1,202 @@
+"""ai-policy.yml's steps, run one after the other as a runner does, against a GitHub on this machine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from coreloop.guard.commit_status import CONTEXT
+from github_stand_in import Fault, GithubStandIn, Reply
+from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
+from promoting import FILE, Project
+
+ROOT = Path(__file__).parents[3]
+FLOW = yaml.safe_load((ROOT / ".github/workflows/ai-policy.yml").read_text(encoding="utf-8"))
+JOB = FLOW["jobs"]["block-coreloop-auto-merge"]
+Run = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def head(project: Project, github: GithubStandIn) -> str:
+    """The head of pull request 1, a promotion's draft."""
+    project.git("switch", "--quiet", "--detach", "main")
+    head = project.commit({FILE: edit()}, commit().message)
+    project.git("switch", "--quiet", "main")
+    project.git("push", "--quiet", str(project.remote), f"{head}:refs/pull/1/head")
+    good = pull()
+    opened = github.add_pull(branch=good.branch, title=good.title, body=good.body)
+    opened.head_sha, opened.labels[:] = head, ["coreloop"]
+    return head
+
+
+@pytest.fixture
+def run(project: Project, github: GithubStandIn, head: str, tmp_path: Path) -> Run:
+    """Run the job for an event; gives the last exit code, and the states of the head's status so far."""
+    python = tmp_path / "coreloop/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    variables = {
+        "GITHUB_REPOSITORY": github.repo,
+        "GITHUB_API_URL": github.url,
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_RUN_ID": "1",
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "RUNNER_TEMP": str(tmp_path),
+        "NUMBER": "1",
+        "QUEUED": "",
+    }
+
+    def run(action: str, make: Any = event, **changes: Any) -> tuple[int, list[str]]:
+        base = project.git("rev-parse", "main")
+        payload = Payload(make(action, number=1, head_sha=head, base_sha=base, **changes))
+        payload.write(tmp_path / "event.json")
+        name = "pull_request_review" if action in {"submitted", "dismissed"} else "pull_request"
+        environ = {**os.environ, **variables, "GITHUB_EVENT_NAME": name}
+        given = {"TOKEN": github.token, "GITHUB_TOKEN": github.token, "HEAD_SHA": head}
+        shutil.rmtree(tmp_path / "answers", ignore_errors=True)
+        code = 0
+        for step in JOB["steps"]:
+            condition = step.get("if", "")
+            skipped = "missing ==" in condition or (
+                "head.repo" in condition and not payload.happened.pull.same_repo
+            )
+            if "run" not in step or "pip" in step["run"] or skipped:
+                continue
+            own = {name: given[name] for name in step.get("env", {})}
+            bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+            code = subprocess.run(bash, env={**environ, **own}, cwd=project.root, check=False).returncode
+            if code:
+                break
+        return code, [status["state"] for status in github.statuses.get(head, ())]
+
+    return run
+
+
+def test_a_review_turns_the_same_status_green_and_its_dismissal_red(
+    run: Run, github: GithubStandIn, head: str
+):
+    (opened,) = github.pulls
+    assert run("opened") == (0, ["pending", "success"])
+    opened.draft = False
+    assert run("ready_for_review", draft=False)[1][2:] == ["pending", "failure"]
+    github.add_review(1, "kim", "APPROVED", head)
+    assert run("submitted", draft=False)[1][4:] == ["pending", "success"]
+    assert run("opened")[1][6:] == ["pending", "success"]  # a re-run
+    github.add_review(1, "kim", "DISMISSED", head)
+    assert run("dismissed", draft=False)[1][8:] == ["pending", "failure"]
+    assert run("opened")[1][10:] == ["pending", "failure"]
+    assert {status["context"] for status in github.statuses[head]} == {CONTEXT}
+
+
+def test_the_last_pusher_s_approval_is_red_with_a_link_to_the_run(run: Run, github: GithubStandIn, head: str):
+    github.pulls[0].draft = False
+    github.add_review(1, "kim", "APPROVED", head)
+    github.pushed_by |= {head: "Kim", "f" * 40: "lee"}
+    assert run("submitted", draft=False)[1] == ["pending", "failure"]
+    said = github.statuses[head][-1]
+    assert said["description"].startswith("#1 is not a draft, but no human other than its author has")
+    assert said["target_url"] == "https://github.com/octo/tools/actions/runs/1"
+
+
+def test_a_merge_label_is_taken_off_and_is_then_no_reason(run: Run, github: GithubStandIn):
+    github.pulls[0].labels.append("automerge")
+    assert run("labeled", labels=("coreloop", "automerge"), label="automerge")[1] == ["pending", "success"]
+    assert github.pulls[0].labels == ["coreloop"]
+
+
+def test_auto_merge_that_the_token_cannot_turn_off_is_red_on_every_event_until_it_is_off(
+    run: Run, github: GithubStandIn, head: str
+):
+    github.rights = "write"
+    github.pulls[0].auto_merge = True
+    assert run("opened")[1] == ["pending", "failure"]  # a re-run: its payload knows nothing of it
+    assert github.statuses[head][-1]["description"] == "auto-merge of #1 is on; turn it off"
+    github.pulls[0].auto_merge = False
+    assert run("auto_merge_disabled", auto_merge=True)[1][2:] == ["pending", "success"]
+
+
+def test_a_run_that_cannot_decide_leaves_no_older_green_and_still_takes_the_label_off(
+    run: Run, github: GithubStandIn
+):
+    assert run("opened")[1] == ["pending", "success"]
+    opened = github.pulls[0]
+    opened.draft = False
+    opened.labels.append("automerge")
+    github.fail(Fault(Reply(500, {})), verb="GET", path="/pulls/1", times=99)
+    changes = {"labels": ("coreloop", "automerge"), "draft": False, "sender": BOT}
+    code, states = run("labeled", label="automerge", **changes)
+    assert (code != 0, states[2:]) == (True, ["pending"])
+    assert opened.labels == ["coreloop"]
+
+
+def test_ordinary_work_is_green(run: Run, github: GithubStandIn, project: Project, head: str):
+    plain = ordinary_event().pull
+    opened = github.pulls[0]
+    opened.title, opened.branch, opened.body, opened.draft = plain.title, plain.branch, plain.body, False
+    opened.labels[:] = ["automerge"]
+    project.git("switch", "--quiet", "--detach", "main")
+    other = project.commit({"x.py": ""}, "fix: x")
+    project.git("switch", "--quiet", "main")
+    project.git("push", "--quiet", "--force", str(project.remote), f"{other}:refs/pull/1/head")
+    opened.head_sha = other
+    run("labeled", ordinary_event, draft=False)
+    assert [status["state"] for status in github.statuses[other]] == ["success"]
+    assert opened.labels == ["automerge"]
+
+
+@pytest.mark.parametrize("coreloop", [True, False], ids=["a promotion's own", "ordinary work on top of it"])
+def test_the_green_of_another_pull_request_with_the_same_head_is_withheld(
+    run: Run, github: GithubStandIn, project: Project, head: str, coreloop: bool
+):
+    base = project.git("rev-parse", "main")
+    opened, waiting = github.pulls[0], github.add_pull(branch="other", draft=False)
+    waiting.head_sha, waiting.base_sha = head, base
+    make: Any = event
+    if not coreloop:  # the base of this one has the promotion, so it adds none itself
+        project.git("switch", "--quiet", "--detach", head)
+        opened.head_sha = waiting.head_sha = top = project.commit({"x.py": ""}, "fix: x")
+        project.git("switch", "--quiet", "main")
+        project.git("merge", "--quiet", "--ff-only", head)
+        project.git("push", "--quiet", str(project.remote), f"{top}:refs/pull/1/head")
+        plain = ordinary_event().pull
+        opened.title, opened.branch, opened.body, opened.labels[:] = plain.title, plain.branch, "", []
+        make = ordinary_event
+    run("opened", make)
+    assert github.statuses[opened.head_sha][-1]["state"] == "failure"
+    assert github.statuses[opened.head_sha][-1]["description"].startswith(
+        "#2 has the same head commit; close"
+    )
+    waiting.state = "closed"
+    run("opened", make)
+    assert github.statuses[opened.head_sha][-1]["state"] == "success"
+
+
+def test_a_fork_gets_no_status_and_the_job_decides(run: Run, github: GithubStandIn):
+    opened = github.pulls[0]
+    opened.fork = "mallory/tools"
+    assert run("opened", same_repo=False) == (1, [])
+    opened.fork = ""
+    assert run("opened", same_repo=False) == (1, [])
+
+
+def test_the_required_check_is_the_status_and_a_fork_s_job():
+    rules = yaml.safe_load((ROOT / ".github/branch_protection.yml").read_text(encoding="utf-8"))
+    assert rules["required_status_checks"] == [{"context": CONTEXT, "app_id": 15368}]
+    assert JOB["name"] == (
+        "${{ github.event_name != 'merge_group' "
+        "&& github.event.pull_request.head.repo.full_name != github.repository "
+        f"&& '{CONTEXT}' || 'guard' }}}}"
+    )
+    first = JOB["steps"][0]
+    assert f'"context": "{CONTEXT}"' in first["run"]
+    assert first["if"] == (
+        "github.event_name == 'merge_group' "
+        "|| github.event.pull_request.head.repo.full_name == github.repository"
+    )
