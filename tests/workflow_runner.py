@@ -16,9 +16,9 @@ import yaml
 from promoting import Project
 
 _PYTHON = """#!/bin/sh
-[ "$1 $2" = "-m venv" ] || exit 9
-mkdir -p "$3/bin"
-cd "$3/bin"
+[ "$1 $2 $3" = "-I -m venv" ] || exit 9
+mkdir -p "$4/bin"
+cd "$4/bin"
 printf '#!/bin/sh\\nexec {python} "$@"\\n' > python
 printf '#!/bin/sh\\necho "$@" > "$RUNNER_TEMP/pip.txt"\\n' > pip
 printf '#!/bin/sh\\n[ "$* $STABLE" = "status --stability true" ] && exit\\n' > dartlab-coreloop

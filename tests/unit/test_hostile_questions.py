@@ -34,7 +34,7 @@ from logs import call, failed, record, rest, write_log
 from logs import word as unlike
 from planted.fold import survives
 from planted.value import Core
-from promoting import FILE, REACH, Agent, Project, run_git
+from promoting import FILE, OTHER_FILE, REACH, Agent, Project, run_git
 
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
 WORDS = tuple(axis for axis in AXES if " " not in axis)
@@ -180,6 +180,7 @@ def loop(
     at_once = partial(Connection, seconds_between_requests=0, seconds_between_writes=0)
     monkeypatch.setattr("coreloop.forge.pygithub_transport.Connection", at_once)
     project.candidates.unlink()
+    project.git("rm", "--quiet", OTHER_FILE)  # its tool is in FILE here
     project.commit({FILE: SOURCE}, "tools")
     project.settle(json.dumps(SETTINGS, ensure_ascii=False))
     monkeypatch.chdir(project.root)
