@@ -19,11 +19,11 @@ _PYTHON = """#!/bin/sh
 [ "$1 $2 $3" = "-I -m venv" ] || exit 9
 mkdir -p "$4/bin"
 cd "$4/bin"
-printf '#!/bin/sh\\nexec {python} "$@"\\n' > python
-printf '#!/bin/sh\\necho "$@" > "$RUNNER_TEMP/pip.txt"\\n' > pip
+printf '#!/bin/sh\\n[ "$1 $2 $3" = "-I -m pip" ] && echo "$@" > "$RUNNER_TEMP/pip.txt" && exit\\n' > python
+printf 'exec {python} "$@"\\n' >> python
 printf '#!/bin/sh\\n[ "$* $STABLE" = "status --stability true" ] && exit\\n' > dartlab-coreloop
 printf 'exec {python} -m coreloop "$@"\\n' >> dartlab-coreloop
-chmod +x python pip dartlab-coreloop
+chmod +x python dartlab-coreloop
 """
 _DATE = '#!/bin/sh\n[ "$*" = "-u +%F" ] && echo "$NIGHT" && exit\nexec /usr/bin/date "$@"\n'
 
