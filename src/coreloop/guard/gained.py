@@ -40,11 +40,11 @@ Lines = Counter[tuple[str, str]]
 def own_lines(source: bytes) -> Lines:
     """The lines of coreloop's forms in the docstrings of a file."""
     try:
-        found = list(_bullets(read_source(source)))
+        bullets = list(_bullets(read_source(source)))
     except UnprovenError:  # Python cannot read it, so the lines of text have to do
         texts = source.decode("utf-8", "replace").splitlines()
-        found = [("", text.strip()) for text in texts]
-    return Counter((qualname, line) for qualname, line in found if is_form(line))
+        bullets = [("", text.strip()) for text in texts]
+    return Counter((qualname, line) for qualname, line in bullets if is_form(line))
 
 
 def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:

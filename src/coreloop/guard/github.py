@@ -170,8 +170,8 @@ def act(inputs: CheckInputs, environ: Mapping[str, str], *, confirm: bool) -> Ac
     CoreloopError
         An input cannot be read, or GitHub cannot be asked. Refused actions are in the result.
     """
-    found = {name: path for name in _ANSWERS if (path := getattr(inputs, name)) is None or path.is_file()}
-    actions = check_event(replace(inputs, **{**dict.fromkeys(_ANSWERS), **found})).actions
+    answers = {name: path for name in _ANSWERS if (path := getattr(inputs, name)) is None or path.is_file()}
+    actions = check_event(replace(inputs, **{**dict.fromkeys(_ANSWERS), **answers})).actions
     failed: dict[int, str] = {}
     if confirm and actions:
         with connected(inputs, environ) as api:

@@ -115,4 +115,4 @@ def _owners_error(error: _OwnersError) -> str:
 
 def _pushing(api: GithubApi) -> Iterator[str]:
     listed = api.pages("/collaborators", list[_Collaborator], doing=f"list the collaborators of {api.repo}")
-    return (one.login for one in listed if one.type == "User" and one.permissions.push)
+    return (account.login for account in listed if account.type == "User" and account.permissions.push)

@@ -105,8 +105,8 @@ class _Landing:
     @cached_property
     def _keys(self) -> set[str]:
         """Keys of the promotions in effect."""
-        found = (promotions(self.repository.log(tip)) for tip in {self.base, *self.tips})
-        return {promotion.key for line in found for promotion in line if not promotion.reverted}
+        histories = (promotions(self.repository.log(tip)) for tip in {self.base, *self.tips})
+        return {promotion.key for history in histories for promotion in history if not promotion.reverted}
 
     def _landed(self, path: str) -> Iterator[Lines]:
         for tip in {self.base, *self.tips}:

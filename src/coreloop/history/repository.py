@@ -229,8 +229,8 @@ class Repository:
     def push_urls(self, remote: str) -> list[str]:
         """Addresses that a push to a remote goes to, as configured; they may contain passwords."""
         keys = (f"remote.{remote}.pushurl", f"remote.{remote}.url")
-        found = (self._git("config", "--get-all", key, ok={0, 1}).splitlines() for key in keys)
-        return next(filter(None, found), [])
+        addresses = (self._git("config", "--get-all", key, ok={0, 1}).splitlines() for key in keys)
+        return next(filter(None, addresses), [])
 
     def heads(self, remote: str | None) -> dict[str, str]:
         """Local branch names and their commits, or those that a remote has now; nothing is fetched."""

@@ -122,8 +122,8 @@ def _owner(github: str | None) -> str:
 
 def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator[str]:
     """What is assumed about a reviewer that CODEOWNERS will name."""
-    found = read_codeowners(root)
-    if found is not None and not has_placeholder(found[1]):
+    codeowners = read_codeowners(root)
+    if codeowners is not None and not has_placeholder(codeowners[1]):
         return
     if reviewer == PLACEHOLDER:
         yield f"CODEOWNERS names the placeholder {PLACEHOLDER}; run this again with --owner to replace it"
@@ -132,19 +132,19 @@ def _reviewer_notes(root: Path, request: InitRequest, reviewer: str) -> Iterator
         return
     kind = request.owner_type(request.github)
     if kind == "Organization":
-        said = f"{reviewer} is an organization, which cannot review"
-        raise UsageError(f"{said}; give --owner {reviewer}/TEAM or --owner @LOGIN")
+        reason = f"{reviewer} is an organization, which cannot review"
+        raise UsageError(f"{reason}; give --owner {reviewer}/TEAM or --owner @LOGIN")
     if kind is None:
-        said = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
-        yield f"{said}; if it is an organization, put a team or a login into CODEOWNERS"
+        assumed = f"assumed that {reviewer} is a person, since GitHub was not asked or did not answer"
+        yield f"{assumed}; if it is an organization, put a team or a login into CODEOWNERS"
 
 
 def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
-    found = read_codeowners(root)
-    missing = unowned(*found) if found is not None else {}
-    if found is not None and missing:
+    codeowners = read_codeowners(root)
+    missing = unowned(*codeowners) if codeowners is not None else {}
+    if codeowners is not None and missing:
         lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
-        yield f"{found[0]} has no owner for {', '.join(missing)}; add {lines}"
+        yield f"{codeowners[0]} has no owner for {', '.join(missing)}; add {lines}"
 
 
 def _check_reviewer(reviewer: str) -> str:
