@@ -448,8 +448,11 @@ def _refuse_unapproved(pull: ReportedPull, facts: Facts, *, state: str) -> Itera
 
 def _is_approved(pull: ReportedPull, facts: Facts) -> bool:
     reviews = [review for review in facts.reviews if review.pull in {None, pull.number}]
-    authors = {pull.author.login.casefold(), *_authors(pull.head_sha, facts)}
-    return is_approved(reviews, head=pull.head_sha, authors=authors)
+    marks = _marks(pull.head_sha, pull.body)
+    own = [commit.sha for commit in facts.commits if marks & _marks(commit.sha, commit.message)]
+    # not the head alone: "Update branch" puts a commit of somebody else's on top of the promotion
+    authors = {login for sha in (pull.head_sha, *own) for login in _authors(sha, facts)}
+    return is_approved(reviews, head=pull.head_sha, authors={pull.author.login.casefold(), *authors})
 
 
 def _authors(sha: str, facts: Facts) -> Collection[str]:

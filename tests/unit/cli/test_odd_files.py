@@ -35,6 +35,9 @@ FILES = {
     "guard act --pulls": f"guard act {EVENT} event.json --pulls {{}}",
     "guard act --commits": f"guard act {EVENT} event.json --commits {{}}",
     "guard gather --event": f"guard gather --out new {EVENT} {{}}",
+    "guard publish --event": f"guard publish --pulls event.json --decision event.json {EVENT} {{}}",
+    "guard publish --pulls": f"guard publish --decision event.json {EVENT} event.json --pulls {{}}",
+    "guard publish --decision": f"guard publish --pulls event.json {EVENT} event.json --decision {{}}",
     "knowledge show --db": "knowledge show 005930 --db {}",
     "knowledge export --db": "knowledge export --out new --db {}",
     "knowledge prune --db": "knowledge prune --db {}",
@@ -57,6 +60,7 @@ FOLDERS = {
     "guard gather --repo": f"guard gather --out new {EVENT} event.json --repo {{}}",
     "guard gather --out": f"guard gather {EVENT} event.json --out {{}}",
     "guard act --repo": f"guard act {EVENT} event.json --repo {{}}",
+    "guard publish --repo": f"guard publish --decision event.json {EVENT} event.json --repo {{}}",
     "knowledge export --out": "knowledge export --out {}",
     "backfill-blog --blog-root": "backfill-blog --blog-root {}",
 }

@@ -9,6 +9,7 @@ from coreloop.errors import UsageError
 from coreloop.guard.event import Account, Authorship, MergeGroupEvent, PushEvent
 from coreloop.guard.gained import Gained
 from coreloop.guard.policy import Action, Decision, decide
+from coreloop.history.repository import Commit
 from guarding import (
     BASE,
     BOT,
@@ -485,6 +486,15 @@ def test_who_committed_it_by_github_s_word_cannot_approve_it():
     assert_stops_only_for(judged(event("enqueued"), reviews=(approval(),), authorships=(told_by,)), "#7 is")
     elsewhere = Authorship(OLD, ("Maintainer",))
     assert judged(event("enqueued"), reviews=(approval(),), authorships=(elsewhere,)).reasons == ()
+
+
+def test_behind_an_updated_branch_its_committer_cannot_approve_it():
+    own = commit(sha=OLD, people=("Maintainer", "maintainer@users.noreply.github.com") * 2)
+    update = Commit(HEAD, 0, "Merge branch 'main' into skill", (OLD, BASE), BY_GITHUB)
+    decision = judged(event("enqueued"), reviews=(approval(),), commits=(update, own))
+    assert any(reason.startswith("#7 is queued, but no human other") for reason in decision.reasons)
+    other = judged(event("enqueued"), reviews=(approval(Account("kim", human=True)),), commits=(update, own))
+    assert not any(reason.startswith("#7 is queued") for reason in other.reasons)
 
 
 def test_a_noreply_address_names_its_login():
