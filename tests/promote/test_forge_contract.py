@@ -233,5 +233,5 @@ def test_answer_against_the_description_is_refused_by_prism(
     if github.url == github.address:
         pytest.skip("straight to the stand-in nothing checks")
     github.fail(Fault(Reply(200, [{"number": 1}])))
-    with pytest.raises(Exception, match="out of order"):
+    with pytest.raises(Exception, match="is unavailable"):
         forge.open_pull_requests()

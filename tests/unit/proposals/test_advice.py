@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from coreloop.failures import CLASSES
@@ -261,6 +261,7 @@ def test_two_lines_about_the_same_have_one_subject(left: str, right: str, same: 
 
 @given(ADVICE)
 def test_the_subject_of_a_line_depends_on_its_text_only(value: Advice) -> None:
+    assume(value.is_sound())  # "with empty" may be two conditions, of an argument of the other's name
     again = parse_advice(str(value))
     assert again is not None
     assert again.subject() == value.subject()
