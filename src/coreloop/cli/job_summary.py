@@ -1,10 +1,8 @@
 """Print what a nightly run proposes, for its workflow.
 
     python -m coreloop.cli.job_summary FOLDER
-    python -m coreloop.cli.job_summary --ids FILE
 
-For a folder: the newest files in its candidates and counterexamples, as Markdown. For a file: the ids of the
-candidates that have text, best first.
+Prints the newest files in the folder's candidates and counterexamples as Markdown.
 """
 
 import sys
@@ -12,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from coreloop.errors import CoreloopError, WorkspaceError
-from coreloop.proposals.job_summary import job_summary, promotable
+from coreloop.proposals.job_summary import job_summary
 from coreloop.streams import outlive_readers
 
 
@@ -33,8 +31,6 @@ def main(arguments: Sequence[str]) -> int:
     """Entry point; returns 2 for a usage error or an unreadable file."""
     try:
         match arguments:
-            case ["--ids", file]:
-                print("\n".join(promotable(Path(file))))
             case [folder]:
                 print(summary(Path(folder)))
             case _:

@@ -26,12 +26,6 @@ def job_summary(candidates: Path, counterexamples: Path) -> str:
     return "\n".join([*guides, "", *caveats, ""])
 
 
-def promotable(path: Path) -> list[str]:
-    """Ids of the entries in a candidates file that have a target file: statements first, then candidates."""
-    entries = read_candidates(path).entries
-    return [entry.id for entry in entries if entry.suggested_append and entry.suggested_append.target_file]
-
-
 def _guides(file: CandidatesFile) -> Iterator[str]:
     days = escape_markdown(f"{file.window.since} to {file.window.until}")
     yield f"### {entries_counted(file, len(file.candidates), 'candidate')}\n\n{days}\n"

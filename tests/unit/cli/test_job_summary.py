@@ -9,13 +9,12 @@ import pytest
 
 from coreloop.cli.job_summary import main
 from coreloop.errors import WorkspaceError
-from coreloop.proposals.job_summary import job_summary, promotable
+from coreloop.proposals.job_summary import job_summary
 from promoting import (
     ID,
     candidate,
     counterexample,
     statement,
-    suggested,
     write_candidates,
     write_counterexamples,
 )
@@ -58,14 +57,6 @@ def test_a_recorded_name_is_no_markup(folder: Path):
     assert r"\<img src=x\>\!\[\](y)\\u\{a\}\# z" in text
 
 
-def test_ids_are_those_of_candidates_with_text_and_a_target(folder: Path):
-    without_target = candidate(id="cand-2", suggested_append=suggested(target_file=None))
-    path = write_candidates(
-        folder / "c.json", candidate(), without_target, candidate(id="cand-3", suggested_append=None)
-    )
-    assert promotable(path) == [ID]
-
-
 def test_statements_come_first_and_are_counted(folder: Path):
     path = write_candidates(folder / "c.json", candidate(), statement(id="cand-2"))
     caveats = write_counterexamples(
@@ -77,7 +68,6 @@ def test_statements_come_first_and_are_counted(folder: Path):
     figures = "58 of 61 requests succeeded, otherwise 17 of 26: analysis: First: show"
     assert text.index(f"- **cand-2** {figures}\n") < text.index(f"- **{ID}**")
     assert "- **ce-2026-04-25-001** 58 of 61 calls succeeded, otherwise 17 of 26: get\\_order: First" in text
-    assert promotable(path) == ["cand-2", ID]
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"\xff", b'{"window": {}}'])
@@ -85,7 +75,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: bytes):
     path = tmp_path / "x.json"
     path.write_bytes(content)
     with pytest.raises(WorkspaceError, match=r"x\.json: is damaged"):
-        promotable(path)
+        job_summary(path, path)
 
 
 def test_an_error_is_one_line_and_exit_code_2(tmp_path: Path):
