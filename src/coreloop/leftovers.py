@@ -6,13 +6,11 @@ processes remove those without a lock. Without ``fcntl`` (Windows) they stay.
 
 import os
 import re
-import shutil
 import stat
-import tempfile
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Final
 
 try:
@@ -21,6 +19,16 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _PARTIAL: Final = re.compile(r"\..+\.[0-9a-f]{16}\.partial", re.DOTALL)  # .x.json.0123456789abcdef.partial
+# The pipe closes without a word only if the parent was killed; its workers may write on for a moment.
+_REMOVE_WITHOUT_PARENT: Final = """
+import os, shutil, sys, time
+if not sys.stdin.buffer.read():
+    for _ in range(100):
+        shutil.rmtree(sys.argv[1], ignore_errors=True)
+        if not os.path.lexists(sys.argv[1]):
+            break
+        time.sleep(0.1)
+"""
 _CLOSE_IN_CHILDREN: Final = getattr(os, "O_CLOEXEC", 0)
 
 
@@ -62,7 +70,7 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
     OSError
         It cannot be created.
     """
-    parent = parent if parent is not None else Path(tempfile.gettempdir())
+    parent = parent if parent is not None else _system_folder()
     remove_leftovers(parent, re.compile(rf"{re.escape(prefix)}[0-9a-f]{{16}}"))
 
     def make(token: str) -> tuple[Path, int | None]:
@@ -74,7 +82,34 @@ def temporary_folder(prefix: str, *, parent: Path | None = None) -> Iterator[Pat
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_tree(folder)
+
+
+@contextmanager
+def removed_if_killed(folder: Path) -> Iterator[None]:
+    """Remove a folder if this process is killed in the block: a second process waits for its end.
+
+    `temporary_folder` alone leaves the folder to the next run, which may never use the same parent.
+
+    Raises
+    ------
+    OSError
+        The second process cannot be started.
+    """
+    import subprocess  # not needed to record
+
+    watcher = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _REMOVE_WITHOUT_PARENT, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # out of reach of Ctrl-C
+    )
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # it was killed
+            watcher.communicate(b"done")
 
 
 def remove_leftovers(folder: Path, names: re.Pattern[str]) -> None:
@@ -109,10 +144,10 @@ def end_with_parent() -> None:
 
 @contextmanager
 def _held(make: Callable[[str], tuple[Path, int | None]]) -> Iterator[Path]:
-    path, descriptor = make(token_hex(8))
+    path, descriptor = make(os.urandom(8).hex())
     while descriptor is not None and not _lock(path, descriptor):
         os.close(descriptor)  # another process removed it as a leftover before it was locked
-        path, descriptor = make(token_hex(8))
+        path, descriptor = make(os.urandom(8).hex())
     if fcntl is None and descriptor is not None:
         os.close(descriptor)  # Windows cannot rename an open file
         descriptor = None
@@ -144,8 +179,20 @@ def _remove(path: Path) -> None:
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if stat.S_ISDIR(status.st_mode):
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_tree(path)
         elif stat.S_ISREG(status.st_mode):
             path.unlink()
     finally:
         os.close(descriptor)
+
+
+def _remove_tree(folder: Path) -> None:
+    from shutil import rmtree  # 4 ms that most commands can do without, as below
+
+    rmtree(folder, ignore_errors=True)
+
+
+def _system_folder() -> Path:
+    from tempfile import gettempdir
+
+    return Path(gettempdir())

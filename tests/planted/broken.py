@@ -29,5 +29,5 @@ LINES: Final[dict[str, bytes]] = {
 }
 """Without the newline; none of them is a record."""
 
-ZIPPED: Final = gzip.compress(f"{_RECORD}}}\n".encode(), mtime=0)
-"""A file's bytes: a day that somebody compressed and left under its old name."""
+ZIPPED: Final = gzip.compress(f"{_RECORD}\n".encode(), mtime=0)
+"""A file's bytes: a day that somebody compressed and left under its old name. Its line is torn."""

@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from coreloop.files import replacing, write_private
-from coreloop.leftovers import temporary_folder
+from coreloop.leftovers import removed_if_killed, temporary_folder
 from logs import record, write_log
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs kill -9 and locks")
@@ -20,7 +20,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from coreloop.files import replacing
-from coreloop.leftovers import temporary_folder
+from coreloop.leftovers import removed_if_killed, temporary_folder
 place = Path(sys.argv[1])
 with replacing(place / "x.json") as file, temporary_folder("coreloop-test-", parent=place) as folder:
     file.write_text("half")
@@ -122,6 +122,42 @@ for number in range(150):
     assert len(list(tmp_path.iterdir())) == 450
 
 
+HOLD_WATCHED = """
+import sys, time
+from pathlib import Path
+from coreloop.leftovers import removed_if_killed, temporary_folder
+with temporary_folder("coreloop-test-", parent=Path(sys.argv[1])) as folder, removed_if_killed(folder):
+    (folder / "file").touch()
+    print("made", flush=True)
+    time.sleep(600)
+"""
+
+
+def _wait_until(condition: Callable[[], bool], seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_watched_folder_is_removed_when_its_process_is_killed(tmp_path: Path, how: signal.Signals):
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_WATCHED, str(tmp_path)], stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "made\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(how)
+    assert _wait_until(lambda: not list(tmp_path.iterdir()))
+
+
+def test_a_watched_folder_that_was_renamed_stays(tmp_path: Path):
+    with temporary_folder("coreloop-test-", parent=tmp_path) as folder, removed_if_killed(folder):
+        folder.rename(tmp_path / "kept")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
 def _children(parent: int) -> set[int]:
     workers = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -150,7 +186,7 @@ def _lives(pid: int) -> bool:
 )
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path, words: str):
     write_log(tmp_path / "in" / "2026-04-25.jsonl", [record()]).write_bytes(
-        write_log(tmp_path / "one.jsonl", [record(question="x" * 1000)]).read_bytes() * 40_000
+        write_log(tmp_path / "one" / "one.jsonl", [record(question="x" * 1000)]).read_bytes() * 40_000
     )
     (tmp_path / "in" / "2026-04-26.jsonl").hardlink_to(tmp_path / "in" / "2026-04-25.jsonl")
     temporary = tmp_path / "tmp"
@@ -160,7 +196,8 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path, words: s
     process = subprocess.Popen(command, cwd=tmp_path, env=environ)
     try:
         deadline = time.monotonic() + 60
-        while len(started := _children(process.pid)) < 3:  # two workers, and Python's own tracker
+        n_others = 2 if "--out" in words else 1  # Python's own tracker, and the watcher of the scratch folder
+        while len(started := _children(process.pid)) < 2 + n_others:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -168,11 +205,11 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path, words: s
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    deadline = time.monotonic() + 10
-    while any(map(_lives, started)):
-        assert time.monotonic() < deadline, "a worker lives on"
-        time.sleep(0.05)
-    for following in ("sanitize --mode drop --in one.jsonl --out second", "mine --no-cache --in-dir second"):
-        subprocess.run([*command[:3], *following.split()], cwd=tmp_path, env=environ, check=True)
+    assert _wait_until(lambda: not any(map(_lives, started))), "a worker lives on"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".coreloop")] == []
+    for following in (
+        "sanitize --mode drop --in one --out second",
+        "mine --no-cache --in-dir second",
+    ):
+        subprocess.run([*command[:3], *following.split()], cwd=tmp_path, env=environ, check=True)
     assert list(temporary.iterdir()) == []

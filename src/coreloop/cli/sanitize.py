@@ -84,6 +84,8 @@ def command(
         )
         result = export_records(workspace, request)
     bar.end()
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
     if result.out is not None:
         click.echo(f"wrote {result.out}", err=True)
     _finish(result, report_file, as_json=as_json)
@@ -109,6 +111,9 @@ def _show(report: "Report") -> None:
         click.echo(f"  {kind:<9} {count:>7,}")
     if report.mode is None and not report.findings:
         click.echo("  no private data found")
+    if report.n_unread:
+        names = [*map(printable, report.unread[:_SHOWN]), *(["…"] if report.n_unread > _SHOWN else [])]
+        click.echo(f"{counted(report.n_unread, 'file')} not read: {', '.join(names)}")
     _show_listed(report.places, report.findings.total() if report.places else 0, "findings")
     _show_listed(report.rejected, report.n_rejected, "rejected lines")
 

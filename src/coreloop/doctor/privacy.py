@@ -10,6 +10,7 @@ from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.errors import NoRepositoryError
 from coreloop.history.repository import Repository
 from coreloop.project.workspace import Workspace
+from coreloop.runs.views import FOLDER
 from coreloop.text import counted
 
 _KEEP: Final = ".gitkeep"
@@ -55,7 +56,7 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     root = repository.root.resolve()
     folders = {
         folder.resolve().relative_to(root).as_posix(): folder
-        for folder in (workspace.audit_dir, workspace.knowledge_dir.parent)
+        for folder in (workspace.audit_dir, workspace.knowledge_dir.parent, *_run_folders(workspace))
         if folder.resolve().is_relative_to(root)
     }
     if not folders:
@@ -65,7 +66,11 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
         todo = "run git rm --cached on them, ignore their folder, and remove them from the history"
         message = f"git tracks {counted(len(tracked), 'file')} of the log: {listed(tracked)}"
         return Diagnosis("ignored", "fault", message, todo)
-    probes = (workspace.records_dir / _PROBE, workspace.knowledge_file)
+    probes = (
+        workspace.records_dir / _PROBE,
+        workspace.knowledge_file,
+        *(folder / _PROBE for folder in _run_folders(workspace)),
+    )
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
         return Diagnosis("ignored", "ok", f"git ignores {' and '.join(folders)}")
@@ -95,7 +100,13 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
         workspace.rollups_dir,
         workspace.knowledge_dir,
         workspace.archive_dir,
+        *_run_folders(workspace),
     )
+
+
+def _run_folders(workspace: Workspace) -> tuple[Path, ...]:
+    """Return the folders of runs and their views, as soon as there are any."""
+    return tuple(folder for folder in (workspace.runs_dir, workspace.root / FOLDER) if folder.is_dir())
 
 
 def _open_to_others(folder: Path) -> Iterator[Path]:

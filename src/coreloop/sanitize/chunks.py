@@ -9,8 +9,17 @@ from typing import Any, BinaryIO, Final
 import orjson
 
 from coreloop.leftovers import end_with_parent
+from coreloop.sanitize.compressed import (
+    MAX_LINE_BYTES,
+    Codec,
+    DamagedError,
+    open_records,
+    read_line,
+    skip_line,
+)
+from coreloop.sanitize.detectors.detection import Detection, use
 from coreloop.sanitize.finder import Finder
-from coreloop.sanitize.lines import MAX_LINE_BYTES, Rejected, SanitizedLine, sanitize_lines
+from coreloop.sanitize.lines import Rejected, SanitizedLine, sanitize_lines
 from coreloop.sanitize.modes import Masker, Mode
 from coreloop.sanitize.names import Names, read_names
 from coreloop.sanitize.places import Place, places_of
@@ -21,7 +30,6 @@ from coreloop.sanitize.vocabulary import KnownWords
 # Per chunk, too: 4 MiB can be two million bad lines, whose list grows a worker from 32 to 240 MiB.
 MAX_LISTED: Final = 1_000
 CHUNK_BYTES: Final = 4 << 20
-GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +48,25 @@ class SanitizeTask:
     names_file: Path | None = None
     keep_times: bool = False
     vocabulary: KnownWords = field(default_factory=KnownWords)
+    detection: Detection = field(default_factory=Detection)
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A section of a file: the lines that begin in it."""
+    """A section of a file: the lines that begin in it.
+
+    Attributes
+    ----------
+    start, end : int
+        Bytes. A compressed file is a single section.
+    codec : str, optional
+        How the file is compressed.
+    """
 
     file: Path
     start: int
     end: int
+    codec: Codec | None = None
 
 
 @dataclass(slots=True)
@@ -85,8 +103,14 @@ _worker: list[Finder] = []
 def start_worker(task: SanitizeTask) -> None:
     """Build the objects that all chunks share; a separate process ends together with its parent."""
     end_with_parent()
-    names = read_names(task.names_file) if task.names_file is not None else None
-    _worker[:] = [_visitor(task, names)]
+    use(task.detection)
+    _worker[:] = [_visitor(task, _names(task))]
+
+
+def _names(task: SanitizeTask) -> Names | None:
+    if task.names_file is not None:
+        return read_names(task.names_file)
+    return Names(("", name, ()) for name in task.detection.names) if task.detection.names else None
 
 
 def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
@@ -100,13 +124,18 @@ def run_chunk(chunk: Chunk, out: Path | None) -> ChunkOutcome:
     visitor = _worker[0]
     visitor.counts = Counter()
     outcome = ChunkOutcome()
-    with chunk.file.open("rb", buffering=1 << 20) as source:
-        lines = _lines(source, chunk)
-        if out is None:
-            _check(lines, visitor, outcome)
-        else:
-            with out.open("wb") as target:
-                _write(lines, visitor, outcome, target)
+    try:
+        with open_records(chunk.file, chunk.codec) as source:
+            lines = _lines(source, chunk)
+            if out is None:
+                _check(lines, visitor, outcome)
+            else:
+                with out.open("wb") as target:
+                    _write(lines, visitor, outcome, target)
+    except DamagedError as error:
+        outcome.n_lines += 1
+        outcome.n_in += 1
+        outcome.reject(outcome.n_lines, Rejected(str(error), chunk.end))
     outcome.findings = visitor.counts
     return outcome
 
@@ -167,18 +196,9 @@ def _lines(source: BinaryIO, chunk: Chunk) -> Iterator[bytes]:
     """Yield the lines that begin in the chunk; lines that are too long are cut."""
     if chunk.start:
         source.seek(chunk.start - 1)
-        _skip_line(source)
-    while source.tell() < chunk.end:
-        raw = source.readline(MAX_LINE_BYTES + 2)
+        skip_line(source)
+    while chunk.codec is not None or source.tell() < chunk.end:
+        raw = read_line(source, MAX_LINE_BYTES)
         if not raw:
             return
-        if len(raw) > MAX_LINE_BYTES and not raw.endswith(b"\n"):
-            _skip_line(source)
         yield raw
-
-
-def _skip_line(source: BinaryIO) -> None:
-    while True:
-        piece = source.readline(1 << 20)
-        if not piece or piece.endswith(b"\n"):
-            return

@@ -1,15 +1,19 @@
 """Locate private data in a text: apply every rule to every view and map the matches back."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
-from coreloop.sanitize.detectors.signs import JOINING, closed_signs
-from coreloop.sanitize.matching import Span, encoded, matches, may_be_encoded
+from coreloop.sanitize.budget import Budget, OverBudgetError
+from coreloop.sanitize.detectors import RULES
+from coreloop.sanitize.detectors.detection import Detection, current
+from coreloop.sanitize.detectors.signs import closed_signs
+from coreloop.sanitize.matching import encoded, matches, may_be_encoded
+from coreloop.sanitize.spoken import spoken_digits
 from coreloop.sanitize.spread import NUMBERS, spread
-from coreloop.sanitize.torn import is_prose, is_row_of_decimals, is_torn, torn, with_rest
 from coreloop.sanitize.views import (
     Closed,
     Closing,
@@ -25,12 +29,23 @@ if TYPE_CHECKING:
 
 _CACHED_CHARS: Final = 240
 _CACHE_SIZE: Final = 20_000
-# Hashes with a letter in them, times, and single words are never private.
+_LONG_CACHED_CHARS: Final = 1 << 15
+_LONG_CACHE_SIZE: Final = 32
+# Hashes with a letter in them, pseudonyms, times, and single words are never private; "sk-" and "key-" begin
+# credentials.
 _HARMLESS: Final = re.compile(
-    r"(?:[a-z0-9]{2,8}[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-zA-Z]{0,12}|[가-힣]{0,2}|"
+    r"(?:(?!(?:[srp]k|key)-)[a-z0-9]{2,8}[:-])?(?=[0-9]*[a-f])[0-9a-f]{7,64}|[a-z_]{2,20}-[a-p]{32}|[a-zA-Z]{0,12}|[가-힣]{0,2}|"
     r"[12][0-9]{3}-[01][0-9]-[0-3][0-9](?:[T ][0-2][0-9]:[0-5][0-9](?::[0-6][0-9](?:\.[0-9]{1,9})?)?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+
+
+_NUMBER_SIGNS: Final = int(reduce(or_, (rule.sign for rule in RULES if rule.joins and rule.kind in NUMBERS)))
+_PIECE_SIGNS: Final = int(
+    reduce(or_, (rule.sign for rule in RULES if rule.joins and rule.kind not in NUMBERS))
+)
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,5}\.[0-9]{1,4}")
+_HUMP: Final = re.compile(r"[a-z][A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,89 +93,107 @@ def find(text: str, *, names: "Names | None" = None) -> list[Finding]:
     return [Finding(hit.kind, hit.start, hit.end) for hit in find_hits(text, names=names)]
 
 
-_cache: dict[str, tuple[Hit, ...]] = {}
-
-
 def find_hits(text: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """`find`, with the undisguised values."""
     short = with_short_labels(text)
     if short is not None:
         return tuple(_hit(short, *astuple(hit)) for hit in find_hits(short.text, names=names))
-    hits = _cache.get(text)
+    chosen = current()
+    hits: tuple[Hit, ...] | None = (chosen.cache if len(text) <= _CACHED_CHARS else chosen.long_cache).get(
+        text
+    )
     if hits is None:
-        hits = () if is_harmless(text) else _cached(text, tuple(_merged(_scan(text))))
-    if names is None:
-        return hits
-    companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
-    return tuple(_merged([*hits, *companies])) if companies else hits
+        hits = () if is_harmless(text) else _cached(text, tuple(_merged(_scan(text))), chosen)
+    if names is not None:
+        companies = [Hit(name.kind, name.start, name.end, name.code) for name in names.find(text)]
+        hits = tuple(_merged([*hits, *companies])) if companies else hits
+    if hits and chosen.allow:
+        return tuple(hit for hit in hits if text[hit.start : hit.end].strip() not in chosen.allow)
+    return hits
 
 
 def is_harmless(text: str) -> bool:
     """Whether a text has a form that is never private: a hash, a time or a single word."""
-    return _HARMLESS.fullmatch(text) is not None
+    return _HARMLESS.fullmatch(text) is not None and not current().own
 
 
-def _cached(text: str, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """Cache short texts, which repeat: names, axes, templated answers."""
+def _cached(text: str, hits: tuple[Hit, ...], chosen: Detection) -> tuple[Hit, ...]:
+    """Cache short texts, which repeat, and the last long ones, which a mask searches up to three times."""
     if len(text) <= _CACHED_CHARS:
-        if len(_cache) >= _CACHE_SIZE:
-            _cache.clear()
-        _cache[text] = hits
+        cache, size = chosen.cache, _CACHE_SIZE
+    elif len(text) <= _LONG_CACHED_CHARS:
+        cache, size = chosen.long_cache, _LONG_CACHE_SIZE
+    else:
+        return hits
+    if len(cache) >= size:
+        cache.clear()
+    cache[text] = hits
     return hits
 
 
 def _scan(text: str) -> list[Hit]:
+    """Search every reading; a text beyond the budget is one hit."""
     hits: list[Hit] = []
-    for reading in readings(text):
-        hits += _in_reading(text, reading, hits)
-        swapped = letters_as_digits(reading, text if reading is None else reading.text)
-        if swapped is not None:
-            hits += _in_rewritten(swapped, "joined")
-    return [Hit(hit.kind, hit.start, with_rest(text, hit.kind, hit.end), hit.value) for hit in hits]
+    budget = Budget(len(text))
+    try:
+        for reading in readings(text):
+            hits += _in_reading(text, reading, budget)
+            shown = text if reading is None else reading.text
+            for swapped in (letters_as_digits(reading, shown), spoken_digits(reading, shown)):
+                if swapped is not None:
+                    hits += _in_rewritten(swapped, "joined", budget)
+    except OverBudgetError:
+        return [Hit("TEXT", 0, len(text), text)]
+    return hits
 
 
-def _in_reading(text: str, view: View | None, before: list[Hit]) -> list[Hit]:
+def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
     """Find hits in a reading, both unchanged and with gaps closed; none if no variant shows a sign."""
     shown = text if view is None else view.text
     compact = "".join(shown.split())
     signs, coded = closed_signs(shown, compact), may_be_encoded(compact)
     if not signs and not coded:
         return []
+    budget.spend(len(shown))
     spans = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
     hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans]
-    joining = signs & JOINING
-    if joining:
-        torn_spans = [*torn(shown, _known(view, [*before, *hits]))] if is_torn(shown) else []
-        for kind, start, end in (*torn_spans, *spread(shown)):
+    if len(compact) == len(shown):
+        return hits
+    if signs & _NUMBER_SIGNS:
+        for kind, start, end in spread(shown, budget):
             hits.append(_hit(view, kind, start, end, "".join(shown[start:end].split())))
-    for closed, closing in closings(view, shown, pieces=bool(joining) or coded):
-        new = _in_rewritten(closed, closing, among=signs, coded=coded)
+    for closed, closing in closings(view, shown, pieces=coded or signs & _PIECE_SIGNS != 0):
+        new = _in_rewritten(closed, closing, budget, among=signs, coded=coded)
         hits += [hit for hit in new if closing != "pieces" or not _is_row(hit, text)]
     return hits
 
 
 def _is_row(hit: Hit, text: str) -> bool:
     """Whether a hit may be a row of numbers, which `spread` distinguishes from a single number."""
-    return hit.kind in NUMBERS or is_row_of_decimals(text[hit.start : hit.end])
+    return hit.kind in NUMBERS or all(map(_DECIMAL.fullmatch, text[hit.start : hit.end].split()))
 
 
-def _in_rewritten(view: View | Closed, closing: Closing, *, among: int = ~0, coded: bool = True) -> list[Hit]:
+def _in_rewritten(
+    view: View | Closed, closing: Closing, budget: Budget, *, among: int = ~0, coded: bool = True
+) -> list[Hit]:
     shown = view.text
+    budget.spend(len(shown))
     spans = [*matches(shown, joins=closing == "pieces", among=among), *(encoded(shown) if coded else ())]
     hits = (_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans)
-    return [hit for hit in hits if not is_prose(hit.kind, hit.value)]
+    return [hit for hit in hits if not _is_prose(hit.kind, hit.value)]
+
+
+def _is_prose(kind: str, value: str) -> bool:
+    """Whether a supposed token is prose that lost its white space."""
+    if kind != "SECRET" or re.fullmatch(r"[A-Z0-9]+", value):
+        return False
+    digits = 1 if re.match(r"gl[a-z]+-|gh[a-z]_|npm_|hf_|AIza|xox", value) else 2
+    return sum(char.isdigit() for char in value) < digits and len(_HUMP.findall(value)) < 3
 
 
 def _hit(view: View | Closed | None, kind: str, start: int, end: int, value: str) -> Hit:
     first, last = (start, end) if view is None else view.span(start, end)
     return Hit(kind, first, last, value)
-
-
-def _known(view: View | None, hits: list[Hit]) -> list[Span]:
-    if view is None:
-        return [(hit.kind, hit.start, hit.end) for hit in hits]
-    starts = view.starts
-    return [(hit.kind, bisect_left(starts, hit.start), bisect_left(starts, hit.end)) for hit in hits]
 
 
 def _merged(hits: Iterable[Hit]) -> list[Hit]:

@@ -6,30 +6,31 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import BinaryIO, Final
 
-from coreloop.errors import UsageError, WorkspaceError
-from coreloop.files import open_regular
-from coreloop.leftovers import temporary_folder
+from coreloop.leftovers import removed_if_killed, temporary_folder
 from coreloop.sanitize.chunks import (
     CHUNK_BYTES,
-    GZIP_MAGIC,
+    MAX_LISTED,
     Chunk,
     ChunkOutcome,
     SanitizeTask,
     run_chunk,
     start_worker,
 )
+from coreloop.sanitize.compressed import codec_of
+from coreloop.sanitize.detectors.detection import Detection, using
 from coreloop.sanitize.lines import Rejected
 from coreloop.sanitize.modes import Mode
+from coreloop.sanitize.names import read_names
 from coreloop.sanitize.numbering import Renumbering
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.report import Report
+from coreloop.sanitize.sources import ShownNames, Sources, find_sources, io_errors, refuse_out
 from coreloop.sanitize.vocabulary import KnownWords
 
 _DAY_FILE: Final = re.compile(r"\d{4}-\d\d-\d\d\.jsonl")
@@ -56,6 +57,8 @@ class Choices:
         Companies to mask.
     vocabulary : KnownWords
         Words that stay readable in modes without text.
+    detection : Detection
+        Countries, own patterns, values that stay.
     keep_times : bool
         Keep times and the names of day files unchanged.
     jobs : int
@@ -68,6 +71,7 @@ class Choices:
     key: bytes | None = None
     names_file: Path | None = None
     vocabulary: KnownWords = field(default_factory=KnownWords)
+    detection: Detection = field(default_factory=Detection)
     keep_times: bool = False
     jobs: int = 1
     progress: Progress = no_progress
@@ -79,7 +83,8 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
     Parameters
     ----------
     source : Path
-        A folder of ``*.jsonl`` (searched recursively), or a file. It is only read.
+        A folder of ``*.jsonl`` (searched recursively), also compressed with gzip or Zstandard, or a file. It
+        is only read.
     out : Path
         The new folder; it appears only when the export is complete.
     choices : Choices
@@ -98,7 +103,8 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         A file cannot be read or written; nothing is left behind.
     """
     refuse_out(source, out)
-    files = find_files(source)
+    sources = find_sources(source)
+    files = sources.files
     key = choices.key or token_bytes(32)
     task = SanitizeTask(
         choices.mode,
@@ -107,8 +113,10 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
         choices.names_file,
         choices.keep_times,
         choices.vocabulary,
+        choices.detection,
     )
-    report = Report(choices.mode)
+    shown = _shown_names(source, choices.names_file)
+    report = _report(choices.mode, sources, shown)
     with _staging(out) as folder:
         names = _out_names(files, keep=choices.keep_times)
         renumbering = Renumbering(task.tag)
@@ -120,15 +128,20 @@ def sanitize_dir(source: Path, out: Path, choices: Choices) -> Report:
                 for part, outcome in results:
                     renumbering.copy(part, target)
                     part.unlink()
-                    report.add(_display_path(file, source), outcome)
+                    report.add(shown(file), outcome)
             if not (folder / name).stat().st_size:
                 (folder / name).unlink()  # all lines were rejected, and an empty file is not a log
-            _reject_file(file, source, report)
+            _reject_empty(file, shown(file), report)
     return report
 
 
 def check_dir(
-    source: Path, *, names_file: Path | None = None, jobs: int = 1, progress: Progress = no_progress
+    source: Path,
+    *,
+    names_file: Path | None = None,
+    detection: Detection | None = None,
+    jobs: int = 1,
+    progress: Progress = no_progress,
 ) -> Report:
     """Find private data in the records of a folder or file, without writing anything.
 
@@ -137,91 +150,41 @@ def check_dir(
     WorkspaceError
         A file cannot be read.
     """
-    files = find_files(source)
-    report = Report(None)
-    task = SanitizeTask(None, names_file=names_file)
-    with _io_errors(source):
-        plan = _plan(files, [""] * len(files))
+    sources = find_sources(source)
+    shown = _shown_names(source, names_file)
+    report = _report(None, sources, shown)
+    task = SanitizeTask(None, names_file=names_file, detection=detection or Detection())
+    with io_errors(source):
+        plan = _plan(sources.files, [""] * len(sources.files))
         for file, _, results in _run(plan, task, jobs=jobs, parts=None, progress=progress):
             for _, outcome in results:
-                report.add(_display_path(file, source), outcome)
-            _reject_file(file, source, report)
+                report.add(shown(file), outcome)
+            _reject_empty(file, shown(file), report)
     return report
-
-
-def find_files(source: Path) -> list[Path]:
-    """List the files of records: every ``*.jsonl``, and ``*.jsonl.gz``, which are rejected later.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder does not exist or is unreadable, or a file in it is not a regular file.
-    """
-    with _io_errors(source):
-        if not source.exists():
-            raise WorkspaceError(
-                "does not exist; record requests first, or name another folder or file", path=source
-            )
-        files = list(_walk_files(source)) if source.is_dir() else [source]
-    for path in files:
-        with _io_errors(path):
-            open_regular(path).close()
-    return files
-
-
-def _walk_files(source: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(source, onerror=_refuse_unreadable):
-        folders.sort()
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith((".jsonl", ".jsonl.gz")))
-
-
-def refuse_out(source: Path, out: Path) -> None:
-    """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
-    within = source if source.is_dir() else None
-    resolved = out.resolve()
-    for folder in (resolved, *resolved.parents):
-        if within is not None and folder.exists() and folder.samefile(within):
-            raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
-    if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
-
-
-def _refuse_unreadable(error: OSError) -> None:
-    raise WorkspaceError(f"cannot be read ({error.strerror})", path=Path(error.filename)) from error
 
 
 @contextlib.contextmanager
 def _staging(out: Path) -> Iterator[Path]:
     """A hidden folder next to ``out``, renamed to ``out`` on success and removed on failure."""
     target = out.resolve()
-    with _io_errors(out):
+    with io_errors(out):
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with temporary_folder(_STAGING, parent=target.parent) as folder:
+        with temporary_folder(_STAGING, parent=target.parent) as folder, removed_if_killed(folder):
             yield folder
             if out.exists():
                 out.rmdir()
             folder.rename(target)
 
 
-@contextlib.contextmanager
-def _io_errors(path: Path) -> Iterator[None]:
-    """Translate errors of files and worker processes into a `WorkspaceError` that names the file."""
-    try:
-        yield
-    except BrokenProcessPool as error:
-        raise WorkspaceError(
-            "a worker process ended unexpectedly; check the free memory", path=path
-        ) from error
-    except OSError as error:
-        where = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
-        raise WorkspaceError(f"cannot be read or written ({error.strerror or error})", path=where) from error
-
-
 def _out_names(files: Sequence[Path], *, keep: bool) -> list[str]:
-    """Number the output files; with ``keep``, day files keep their name if it is unique."""
+    """Number the output files; with ``keep``, day files keep their name if it is unique.
+
+    The export is not compressed, so a name ends in ``.jsonl``.
+    """
     names: list[str] = []
     for number, file in enumerate(files, 1):
-        own = file.name if keep and _DAY_FILE.fullmatch(file.name) and file.name not in names else ""
+        plain = file.name.removesuffix(".gz").removesuffix(".zst")
+        own = plain if keep and _DAY_FILE.fullmatch(plain) and plain not in names else ""
         names.append(own or f"records-{number:04d}.jsonl")
     return names
 
@@ -257,8 +220,9 @@ def _report_progress(
 
 def _results(plan: Plan, task: SanitizeTask, total: int, jobs: int, parts: Path | None) -> Iterator[Results]:
     if jobs < 2 or total < _SMALL_BYTES:
-        start_worker(task)
-        yield from (_run_here(chunks, parts) for _, _, chunks in plan)
+        with using(task.detection):
+            start_worker(task)
+            yield from (_run_here(chunks, parts) for _, _, chunks in plan)
         return
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=start_worker, initargs=(task,)
@@ -305,30 +269,29 @@ def _part(parts: Path | None) -> Path | None:
 
 
 def _chunks(file: Path) -> list[Chunk]:
-    """Split a file of its current size into chunks; an empty or gzip file has none."""
+    """Split a file of its current size into chunks; a compressed file is one, and an empty file none."""
     size = file.stat().st_size
-    if not size or _is_gzip(file):
-        return []
+    codec = codec_of(file)
+    if codec is not None:
+        return [Chunk(file, 0, size, codec)]
     return [Chunk(file, start, min(start + CHUNK_BYTES, size)) for start in range(0, size, CHUNK_BYTES)]
 
 
-def _is_gzip(file: Path) -> bool:
-    with file.open("rb") as source:
-        return source.read(2) == GZIP_MAGIC
-
-
-def _reject_file(file: Path, source: Path, report: Report) -> None:
-    """Count a file without chunks as a rejected line."""
-    size = file.stat().st_size
-    if size and not _is_gzip(file):
+def _reject_empty(file: Path, shown: str, report: Report) -> None:
+    """Count an empty file as a rejected line."""
+    if file.stat().st_size:
         return
     outcome = ChunkOutcome(n_in=1)
-    outcome.reject(1, Rejected("a gzip file; unpack it first" if size else "an empty file", size))
-    report.add(_display_path(file, source), outcome)
+    outcome.reject(1, Rejected("an empty file", 0))
+    report.add(shown, outcome)
 
 
-def _display_path(file: Path, source: Path) -> str:
-    return file.name if file == source else file.relative_to(source).as_posix()
+def _report(mode: Mode | None, sources: Sources, shown: ShownNames) -> Report:
+    return Report(mode, unread=map(shown, sources.unread[:MAX_LISTED]), n_unread=len(sources.unread))
+
+
+def _shown_names(source: Path, names_file: Path | None) -> ShownNames:
+    return ShownNames(source, read_names(names_file) if names_file is not None else None)
 
 
 @contextlib.contextmanager

@@ -10,11 +10,11 @@ from typing import Any, Final
 import orjson
 
 from coreloop.mine.decode import BYTE_ORDER_MARK
+from coreloop.sanitize.compressed import MAX_LINE_BYTES
 from coreloop.sanitize.finder import Finder
 from coreloop.sanitize.modes import sanitize_record
 from coreloop.sanitize.walk import NotFiniteError
 
-MAX_LINE_BYTES: Final = 16 << 20
 # Searching for 19 digits with a regular expression takes longer than parsing.
 _AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _LONG_INTEGER: Final = b"0" * 19

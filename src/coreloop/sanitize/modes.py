@@ -47,7 +47,7 @@ class Masker(Finder):
         field = id_field(key)
         if field is not None:
             return self._pseudonyms(field, value) if value else value
-        if not self._keep_times and is_time(key):
+        if not self._keep_times and is_time(key) and not self.hits(value, key):
             hour = cut_to_hour(value)
             if hour is not None:
                 return hour
@@ -67,9 +67,11 @@ class Masker(Finder):
         field = id_field(key)
         if field is not None:
             return self._pseudonyms(field, str(value))
-        if not self._keep_times and is_time(key):
-            return cut_number_to_hour(value)
-        return self.masked_number(value, key)
+        masked = self.masked_number(value, key)
+        if masked is value and not self._keep_times and is_time(key):
+            hour = cut_number_to_hour(value)
+            return value if hour is None else hour
+        return masked
 
     def masked_number(self, value: int | float, key: str) -> Any:
         """Mask a number that is neither an id nor a time."""

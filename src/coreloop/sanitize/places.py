@@ -1,7 +1,9 @@
 """The location of a finding in a record: the path of keys, never the value."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from coreloop.sanitize.find import Hit
 from coreloop.sanitize.finder import Finder
@@ -13,6 +15,7 @@ from coreloop.text import printable
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
 
+MAX_PLACES: Final = 1_000
 # Keys and list indexes; None at the end if the finding is the last key itself.
 Path = tuple[str | int | None, ...]
 
@@ -27,44 +30,43 @@ class Place:
 
 
 def places_of(record: dict[str, Any], line: int, finder: Finder) -> list[Place]:
-    """List the places of all findings in a record."""
+    """List the places of a record's findings, at most `MAX_PLACES`."""
     try:
-        findings = _findings(record, "", finder)
+        findings = list(islice(_findings(record, "", (), finder), MAX_PLACES))
     except RecursionError:  # the path would be too long to read
         findings = []
     if findings:
-        return [Place(line, _format_path(path, finder.names), kind) for path, kind in findings]
+        keys: dict[str, str] = {}
+        return [Place(line, _format_path(path, keys, finder.names), kind) for path, kind in findings]
     counter = Finder(names=finder.names)
     scan(record, counter)
     return [Place(line, "(deeply nested)", kind) for kind in counter.counts]
 
 
-def _findings(node: Any, key: str, finder: Finder) -> list[tuple[Path, str]]:
-    """List the kinds of findings in a node, each with its path relative to the node."""
+def _findings(node: Any, key: str, path: Path, finder: Finder) -> Iterator[tuple[Path, str]]:
+    """Yield the paths and kinds of the findings in a node."""
     if isinstance(node, dict):
-        return [
-            ((inner, *path), kind)
-            for inner, value in node.items()
-            for path, kind in (*_kinds(finder.hits_of_key(inner), None), *_findings(value, inner, finder))
-        ]
-    if isinstance(node, list):
-        return [
-            ((number, *path), kind)
-            for number, item in enumerate(node)
-            for path, kind in _findings(item, key, finder)
-        ]
-    if isinstance(node, str):
-        return _kinds(finder.hits(node, key))
-    if node is None or isinstance(node, bool):
-        return []
-    return _kinds(find_in_number(node, key, names=finder.names))
+        for inner, value in node.items():
+            for kind in _kinds(finder.hits_of_key(inner)):
+                yield (*path, inner, None), kind
+            yield from _findings(value, inner, (*path, inner), finder)
+    elif isinstance(node, list):
+        for number, item in enumerate(node):
+            yield from _findings(item, key, (*path, number), finder)
+    elif isinstance(node, str):
+        for kind in _kinds(finder.hits(node, key)):
+            yield path, kind
+    elif node is not None and not isinstance(node, bool):
+        for kind in _kinds(find_in_number(node, key, names=finder.names)):
+            yield path, kind
 
 
-def _kinds(hits: tuple[Hit, ...], *path: None) -> list[tuple[Path, str]]:
-    return [(path, kind) for kind in dict.fromkeys(hit.kind for hit in hits)] if hits else []
+def _kinds(hits: tuple[Hit, ...]) -> Iterable[str]:
+    return dict.fromkeys(hit.kind for hit in hits)
 
 
-def _format_path(path: Path, names: "Names | None") -> str:
+def _format_path(path: Path, keys: dict[str, str], names: "Names | None") -> str:
+    """Format a path with masked keys; ``keys`` caches them, since many findings can be below a long key."""
     shown = ""
     for part in path:
         if part is None:
@@ -72,6 +74,7 @@ def _format_path(path: Path, names: "Names | None") -> str:
         elif isinstance(part, int):
             shown += f"[{part}]"
         else:
-            key = printable(mask_text(part, Numbering(), names=names))[:64]
-            shown = f"{shown}.{key}" if shown else key
+            if part not in keys:
+                keys[part] = printable(mask_text(part, Numbering(), names=names))[:64]
+            shown = f"{shown}.{keys[part]}" if shown else keys[part]
     return shown

@@ -2,19 +2,32 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from inspect import get_annotations
 from typing import Any, Final
 
 from coreloop.failures import error_class
 from coreloop.mine.signals import template
 from coreloop.observe.sources import QUESTION
-from coreloop.records import OTHER, UNSPECIFIED, normalize_question, selector_value
-from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field, is_time
+from coreloop.records import (
+    OTHER,
+    UNSPECIFIED,
+    OverrideCall,
+    Record,
+    RecordedJudgment,
+    ToolCall,
+    normalize_question,
+    selector_value,
+)
+from coreloop.sanitize.fields import cut_number_to_hour, cut_to_hour, id_field
+from coreloop.sanitize.figures import figure, is_harmless
 from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.model_names import is_known_provider
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.values import find_in_number
-from coreloop.sanitize.vocabulary import KnownWords, is_argument, is_label, is_model, is_version
-from coreloop.sanitize.walk import NotFiniteError, rewrite
+from coreloop.sanitize.vocabulary import KnownWords, is_model, is_version
+from coreloop.sanitize.walk import NotFiniteError
 
 # Texts from which `error_class` derives the same class again.
 ERRORS: Final[Mapping[str, str]] = {
@@ -31,10 +44,10 @@ _TRUNCATED: Final = frozenset({"truncated", "size", "preview"})
 
 
 class Pseudonymizer(Finder):
-    """Hash and drop mode: keeps only the closed vocabulary, numbers and pseudonyms.
+    """Hash and drop mode: keeps only the closed vocabulary, the record's own figures and pseudonyms.
 
-    The tables at the end of the module define the treatment of known fields; all other fields go through
-    `text`, `number` and `key`.
+    The tables at the end of the module list the known fields and their treatment. Of any other value only
+    true, false, null and the nesting stay.
 
     Parameters
     ----------
@@ -55,34 +68,24 @@ class Pseudonymizer(Finder):
         self._pseudonyms = pseudonyms
         self._words = vocabulary
         self._categories = vocabulary.categories()
+        self._labels = vocabulary.labels()
         self._drop = drop
         self._keep_times = keep_times
 
     def pseudonym(self, field: str, value: str) -> str:
         return self._pseudonyms(field, value) if value else value
 
-    def text(self, value: str, key: str) -> Any:
-        field = id_field(key)
-        if field is not None:
-            return self.pseudonym(field, value)
-        if is_time(key):
-            hour = cut_to_hour(value)
-            if hour is not None:
-                return value if self._keep_times else hour
-        return self.pseudonym("text", value)
+    def text(self, value: str, key: str) -> str:
+        return self.pseudonym(id_field(key) or "text", value)
 
-    def number(self, value: int | float, key: str) -> Any:
-        field = id_field(key)
-        if field is not None:
-            return self.pseudonym(field, str(value))
-        if is_time(key):
-            return value if self._keep_times else cut_number_to_hour(value)
-        hits = find_in_number(value, key)
-        self.count(hits)
-        return self.pseudonym("number", hits[0].value) if hits else value
+    def number(self, value: int | float, key: str) -> str:
+        if not math.isfinite(value):
+            raise NotFiniteError
+        written = str(int(value) if value == int(value) else value)
+        return self.pseudonym(id_field(key) or "number", written)
 
     def key(self, key: str) -> str:
-        return key if key in _TRUNCATED else self.pseudonym("key", key)
+        return self.pseudonym("key", key)
 
     def record(self, record: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a record without its free text."""
@@ -94,15 +97,28 @@ class Pseudonymizer(Finder):
             result.pop("question_hash", None)
         return result
 
-    def _fields(self, node: dict[str, Any], table: "_Table", tool: str = "") -> dict[str, Any]:
+    def _fields(self, node: dict[str, Any], known: "_Fields", tool: str = "") -> dict[str, Any]:
         """Rewrite an object by the table of its fields; ``tool`` is given in calls and overrides."""
         result: dict[str, Any] = {}
         self.n_keys += len(node)
         for key, value in node.items():
-            name = key if is_argument(key) else self.pseudonym("key", key)
-            treat = table.get((key, type(value)))
-            result[name] = treat(self, value, key, tool) if treat else rewrite(value, self, key)
+            name = key if key in known.names else self.key(key)
+            treat = known.treatments.get((key, type(value)))
+            result[name] = treat(self, value, key, tool) if treat else self._unknown(value, key)
         return result
+
+    def _unknown(self, node: Any, key: str = "") -> Any:
+        """Replace every key, text and number of a tree."""
+        if isinstance(node, str):
+            return self.text(node, key)
+        if isinstance(node, dict):
+            self.n_keys += len(node)
+            if node.keys() == _TRUNCATED and node["truncated"] is True and type(node["size"]) is int:
+                return {**node, "size": figure(node["size"]), "preview": self._unknown(node["preview"], key)}
+            return {self.key(name): self._unknown(value, name) for name, value in node.items()}
+        if isinstance(node, list):
+            return [self._unknown(item, key) for item in node]
+        return node if node is None or isinstance(node, bool) else self.number(node, key)
 
     def _categorize(self, record: dict[str, Any], result: dict[str, Any]) -> None:
         """Keep the category that mining would derive from the question."""
@@ -111,15 +127,29 @@ class Pseudonymizer(Finder):
         if (not isinstance(label, str) or label == UNSPECIFIED) and isinstance(question, str):
             by_rules = self._categories.label(question)
             if by_rules != UNSPECIFIED:
-                result["category_hash"] = by_rules
+                result["category_hash"] = self._label(by_rules, "", "")
+
+    def _label(self, value: str, key: str, tool: str) -> str:
+        return value if value in self._labels else self.pseudonym("category", value)
 
     def _question(self, value: str, key: str, tool: str) -> str:
         return self.pseudonym("question", normalize_question(value) or value)
 
-    def _figure(self, value: int | float, key: str, tool: str) -> int | float | None:
+    def _time(self, value: str | int | float, key: str, tool: str) -> Any:
+        """Keep a time, to the hour; whatever else stands in its place becomes a pseudonym."""
+        if isinstance(value, str):
+            hour: str | int | None = cut_to_hour(value)
+            hits = self.hits(value, key)
+        else:
+            hour, hits = cut_number_to_hour(value), find_in_number(value, key)
+        if hour is None or hits:
+            return self._unknown(value, key)
+        return value if self._keep_times else hour
+
+    def _figure(self, value: int | float, key: str, tool: str) -> int | None:
         if not math.isfinite(value):
             raise NotFiniteError
-        return None if find_in_number(value, key) else value
+        return figure(value)
 
     def _error(self, value: Any, key: str, tool: str) -> str:
         """Replace an error by the pseudonym of its template and its class.
@@ -127,7 +157,7 @@ class Pseudonymizer(Finder):
         The class is quoted, since mining treats quoted words as values: errors of one cause stay one group.
         """
         if not isinstance(value, str):
-            rewrite(value, self, key)  # counts its keys
+            self._unknown(value, key)  # counts its keys
         text = str(value)
         return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'" if text else text
 
@@ -143,11 +173,11 @@ class Pseudonymizer(Finder):
     def _overrides(self, overrides: list[Any], key: str, tool: str) -> list[Any]:
         return [self._about_tool(override, "tool", _OVERRIDE) for override in overrides]
 
-    def _about_tool(self, node: Any, key: str, table: "_Table") -> Any:
+    def _about_tool(self, node: Any, key: str, known: "_Fields") -> Any:
         if not isinstance(node, dict):
-            return rewrite(node, self)
+            return self._unknown(node)
         tool = node.get(key)
-        return self._fields(node, table, tool if isinstance(tool, str) else "")
+        return self._fields(node, known, tool if isinstance(tool, str) else "")
 
     def _tool(self, name: str, key: str, tool: str) -> str:
         return name if self._words.knows_tool(name) else self.pseudonym("tool", name)
@@ -157,30 +187,35 @@ class Pseudonymizer(Finder):
 
     def _argument_names(self, names: list[Any], key: str, tool: str) -> list[Any]:
         return [
-            self._argument(tool, name) if isinstance(name, str) else rewrite(name, self) for name in names
+            self._argument(tool, name) if isinstance(name, str) else self._unknown(name) for name in names
         ]
 
     def _arguments(self, args: dict[str, Any], key: str, tool: str) -> Any:
         if args.keys() == _TRUNCATED:
-            return rewrite(args, self)
-        result: dict[str, Any] = {}
+            return self._unknown(args)
         self.n_keys += len(args)
-        for name, value in args.items():
-            is_axis = isinstance(value, str) and self._words.is_selector(tool, name)
-            result[self._argument(tool, name)] = (
-                self._selector(tool, value) if is_axis else rewrite(value, self, name)
-            )
-        return result
+        return {self._argument(tool, name): self._value(tool, name, value) for name, value in args.items()}
+
+    def _value(self, tool: str, name: str, value: Any) -> Any:
+        """Rewrite an argument's value, keeping declared axes, and short numbers under a known name."""
+        if isinstance(value, str) and self._words.is_selector(tool, name):
+            return self._selector(tool, value)
+        if self._words.knows_argument(tool, name):
+            if _is_number(value) and is_harmless(value, name):
+                return value
+            if isinstance(value, list) and value and all(map(_is_number, value)):
+                return [self._value(tool, name, number) for number in value]
+        return self._unknown(value, name)
 
     def _sources(self, sources: dict[str, Any], key: str, tool: str) -> Any:
         """Rewrite the sources of arguments, keeping known tools and fields."""
         self.n_keys += len(sources)
         return {
             self._argument(tool, name): [
-                self._path(path) if isinstance(path, str) else rewrite(path, self, name) for path in paths
+                self._path(path) if isinstance(path, str) else self._unknown(path, name) for path in paths
             ]
             if isinstance(paths, list)
-            else rewrite(paths, self, name)
+            else self._unknown(paths, name)
             for name, paths in sources.items()
         }
 
@@ -209,15 +244,27 @@ class Pseudonymizer(Finder):
         return self.pseudonym("value", text)
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
+
+
 # Called with the visitor, the value, its key and the tool concerned.
 _Treatment = Callable[[Pseudonymizer, Any, str, str], Any]
-_Table = Mapping[tuple[str, type], _Treatment]
 
 
-def _table(*rows: tuple[str, tuple[type, ...], _Treatment]) -> _Table:
-    return {
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """The fields of an object: their names, which stay, and the treatment of values by field and type."""
+
+    names: Collection[str]
+    treatments: Mapping[tuple[str, type], _Treatment]
+
+
+def _known(kind: type, *rows: tuple[str, tuple[type, ...], _Treatment]) -> _Fields:
+    treatments = {
         (field, kind): treat for fields, kinds, treat in rows for field in fields.split() for kind in kinds
     }
+    return _Fields(frozenset(get_annotations(kind)), treatments)
 
 
 def _word(is_known: Callable[[str], bool], tag: str) -> _Treatment:
@@ -228,30 +275,39 @@ def _word(is_known: Callable[[str], bool], tag: str) -> _Treatment:
 _TEXT: Final = (str,)
 _NUMBER: Final = (int, float)
 _NO_TEXT: Final = (*_NUMBER, list, dict)
-_RECORD: Final = _table(
+_RECORD: Final = _known(
+    Record,
     ("question", _TEXT, Pseudonymizer._question),
-    ("category_hash", _TEXT, _word(is_label, "category")),
-    ("provider", _TEXT, _word(is_model, "provider")),
+    ("ts", (*_TEXT, *_NUMBER), Pseudonymizer._time),
+    ("category_hash", _TEXT, Pseudonymizer._label),
+    ("provider", _TEXT, _word(is_known_provider, "provider")),
     ("model", _TEXT, _word(is_model, "model")),
     ("tools_version", _TEXT, _word(is_version, "version")),
     ("origin", _TEXT, _word({"replay"}.__contains__, "text")),
     ("stockCode_hint", _TEXT, _word(lambda _: False, "stock")),
     ("error omitted_error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
     ("violation", _NO_TEXT, Pseudonymizer._error),
-    ("schema_version rounds chunk_len tool_calls_omitted", _NUMBER, Pseudonymizer._figure),
-    ("duration_total_ms duration_ms result_size_bytes", _NUMBER, Pseudonymizer._figure),
+    ("schema_version rounds chunk_len tool_calls_omitted duration_total_ms", _NUMBER, Pseudonymizer._figure),
     ("tool_calls", (list,), Pseudonymizer._calls),
     ("override_calls", (list,), Pseudonymizer._overrides),
     ("judgment", (dict,), Pseudonymizer._judgment),
 )
-_CALL: Final = _table(
+_CALL: Final = _known(
+    ToolCall,
     ("name", _TEXT, Pseudonymizer._tool),
     ("args", (dict,), Pseudonymizer._arguments),
     ("error", (*_TEXT, *_NO_TEXT), Pseudonymizer._error),
+    ("duration_ms result_size_bytes", _NUMBER, Pseudonymizer._figure),
     ("overrides_used", (list,), Pseudonymizer._argument_names),
     ("args_from", (dict,), Pseudonymizer._sources),
 )
-_OVERRIDE: Final = _table(
-    ("tool", _TEXT, Pseudonymizer._tool), ("override_keys", (list,), Pseudonymizer._argument_names)
+_OVERRIDE: Final = _known(
+    OverrideCall,
+    ("tool", _TEXT, Pseudonymizer._tool),
+    ("override_keys", (list,), Pseudonymizer._argument_names),
 )
-_JUDGMENT: Final = _table(("verdict", _TEXT, _word({"P", "T", "C", "V"}.__contains__, "text")))
+_JUDGMENT: Final = _known(
+    RecordedJudgment,
+    ("verdict", _TEXT, _word({"P", "T", "C", "V"}.__contains__, "text")),
+    ("judged_at", (*_TEXT, *_NUMBER), Pseudonymizer._time),
+)

@@ -1,6 +1,7 @@
 """The report of an export or a check: counts and places, without any content."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from coreloop.sanitize.chunks import MAX_LISTED, ChunkOutcome
@@ -15,16 +16,22 @@ class Report:
     mode : str or None
         None for a check.
     n_in, n_out : int
-        Lines that are not blank, and lines that were written (checked, without a mode). An empty or gzip file
-        counts as one line.
+        Lines that are not blank, and lines that were written (checked, without a mode). An empty file and the
+        damaged part of a compressed file count as one line.
     findings : Counter
         Findings by kind.
     reasons : Counter
         Rejected lines by reason.
+    unread : list of str
+        Files in the folder that are not records by their name, and links to folders; the first `MAX_LISTED`.
+    n_unread : int
+        Number of all such files.
     """
 
-    def __init__(self, mode: Mode | None) -> None:
+    def __init__(self, mode: Mode | None, *, unread: Iterable[str] = (), n_unread: int = 0) -> None:
         self.mode = mode
+        self.unread = list(unread)
+        self.n_unread = n_unread
         self.n_in = 0
         self.n_out = 0
         self.findings: Counter[str] = Counter()
@@ -66,6 +73,8 @@ class Report:
             "found": dict(sorted(self.findings.items())),
             "rejected_by_reason": dict(sorted(self.reasons.items())),
             "files": list(self.files.values()),
+            "unread": self.n_unread,
+            "unread_files": self.unread,
             "rejected_lines": self.rejected,
             "places": self.places,
         }

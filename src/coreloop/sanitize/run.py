@@ -5,27 +5,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from coreloop.errors import UsageError
+from coreloop.errors import GitError, UsageError
+from coreloop.sanitize.detectors.detection import Detection, OwnPattern, using
 from coreloop.sanitize.folder import (
     Choices,
     Progress,
     check_dir,
-    find_files,
     no_progress,
-    refuse_out,
     sanitize_dir,
 )
+from coreloop.sanitize.masking import sanitize_text
 from coreloop.sanitize.modes import Mode
 from coreloop.sanitize.pseudonyms import read_key
 from coreloop.sanitize.report import Report
+from coreloop.sanitize.sources import find_sources, is_within, refuse_out
 from coreloop.sanitize.vocabulary import KnownWords, learn
 
 if TYPE_CHECKING:
     from coreloop.project.workspace import Workspace
+
+_UNIGNORED: Final = (
+    "{}: git does not ignore the key; add it to .gitignore, or keep it outside of the repository"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +73,12 @@ class ExportRequest:
 
 @dataclass(frozen=True, slots=True)
 class SanitizeResult:
-    """The reports of all sources, and the new folder of an export."""
+    """The reports of all sources, the new folder of an export, and what the user should know about it."""
 
     sources: Sequence[Path]
     reports: Sequence[Report]
     out: Path | None = None
+    warnings: Sequence[str] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -84,7 +90,7 @@ class SanitizeResult:
     def to_json(self) -> bytes:
         """Return the report as JSON, or a list of reports for several sources."""
         facts = [
-            {"source": os.fsencode(source).decode("utf-8", "replace"), **report.to_dict()}
+            {"source": _masked(source), **report.to_dict()}
             for source, report in zip(self.sources, self.reports, strict=True)
         ]
         return orjson.dumps(
@@ -108,10 +114,13 @@ def check_records(
         A file cannot be read.
     """
     sources = sources or (workspace.records_dir,)
-    names_file = _names_file(workspace, names)
+    names_file, detection = _names_file(workspace, names), _detection(workspace)
     return SanitizeResult(
         sources,
-        [check_dir(source, names_file=names_file, jobs=jobs, progress=progress) for source in sources],
+        [
+            check_dir(source, names_file=names_file, detection=detection, jobs=jobs, progress=progress)
+            for source in sources
+        ],
     )
 
 
@@ -130,27 +139,70 @@ def export_records(workspace: "Workspace", request: ExportRequest) -> SanitizeRe
         raise UsageError("--names is for --mode mask; the other modes keep no names")
     source = request.source or workspace.records_dir
     out = request.out or workspace.audit_dir / "sanitized" / f"{mode}-{request.now:%Y%m%dT%H%M%SZ}"
+    files = find_sources(source).files
     refuse_out(source, out)
+    _refuse_within(out, workspace.records_dir, "--out")
+    _refuse_beside(request.out, source)
     _refuse_within(request.report, source, "--report")
     _refuse_within(request.key_file, source, "--key-file")
-    files = find_files(source)
+    detection = _detection(workspace)
+    with using(detection):
+        words = KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root)
     choices = Choices(
         mode=mode,
         key=read_key(request.key_file, out=out) if request.key_file is not None else None,
         names_file=_names_file(workspace, request.names) if mode == "mask" else None,
-        vocabulary=KnownWords() if mode == "mask" else learn(files, workspace.settings, workspace.root),
+        vocabulary=words,
+        detection=detection,
         keep_times=request.keep_times,
         jobs=request.jobs,
         progress=request.progress,
     )
-    return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out)
+    warnings = [_UNIGNORED.format(request.key_file)] if _is_unignored(request.key_file) else []
+    return SanitizeResult((source,), [sanitize_dir(source, out, choices)], out, warnings)
+
+
+def _masked(source: Path) -> str:
+    """Mask private data in a path: a report may be shared, and a home folder has its owner's name."""
+    return sanitize_text(os.fsencode(source).decode("utf-8", "replace"))
+
+
+def _is_unignored(key_file: Path | None) -> bool:
+    """Whether ``git add .`` would add the key file."""
+    if key_file is None:
+        return False
+    from coreloop.history.repository import Repository
+
+    path = key_file.parent.resolve() / key_file.name
+    try:
+        with Repository(path.parent) as repository:
+            return not repository.is_ignored(path.relative_to(repository.root.resolve()).as_posix())
+    except GitError:  # no repository, or no git
+        return False
 
 
 def _refuse_within(file: Path | None, source: Path, option: str) -> None:
-    if file is not None and source.resolve() in (file.resolve(), *file.resolve().parents):
+    if file is not None and is_within(file, source):
         raise UsageError(f"{option} {file} lies in {source}, which is only read; name a file elsewhere")
+
+
+def _refuse_beside(out: Path | None, source: Path) -> None:
+    """Refuse to write into a file's folder: a later run on that folder would read the copy with the log."""
+    folders = () if out is None or source.is_dir() else (source.absolute().parent, source.resolve().parent)
+    if out is not None and any(is_within(out, folder) for folder in folders):
+        raise UsageError(f"--out {out} lies in the folder of --in {source}; name a folder elsewhere")
 
 
 def _names_file(workspace: "Workspace", names: Path | None) -> Path | None:
     configured = workspace.settings.sanitize.names
-    return names or (workspace.root / configured if configured is not None else None)
+    return names or (workspace.root / configured if isinstance(configured, str) else None)
+
+
+def _detection(workspace: "Workspace") -> Detection:
+    settings = workspace.settings.sanitize
+    return Detection(
+        countries=settings.countries,
+        own=tuple(OwnPattern(own.name, own.pattern) for own in settings.detect),
+        names=settings.names if isinstance(settings.names, tuple) else (),
+        allow=frozenset(settings.allow),
+    )

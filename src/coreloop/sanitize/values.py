@@ -4,7 +4,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from coreloop.sanitize.detectors.detection import current
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
+from coreloop.sanitize.fields import is_time
 from coreloop.sanitize.find import Hit, find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
 
@@ -13,12 +15,14 @@ if TYPE_CHECKING:
 
 _TELLING: Final = re.compile(
     r"(?i)phone|mobile|cell|^tel|_tel|fax|contact|전화|휴대|핸드폰|연락처|팩스|acc(?:oun)?t|bank|계좌|은행|card|카드|passport|여권|"
-    r"licen[cs]e|면허|rrn|ssn|resident|주민|외국인|foreigner|brn|biz|business|사업자|등록번호|^ip$|_ip$|ip_|address|host|성명|성함|이름|고객명|예금주|"
+    r"licen[cs]e|면허|rrn|ssn|social|employer|resident|주민|외국인|foreigner|brn|biz|business|사업자|등록번호|^ip$|_ip$|ip_|address|host|성명|성함|이름|고객명|예금주|"
     r"담당자|full_?name|customer_?name|user_?name|holder|stock|ticker|종목|code|symbol|revenue|sales|amount|profit|income|asset|price|"
-    r"volume|total|매출|이익|자산|금액|시총|auth|cookie"
+    r"volume|total|매출|이익|자산|금액|시총|auth|cookie|birth|^dob|생년|생일|^e?in$|itin|nino|^ni$|ni_?number|nhs|bsn|steuer|tax|"
+    r"recipient|patient|payee|first_?name|last_?name|client_?name"
 )
 _LONG_NUMBER: Final = 10_000_000
 _PHONE_KEY: Final = re.compile(r"(?i)phone|mobile|cell|tel|fax|contact|전화|휴대|핸드폰|연락처|팩스")
+_BIRTH_KEY: Final = re.compile(r"(?i)birth|dob|생년|생일")
 _OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
 
 
@@ -28,10 +32,15 @@ def _is_opaque(word: str) -> bool:
     return len(word) >= 8 and re.search("[0-9]", word) is not None and sum(kinds) >= 3
 
 
+def _without_labels(key: str) -> str:
+    """Remove the labels of a masked key: ``[PHONE-1]`` does not say that its value is a telephone number."""
+    return _OWN_LABEL.sub("", key) if "[" in key else key
+
+
 @lru_cache(maxsize=4096)
 def _context(key: str) -> tuple[str, str]:
     """Classify a key (``password``, ``credential`` or "") and return the context to prepend to its value."""
-    bare = key.strip().lstrip("-")
+    bare = _without_labels(key).strip().lstrip("-")
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", bare)[-64:]
     sensitive = SENSITIVE_KEY.search(spaced)
     kind = "" if sensitive is None else "password" if sensitive["password"] else "credential"
@@ -67,7 +76,9 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
     bare = text.strip()
     if kind and bare and not is_placeholder(bare):
         is_secret = looks_like_password if kind == "password" else looks_like_credential
-        if is_secret(bare) or any(map(_is_opaque, _OWN_LABEL.sub(" ", bare).split())):
+        if bare not in current().allow and (
+            is_secret(bare) or any(map(_is_opaque, _OWN_LABEL.sub(" ", bare).split()))
+        ):
             return (Hit("SECRET", 0, len(text), bare),)
     shift = len(prefix)
     hits = find_hits(prefix + text, names=names)
@@ -80,20 +91,28 @@ def find_in_value(text: str, key: str, *, names: "Names | None" = None) -> tuple
 
 def find_in_number(value: int | float, key: str, *, names: "Names | None" = None) -> tuple[Hit, ...]:
     """Find private data in a number, in its decimal notation and with restored leading zeros."""
+    if is_time(key):
+        key = ""  # next to the name of a time, a resident number would pass for milliseconds
+    key = _without_labels(key)
     is_short = -_LONG_NUMBER < value < _LONG_NUMBER
     if is_short and not is_telling(key):
         return ()
     kind, prefix = _context(key) if key else ("", "")
-    if is_short and kind != "password" and not (prefix and names):
+    if is_short and not _BIRTH_KEY.search(key) and kind != "password" and not (prefix and names):
         return ()
     text = _digits(value)
     if not text:
         return ()
     for written in (text, *_with_zeros(text, key)):
-        hits = find_in_value(written, key, names=names) if prefix else find_hits(f"{key}: {written}")
+        hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
         if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
     return _stock_code(text, key, names) if prefix and names is not None else ()
+
+
+def _behind_key(text: str, key: str) -> tuple[Hit, ...]:
+    """Find private data in a text next to its key; private data in the key itself does not count."""
+    return tuple(hit for hit in find_hits(f"{key}: {text}") if hit.end > len(key) + len(": "))
 
 
 def _digits(value: int | float) -> str:

@@ -1,6 +1,8 @@
 """Views: undisguised versions of a text whose characters map back to the original.
 
-Rules match on views; cuts are made in the original.
+Rules match on views; cuts are made in the original. Of 10,538 planted values (2026-11-23), 2,512
+more leak without the readings (24 %), 567 without joined lines (5.4 %), and 9 without closed pieces (0.1 %;
+0.7 % of the 9,870 of ``tests/planted``).
 """
 
 import html
@@ -9,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, product
+from itertools import chain
 from typing import Final, Literal
 
 from coreloop.sanitize.confusables import fold
@@ -90,30 +92,30 @@ _CLUSTER: Final = re.compile(
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}|&#?[A-Za-z0-9]{2,}|\\(?:u[0-9A-Fa-f{]|U0|x[0-9A-Fa-f]{2})")
 _ESCAPE: Final = re.compile(
     r"(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]?[0-9a-fA-F]{1,7};?|[A-Za-z][A-Za-z0-9]{1,31};)|"
-    r"\\+u[dD][89abAB][0-9A-Fa-f]{2}\\+u[dD][c-fC-F][0-9A-Fa-f]{2}|"
-    r"\\+(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
+    r"(?<!\\)\\++u[dD][89abAB][0-9A-Fa-f]{2}\\++u[dD][c-fC-F][0-9A-Fa-f]{2}|"
+    r"(?<!\\)\\++(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4
+# Finds 46 more of 10,538 planted values (0.4 %, 2026-11-23).
 _SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,5}[^\s가-힣]){5,}(?![A-Za-z0-9])")
+_SPACED_SIGN: Final = re.compile(r"(?<=[0-9A-Za-z]) [-.:/@] (?=[0-9A-Za-z])")
 _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
-_LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|][0-9OoIl|\-. ]{7,24}[0-9OoIl|]")
+# O and l as digits: 146 more of 10,538 planted values (1.4 %, 2026-11-23).
+_LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|(][0-9OoIl|\-. ()]{7,34}[0-9OoIl|]")
 _DIGITS_BY_LETTERS: Final = re.compile(
-    rf"(?<![A-Za-z])(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
+    rf"(?:(?<![A-Za-z])|(?<=(?<![A-Za-z])[A-Z][A-Z]))(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
 )
+_WORD: Final = re.compile(r"[A-Za-z]{3}|[가-힣]{2}")
 _PIECE: Final = "[^ 가-힣]"
+_FEW_BREAKS: Final = 6  # each alone finds 2 more of the 9,870; both are credentials, which must not leak
 _PIECE_GAPS: Final = (" ", "  ")
-_FEW_BREAKS: Final = 6
-_SYLLABLES: Final = re.compile(r"(?<![가-힣])[가-힣](?: {1,5}[가-힣]){3,}")
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
-_LINE_ESCAPE: Final = re.compile(r"(?:\\+[nrt])+")
+_LINE_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\++[nrt])+")
 _SPACES: Final = re.compile(" +")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
-_LABEL: Final = re.compile(
-    r"\[(EMAIL|URL|IP|PHONE|RRN|BRN|CARD|IBAN|ACCOUNT|PASSPORT|LICENCE|SECRET|PATH|PERSON|COMPANY|STOCK|TEXT)"
-    r"-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]"
-)
+_LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
 
 
 Closing = Literal["joined", "pieces"]
@@ -144,6 +146,16 @@ def letters_as_digits(view: View | None, shown: str) -> View | None:
     if not all(pattern.search(shown) for pattern in (_LIKE_DIGITS, _LETTER_BY_DIGIT, _DIGITS_BY_LETTERS)):
         return None
     return _rewrite(view or _identity(shown), _DIGITS_BY_LETTERS, _letters_as_digits)
+
+
+def rewritten(
+    view: View | None,
+    shown: str,
+    pattern: re.Pattern[str],
+    replace: Callable[[re.Match[str]], list[tuple[str, int, int]]],
+) -> View:
+    """Replace matches in a reading by characters with their own offsets within the match."""
+    return _rewrite(view or _identity(shown), pattern, replace)
 
 
 def readings(text: str) -> Iterator[View | None]:
@@ -202,20 +214,22 @@ def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Closing]]:
     if runs := _runs(_SPELLED, shown):
         for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
             yield _spaces(runs, shown, head, tail), "joined"
-    if runs := _runs(_SYLLABLES, shown):
-        yield _inner(runs, shown, 0, 0), "joined"
+    signs = _runs(_SPACED_SIGN, shown)
+    if len(signs) > 1:
+        yield [gap for at, end in signs for gap in ((at, at + 1), (end - 1, end))], "joined"
     if not pieces:
         return
     for pattern in chain(*(_pieces(gap) for gap in _PIECE_GAPS if gap in shown)):
         if runs := _runs(pattern, shown):
-            for head, tail in product(range(3), range(3)):
-                yield _inner(runs, shown, head, tail), "pieces"
+            yield _inner(runs, shown), "pieces"
 
 
 def _breaks(shown: str) -> Iterator[Gaps]:
-    """Yield all line breaks and, if there are few, each of them separately."""
+    """Yield all line breaks, those before no word, and, if there are few, each of them separately."""
     breaks = _runs(_BREAK, shown)
     yield breaks
+    if len(breaks) > 2:
+        yield [gap for gap in breaks if not _WORD.match(shown, gap[1])]
     if 1 < len(breaks) <= _FEW_BREAKS:
         yield from ([gap] for gap in breaks)
 
@@ -230,13 +244,9 @@ def _spaces(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
     return [(at, at + 1) for at in places if text[at].isspace()]
 
 
-def _inner(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
-    """Return the gaps of runs, without some at their ends."""
-    closed: Gaps = []
-    for start, end in runs:
-        gaps = [match.span() for match in _SPACES.finditer(text, start, end)]
-        closed += gaps[head : len(gaps) - tail]
-    return closed
+def _inner(runs: Gaps, text: str) -> Gaps:
+    """Return the gaps of runs."""
+    return [match.span() for start, end in runs for match in _SPACES.finditer(text, start, end)]
 
 
 def _may_differ(text: str) -> bool:

@@ -1,7 +1,9 @@
 """The closed vocabulary of an export without free text: the only words that remain readable."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -11,17 +13,22 @@ import msgspec
 
 from coreloop.categories import Categories
 from coreloop.mine.decode import BYTE_ORDER_MARK
-from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED, is_category
+from coreloop.records import DEFAULT_SELECTORS, UNSPECIFIED
+from coreloop.sanitize.compressed import DamagedError, codec_of, open_records, read_line
 from coreloop.sanitize.find import find_hits
+from coreloop.sanitize.model_names import is_known_model
 
 if TYPE_CHECKING:
     from coreloop.project.settings import Settings
 
 MAX_NAMES: Final = 5_000
+MIN_RECORDS: Final = 5
 _TOOL: Final = re.compile(r"[A-Za-z_]\w{0,63}(?:[.:/-]{1,2}\w{1,64}){0,4}", re.ASCII)
 _ARGUMENT: Final = re.compile(r"[A-Za-z_]\w{0,47}", re.ASCII)
-_PROVIDER: Final = re.compile(r"[A-Za-z][\w.:/@+-]{0,79}", re.ASCII)
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?|v?[0-9]{1,5}(?:\.[0-9]{1,5}){0,3}")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_VERSION: Final = re.compile(
+    r"v?[0-9]{1,4}(?:\.[0-9]{1,4}){0,2}(?:[.-]?(?:a|b|rc|alpha|beta|dev|post)\.?[0-9]{0,4})?"
+)
 _MANY_DIGITS: Final = re.compile(r"[0-9]{9}|[0-9]{3,4}[-_.][0-9]{3,4}[-_.][0-9]{4}")
 
 
@@ -40,8 +47,8 @@ class KnownWords:
     selectors : dict of str to tuple of str
         Tools whose selectors differ from the default.
     seen : dict of str to frozenset of str
-        Tools that answered at least once, with their arguments: a tool that answers exists, so its name was
-        not invented by a model from a user's words.
+        Tools that answered in `MIN_RECORDS` records, and the arguments of as many: a name that answers again
+        and again exists, so a model did not invent it from a user's words.
     rules : tuple of (str, tuple of str)
         Category labels with their keywords.
     """
@@ -68,6 +75,10 @@ class KnownWords:
 
     def declares(self, tool: str, value: str) -> bool:
         return value in self.declared or value in self.values.get(tool, ())
+
+    def labels(self) -> frozenset[str]:
+        """Return the category labels of coreloop.yaml that hold no private data."""
+        return frozenset({UNSPECIFIED, *(label for label, _ in self.rules if _is_clean(label))})
 
     def categories(self) -> Categories:
         return Categories(self.rules)
@@ -101,8 +112,8 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords
     """
     from coreloop.project.tools import Tool, resolve_tools  # workers do not need it
 
-    seen = _answered(files)
-    resolved = resolve_tools({*settings.tools, *seen}, root=root, configured=settings.tools)
+    answered = _answered(files)
+    resolved = resolve_tools({*settings.tools, *answered}, root=root, configured=settings.tools)
     known = {name: tool for name, tool in resolved.items() if isinstance(tool, Tool)}
     return KnownWords(
         tools={
@@ -112,33 +123,49 @@ def learn(files: Iterable[Path], settings: "Settings", root: Path) -> KnownWords
         values={name: tool.literals for name, tool in known.items()},
         declared=frozenset(settings.axis_slugs),
         selectors=settings.selectors(),
-        seen=seen,
+        seen={
+            name: tool.known_arguments() for name, tool in answered.items() if tool.n_records >= MIN_RECORDS
+        },
         rules=tuple((rule.label, rule.any) for rule in settings.categories),
     )
 
 
-def _answered(files: Iterable[Path]) -> dict[str, frozenset[str]]:
-    seen: dict[str, set[str]] = {}
+@dataclass(slots=True)
+class _Answered:
+    """In how many records a tool answered, and with which arguments."""
+
+    n_records: int = 0
+    arguments: Counter[str] = field(default_factory=Counter)
+
+    def known_arguments(self) -> frozenset[str]:
+        return frozenset(name for name, count in self.arguments.items() if count >= MIN_RECORDS)
+
+    def add(self, names: Iterable[str]) -> None:
+        self.n_records += 1
+        for name in names:
+            if name in self.arguments or (len(self.arguments) < MAX_NAMES and is_argument(name)):
+                self.arguments[name] += 1
+
+
+def _answered(files: Iterable[Path]) -> dict[str, _Answered]:
+    seen: dict[str, _Answered] = {}
     for path in files:
-        with path.open("rb", buffering=1 << 20) as lines:
-            for line in lines:
-                try:
+        with suppress(DamagedError), open_records(path, codec_of(path)) as source:
+            while line := read_line(source):
+                with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     calls = _decode(line.removeprefix(BYTE_ORDER_MARK)).tool_calls or ()
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    continue
-                _add_calls(seen, [call for call in calls if isinstance(call, _Call)])
-    return {name: frozenset(args) for name, args in seen.items()}
+                    _add_record(seen, [call for call in calls if isinstance(call, _Call)])
+    return seen
 
 
-def _add_calls(seen: dict[str, set[str]], calls: Sequence[_Call]) -> None:
+def _add_record(seen: dict[str, _Answered], calls: Sequence[_Call]) -> None:
+    arguments: dict[str, set[str]] = {}
     for call in calls:
-        answered = call.error is None if call.ok is None else call.ok
-        if not answered or (call.name not in seen and (len(seen) >= MAX_NAMES or not is_tool(call.name))):
-            continue
-        arguments = seen.setdefault(call.name, set())
-        for name in call.args if isinstance(call.args, dict) else ():
-            if name not in arguments and len(arguments) < MAX_NAMES and is_argument(name):
-                arguments.add(name)
+        if call.error is None if call.ok is None else call.ok:
+            arguments.setdefault(call.name, set()).update(call.args if isinstance(call.args, dict) else ())
+    for tool, names in arguments.items():
+        if tool in seen or (len(seen) < MAX_NAMES and is_tool(tool)):
+            seen.setdefault(tool, _Answered()).add(names)
 
 
 def is_tool(name: str) -> bool:
@@ -153,18 +180,13 @@ def is_argument(name: str) -> bool:
 
 
 def is_model(name: str) -> bool:
-    """Whether a text is a provider or model: no spaces, no long number, not a fine-tuned model."""
-    return _PROVIDER.fullmatch(name) is not None and not name.startswith("ft:") and _is_clean(name)
+    """Whether a text is the name of a known model, without private data."""
+    return is_known_model(name) and _is_clean(name)
 
 
 def is_version(name: str) -> bool:
-    """Whether a text is a commit, a version number or a name like a model's."""
-    return _COMMIT.fullmatch(name) is not None or is_model(name)
-
-
-def is_label(name: str) -> bool:
-    """Whether a text is a category label without private data."""
-    return name == UNSPECIFIED or (is_category(name) and _is_clean(name))
+    """Whether a text is a commit or a version number without private data."""
+    return _COMMIT.fullmatch(name) is not None or (_VERSION.fullmatch(name) is not None and _is_clean(name))
 
 
 def _is_clean(name: str) -> bool:

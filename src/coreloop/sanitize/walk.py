@@ -118,10 +118,11 @@ def _list(node: list[Any], visitor: Visitor, key: str) -> list[Any]:
 def _dict(node: dict[str, Any], visitor: Visitor, above: str) -> dict[str, Any]:
     visitor.n_keys += len(node)
     result: dict[str, Any] = {}
+    numbers: dict[str, int] = {}
     for key, (under, value) in zip(node, _items(node, above), strict=True):
         new = visitor.key(key)
         if new != key or new in result:
-            new = _unused(new, result, node)
+            new = _unused(new, result, node, numbers)
         result[new] = visitor.text(value, under) if type(value) is str else rewrite(value, visitor, under)
     return result
 
@@ -143,9 +144,10 @@ def _is_option(item: str) -> bool:
     return len(item) <= 64 and _OPTION.fullmatch(item) is not None and is_sensitive(item)
 
 
-def _unused(key: str, result: dict[str, Any], node: dict[str, Any]) -> str:
-    """Return a key that is not taken, since two keys can be masked alike."""
-    new, number = key, 2
+def _unused(key: str, result: dict[str, Any], node: dict[str, Any], numbers: dict[str, int]) -> str:
+    """Return a key that is not taken, since keys can be masked alike; ``numbers`` has the last of each."""
+    new = key
     while new in result or new in node:
-        new, number = f"{key}~{number}", number + 1
+        numbers[key] = numbers.get(key, 1) + 1
+        new = f"{key}~{numbers[key]}"
     return new

@@ -80,7 +80,17 @@ REFUSED = {
         "keep the key elsewhere",
     ),
     "a report among the records": (["--mode", "hash", "--report", "data/audit/ai-ask/r"], "only read"),
+    "a copy among the records": (
+        ["--mode", "hash", "--in", "other", "--out", "data/audit/ai-ask/copy"],
+        "which is only read",
+    ),
+    "a copy in the folder of the file": (
+        ["--mode", "hash", "--in", "other/a.jsonl", "--out", "other/b/copy"],
+        "lies in the folder of --in",
+    ),
     "no such folder": (["--mode", "mask", "--in", "none"], "does not exist"),
+    "a check of an empty folder": (["--check", "empty"], "empty: has no records"),
+    "an export of an empty folder": (["--mode", "hash", "--in", "empty"], "empty: has no records"),
     "no such names": (["--mode", "mask", "--names", "none.tsv"], "none.tsv"),
     "a line of names without a name": (["--mode", "mask", "--names", "bad.tsv"], "line 1 is not"),
 }
@@ -90,6 +100,8 @@ REFUSED = {
 def test_a_mistake_is_one_line_and_exit_2(project: Path, words: list[str], mention: str):
     (project / "names.tsv").write_text("005930\t삼성전자\n", encoding="utf-8")
     (project / "bad.tsv").write_text("005930\n", encoding="utf-8")
+    write_log(project / "other" / "a.jsonl", [record()])
+    (project / "empty").mkdir()
     done = run(project, *words)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -104,6 +116,38 @@ def test_a_rejected_line_is_named_and_exits_1(project: Path):
     assert done.returncode == 1
     assert "3 lines: 2 written (mode mask), 1 rejected" in done.stdout
     assert "2026-04-25.jsonl:3: torn or not JSON (24 bytes)" in done.stdout
+
+
+def test_files_that_are_not_read_are_named(project: Path):
+    folder = project / "data/audit/ai-ask"
+    for name in ("A.JSONL", "old.bak", "900101-1234568.txt"):
+        (folder / name).write_text("x")
+    done = run(project, "--check", "--json")
+    assert json.loads(done.stdout)["unread_files"] == ["[RRN-1].txt", "A.JSONL", "old.bak"]
+    assert "3 files not read: [RRN-1].txt, A.JSONL, old.bak\n" in run(project, "--check").stdout
+
+
+def test_without_out_the_copy_of_a_single_file_lies_beside_the_records(project: Path):
+    write_log(project / "log.jsonl", [record()])
+    assert run(project, "--mode", "hash", "--in", "log.jsonl").returncode == 0
+    assert len(list((project / "data/audit/sanitized").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("ignored", "key", "warns"),
+    [("", "key", True), ("key\n", "key", False), ("", "../key", False), ("", "sub/key", True)],
+    ids=["not ignored", "ignored", "outside", "in a subfolder"],
+)
+def test_a_key_that_git_would_add_is_warned_of(project: Path, ignored: str, key: str, warns: bool):
+    root = project / "repository"
+    write_log(root / "in" / "a.jsonl", [record()])
+    (root / "sub").mkdir()
+    subprocess.run(["git", "init", "--quiet", root], check=True)
+    (root / ".gitignore").write_text(ignored)
+    done = run(root, "--mode", "hash", "--in", "in", "--out", "out", "--key-file", key)
+    assert done.returncode == 0
+    assert (f"warning: {key}: git does not ignore the key; add it to .gitignore" in done.stderr) is warns
+    assert done.stderr.count("\n") == (2 if warns else 1)
 
 
 def test_the_script_is_the_command(project: Path):

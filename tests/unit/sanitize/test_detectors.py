@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coreloop.sanitize import Finding, find, sanitize_text
 from coreloop.sanitize.detectors.finance import has_luhn
-from coreloop.sanitize.detectors.korean_ids import birth_date, has_business_checksum, has_resident_checksum
+from coreloop.sanitize.detectors.kr import birth_date, has_business_checksum, has_resident_checksum
 
 # Invented values.
 ANTHROPIC = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0" * 2 + "AA"
@@ -44,6 +44,14 @@ MASKED = {
     "a Korean number from abroad": ("+82 10-1234-5678", "[PHONE-1]"),
     "a foreign number": ("call +1 415-555-2671", "call [PHONE-1]"),
     "a spoken number": ("공일공 일이삼사 오육칠팔", "[PHONE-1]"),
+    "a number spelled out in English": (
+        "Tel. zero one zero five two four seven one two three four",
+        "Tel. [PHONE-1]",
+    ),
+    "a resident spelled out in Korean": (
+        "주민번호 구공공일공일 일이삼사오육칠입니다",
+        "주민번호 [RRN-1]입니다",
+    ),
     "a company's line beside a word": ("고객센터 1588-1234", "고객센터 [PHONE-1]"),
     "a resident with a dash": ("900101-1234567", "[RRN-1]"),
     "a resident born since checksums ended": ("2103054123456", "[RRN-1]"),
@@ -158,6 +166,7 @@ KEPT = {
     "a row of changes": "row -87 +57 -62 -79 -82 +24 +8",
     "a row of four digits": "row 5833 4665 2399 6118 7076 9642",
     "a row of two digits": "값: 94 76 04 49 46 29 69",
+    "digits in prose": "one two three four five, 이사 이사회, 일이 삼사일",
     "words before a title": "이 사람 대표로, 이 정도 대표 기업",
     "a column of numbers": "93903 64492 18326 22919 38493 29931 37280 57942 27894",
     "a call": 'analysis(axis="수익성") -> show(topic)',
@@ -209,7 +218,6 @@ DISGUISES = {
     "escapes twice": lambda text: "".join(f"\\\\u{ord(char):04x}" for char in text),
     "spelled": " ".join,
     "a line break": lambda text: f"{text[:7]}\n{text[7:]}",
-    "a space": lambda text: f"{text[:7]} {text[7:]}",
 }
 
 
@@ -219,6 +227,12 @@ def test_a_disguise_hides_nothing(kind: str, disguise):
     hidden = disguise(PLAIN[kind])
     masked = sanitize_text(f"제 것은 {hidden} 입니다")
     assert masked in {f"제 것은 [{kind}-1] 입니다", f"제 것은 [{kind}-1][{kind}-2] 입니다"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind, text in PLAIN.items() if text[-3:].isdigit()])
+def test_a_space_hides_no_number(kind: str):
+    number = PLAIN[kind]
+    assert sanitize_text(f"제 것은 {number[:7]} {number[7:]} 입니다") == f"제 것은 [{kind}-1] 입니다"
 
 
 def test_decomposed_korean_is_read():

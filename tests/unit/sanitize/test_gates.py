@@ -1,6 +1,7 @@
 """The cheap checks before the rules never change the findings, and run in linear time."""
 
 import random
+import re
 import time
 from importlib import import_module
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.signs import JOINING, closed_signs, signs_of
 from coreloop.sanitize.find import Hit, find_hits
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
@@ -173,3 +175,66 @@ def test_a_text_four_times_as_long_takes_less_than_ten_times_as_long(part: str) 
 
     short, long = (min(seconds(chars) for _ in range(3)) for chars in (5_000, 20_000))
     assert long < 10 * short + 0.05
+
+
+SHAPES = (
+    "\\",
+    '\\"',
+    "http://",
+    "a://b:c",
+    "token: ",
+    "password ",
+    "a",
+    "A",
+    "1",
+    " ",
+    "Ab ",
+    "a@",
+    "a.",
+    "/home/",
+    "_",
+    "-",
+    '"',
+    '"name":"',
+    "-----BEGIN PRIVATE KEY-----",
+    "eyJaaaaaaaa.",
+    "김민수 대표 ",
+    "공일공 ",
+    "+1",
+    "(0",
+    "?a=",
+    "a.bc/x,",
+    "4f",
+    "AB12",
+    "abcdef12a",
+    "1 Main ",
+    "x/y@z:",
+    "name: Aa ",
+    "은행 12-",
+    "-u a:",
+    "--a-",
+    "born ",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", SHAPES)
+def test_every_rule_takes_time_in_proportion_to_a_hostile_text(part: str) -> None:
+    patterns = [re.compile(rule.pattern) for rule in RULES]
+
+    def seconds(chars: int) -> list[float]:
+        text = (part * chars)[:chars]
+        times = []
+        for pattern in patterns:
+            begun = time.process_time()
+            for _ in pattern.finditer(text):
+                pass
+            times.append(time.process_time() - begun)
+        return times
+
+    slow = [
+        (rule.kind, rule.pattern)
+        for rule, short, long in zip(RULES, seconds(5_000), seconds(20_000), strict=True)
+        if long > 10 * short + 0.05
+    ]
+    assert slow == []

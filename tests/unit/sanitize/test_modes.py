@@ -27,7 +27,7 @@ from coreloop.sanitize.modes import Masker, sanitize_record
 from coreloop.sanitize.names import Names
 from coreloop.sanitize.pseudonymizer import ERRORS, Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
-from coreloop.sanitize.vocabulary import KnownWords, learn
+from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, learn
 from logs import call, failed, override, record, write_log
 
 KEY = b"k" * 32
@@ -36,6 +36,7 @@ KNOWN = KnownWords(
     tools={"analysis": ("company", "axis", "years")},
     values={"analysis": frozenset({"수익성"})},
     seen={"show": frozenset({"topic"})},
+    rules=(("FIN-profitability-KR", ("수익성",)),),
 )
 
 
@@ -90,9 +91,7 @@ def test_nothing_private_is_left_in_any_place(mode, place):
     assert finder.counts.total() == 0
 
 
-@pytest.mark.parametrize(
-    "place", [place for place in PLACES if place not in {"a tool", "a provider", "a model"}]
-)
+@pytest.mark.parametrize("place", PLACES)
 def test_hash_keeps_no_free_text(place: str):
     result = json.dumps(hashed(PLACES[place]("들찬푸드 인수 이야기")), ensure_ascii=False)
     assert "들찬푸드" not in result
@@ -236,7 +235,8 @@ def test_an_error_keeps_its_class_and_its_cause(name: str):
 
 
 def test_names_of_answered_calls_are_kept_and_names_of_failed_calls_are_not(tmp_path: Path):
-    rows = [record(tool_calls=[call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})])]
+    calls = [call("scan", {"market": "KR", "한글": 1}), failed("kim_minsu", {"x": 1})]
+    rows = [record(tool_calls=calls)] * MIN_RECORDS
     path = write_log(tmp_path / "a.jsonl", rows)
     words = learn([path], Settings(tools={"named": ToolSettings()}), tmp_path)
     assert words.knows_tool("scan")
@@ -342,3 +342,74 @@ def test_known_words_in_the_sources_of_arguments_are_kept() -> None:
 )
 def test_only_valid_tool_versions_are_kept(version: str, is_kept: bool) -> None:
     assert (hashed(record(tools_version=version))["tools_version"] == version) is is_kept
+
+
+RESIDENT = 9001011234568
+
+
+@pytest.mark.parametrize(
+    "value", [RESIDENT, float(RESIDENT), str(RESIDENT), "900101-1234568", 1001013234568, 1501013234564]
+)
+@pytest.mark.parametrize("key", ["created_at", "ts", "timestamp", "updatedAt"])
+@pytest.mark.parametrize("keep_times", [False, True])
+def test_a_resident_number_in_the_place_of_a_time_is_found(key: str, value: Any, keep_times: bool):
+    for original in (record(extra={key: value}), {**record(), key: value}):
+        for mode in (masked, hashed):
+            result = json.dumps(mode(original, keep_times=keep_times), ensure_ascii=False)
+            assert str(value)[:6] not in result
+
+
+@pytest.mark.parametrize(
+    ("value", "hour"),
+    [
+        (1745573400, 1745571600),
+        (1745573400123, 1745571600000),
+        (1745573400.25, 1745571600),
+        ("2026-04-25T09:30:00,123+09:00", "2026-04-25T09:00:00+09:00"),
+        ("2026-04-25 09:30", "2026-04-25 09:00:00"),
+        ("9001-01-12 34:56", None),
+        ("2026-04-25T09:30:00.9001011234568", None),
+        (1012345678, None),
+        (2125551234, None),
+    ],
+)
+def test_only_plausible_times_are_times(value: Any, hour: Any):
+    kept = hashed({**record(), "ts": value})["ts"]
+    assert (
+        kept == hour if hour is not None else str(kept).startswith("text-") or str(kept).startswith("number-")
+    )
+    assert masked(record(extra={"ts": value}))["extra"]["ts"] == (value if hour is None else hour)
+
+
+PRIVATE_KEYS = {
+    "an e-mail address": MAIL,
+    "a token": "ghp_a1B2c3D4e5F6g7H8",
+    "a private key": "-----BEGIN PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\n-----END PRIVATE KEY-----",
+    "a telephone number": "010-1234-5678",
+    "a person": "김민수 대표",
+}
+
+
+@pytest.mark.parametrize("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@pytest.mark.parametrize("figure", [300870903000000, 1234567890, 23456789.5])
+def test_a_figure_survives_a_private_key_beside_it(private: str, figure: float):
+    original = record(extra={private: figure}, other=[{"name": private, "value": figure}])
+    result = masked(original)
+    assert list(result["extra"].values()) == [figure]
+    assert result["other"][0]["value"] == figure
+    assert private not in json.dumps(result, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("private", PRIVATE_KEYS.values(), ids=PRIVATE_KEYS)
+@pytest.mark.parametrize("value", [4111111111111111, RESIDENT, "4111 1111 1111 1111", "900101-1234568"])
+def test_a_private_key_beside_it_hides_no_private_number(private: str, value: Any):
+    for original in (
+        record(extra={private: value}),
+        record(extra={"name": private, "value": value}),
+        record(extra={"private_key": private, "memo": value}),
+        record(question=f"{private} {value}"),
+        record(question=f"{value}\n{private}"),
+    ):
+        result = masked(original)
+        assert str(value) not in json.dumps(result)
+        assert private not in json.dumps(result, ensure_ascii=False)

@@ -20,6 +20,7 @@ NAMES = Names(
         ("004370", "농심", []),
         ("035720", "카카오", []),
         ("0001A0", "덕양에너젠", []),
+        ("105560", "KB금융", []),
     ]
 )
 MASKED = {
@@ -45,6 +46,7 @@ MASKED = {
     "a code with a letter": ("0001A0 분석", "[STOCK-1] 분석"),
     "a code after a telling word": ("종목코드 051910", "종목코드 [STOCK-1]"),
     "only a code": ("005930", "[STOCK-1]"),
+    "a code without a word": ("035720은 맞고 105560은 틀려요", "[STOCK-1]은 맞고 [STOCK-2]은 틀려요"),
 }
 UNCHANGED = {
     "an ordinary word before a month": "조사 대상 2024 12월",
@@ -54,6 +56,8 @@ UNCHANGED = {
     "an unknown code": "999999 분석",
     "a figure": "매출 051,910원",
     "a price": "660000원",
+    "an amount with a code's digits": "매출 105560 기준",
+    "a row with a code's digits": "102030 105560 304050",
 }
 
 
@@ -108,3 +112,24 @@ def test_every_listed_company_is_found_with_its_code(shared_data: Path):
         row[1] for row in rows if row[1] in sanitize_text(f"어제 {row[1]}({row[0]})를 샀다", names=names)
     ]
     assert missed == []
+
+
+WORDS = Names([("004170", "신세계", []), ("001680", "대상", []), ("000001", "바른유통", [])])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("신세계 주가", "[COMPANY-1] 주가"),
+        ("혹시 신세계의 실적", "혹시 [COMPANY-1]의 실적"),
+        ("신세계그룹", "[COMPANY-1]그룹"),
+        ("대상 배당 맞나요", "[COMPANY-1] 배당 맞나요"),
+        ("바른 유통 실적", "[COMPANY-1] 실적"),
+        ("신세계 질서", "신세계 질서"),
+        ("신세계를 열다", "신세계를 열다"),
+        ("조사 대상 실적", "조사 대상 실적"),
+        ("바른 유통기한", "바른 유통기한"),
+    ],
+)
+def test_a_company_whose_name_is_a_word_needs_a_neighbour(before: str, after: str):
+    assert sanitize_text(before, names=WORDS) == after

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from coreloop.project.workspace import Workspace, open_workspace
-from coreloop.sanitize.run import ExportRequest, check_records, export_records
+from coreloop.sanitize.detectors.detection import Detection, current
+from coreloop.sanitize.report import Report
+from coreloop.sanitize.run import ExportRequest, SanitizeResult, check_records, export_records
 from logs import record, write_log
 
 NOW = datetime(2026, 4, 25, 9, 30, tzinfo=UTC)
@@ -41,6 +43,34 @@ def test_a_single_source_gives_a_report_and_several_give_a_list(workspace: Works
     assert len(json.loads(check_records(workspace, (source, source)).to_json())) == 2
 
 
+def test_the_report_does_not_name_the_owner_of_the_folder():
+    result = SanitizeResult((Path("/home/minsu/logs"),), (Report(None),))
+    assert "minsu" not in result.to_json().decode()
+
+
 def test_nothing_is_printed(workspace: Workspace, capsys: pytest.CaptureFixture[str]):
     export_records(workspace, ExportRequest(mode="hash", now=NOW))
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_settings_choose_what_is_searched(tmp_path: Path):
+    (tmp_path / "coreloop.yaml").write_text(
+        "sanitize:\n"
+        "  names: [Acme Rooms]\n"
+        "  detect: [{name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-123456}]\n"
+        "  allow: [help@example.com]\n"
+        "  countries: [us]\n",
+        encoding="utf-8",
+    )
+    question = "Acme Rooms asked EMP-123456 or help@example.com about 078-05-1120 and 900101-1234567"
+    write_log(tmp_path / "data/audit/ai-ask/2026-04-25.jsonl", [record(question=question)])
+    workspace = open_workspace(tmp_path)
+    masked = export_records(workspace, ExportRequest(mode="mask", now=NOW))
+    assert masked.out is not None
+    (line,) = next(masked.out.iterdir()).read_text(encoding="utf-8").splitlines()
+    expected = "[COMPANY-1] asked [STAFF-1] or help@example.com about [SSN-1] and 900101-1234567"
+    assert json.loads(line)["question"] == expected
+    assert check_records(workspace, (masked.out,)).is_clean
+    found = check_records(workspace, ()).reports[0].findings
+    assert found == {"COMPANY": 1, "STAFF": 1, "SSN": 1}
+    assert current() == Detection()

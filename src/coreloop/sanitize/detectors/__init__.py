@@ -4,31 +4,83 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.detectors import contact, finance, korean_ids, network, paths, persons, phones, secrets
-from coreloop.sanitize.detectors.rule import Rule
+from coreloop.sanitize.detectors import (
+    birth,
+    contact,
+    eu,
+    finance,
+    kr,
+    network,
+    paths,
+    persons,
+    phones,
+    secrets,
+    uk,
+    us,
+)
+from coreloop.sanitize.detectors.detection import COUNTRIES, Country, OwnPattern, current
+from coreloop.sanitize.detectors.rule import Rule, Sign
 
-RULES: Final[tuple[Rule, ...]] = (
+_EVERYWHERE: Final = (
     *secrets.RULES,
     *contact.RULES,
     *network.RULES,
-    *korean_ids.RULES,
     *finance.RULES,
     *phones.RULES,
     *paths.RULES,
     *persons.RULES,
+    *birth.RULES,
 )
-Compiled = tuple[Rule, re.Pattern[str], re.Pattern[str] | None]
+_BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
+    "kr": kr.RULES,
+    "us": us.RULES,
+    "uk": uk.RULES,
+    "eu": eu.RULES,
+}
+RULES: Final[tuple[Rule, ...]] = (*_EVERYWHERE, *(rule for name in COUNTRIES for rule in _BY_COUNTRY[name]))
+Compiled = tuple[Rule, re.Pattern[str], re.Pattern[str] | None, bool]
+_DIGITS: Final = int(Sign.DIGITS | Sign.TEN_DIGITS | Sign.THIRTEEN_DIGITS)
 
 
-@lru_cache(maxsize=1024)
-def rules_for(signs: int, *, joins: bool = False) -> tuple[Compiled, ...]:
-    """Return the rules for some signs, each with its compiled pattern and ``near`` pattern."""
-    rules = (rule for rule in RULES if rule.sign & signs and (rule.joins or not joins))
-    return tuple(
-        (rule, _compiled(rule.pattern), _compiled(rule.near) if rule.near else None) for rule in rules
+@lru_cache(maxsize=16)
+def chosen_rules(countries: tuple[Country, ...], own: tuple[OwnPattern, ...]) -> tuple[Rule, ...]:
+    """Return the rules for some countries and the project's own patterns."""
+    return (
+        *_EVERYWHERE,
+        *(rule for name in COUNTRIES if name in countries for rule in _BY_COUNTRY[name]),
+        *(Rule(pattern.kind, pattern.pattern, Sign.OWN) for pattern in own),
     )
 
 
-@lru_cache(maxsize=256)
+def rules_for(signs: int, *, joins: bool = False) -> tuple[Compiled, ...]:
+    """Return the rules for some signs, each with its compiled pattern and ``near`` pattern.
+
+    The last item says whether a match has a run of seven digits and at most `MARGIN` characters around it.
+    """
+    chosen = current()
+    return _rules_for(signs, chosen.countries, chosen.own, joins=joins)
+
+
+@lru_cache(maxsize=4096)
+def _rules_for(
+    signs: int, countries: tuple[Country, ...], own: tuple[OwnPattern, ...], *, joins: bool
+) -> tuple[Compiled, ...]:
+    rules = (
+        rule
+        for rule in chosen_rules(countries, own)
+        if rule.sign & signs and rule.needs & signs == rule.needs and (rule.joins or not joins)
+    )
+    return tuple(
+        (
+            rule,
+            _compiled(rule.pattern),
+            _compiled(rule.near) if rule.near else None,
+            not int(rule.sign) & ~_DIGITS,
+        )
+        for rule in rules
+    )
+
+
+@lru_cache(maxsize=512)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)

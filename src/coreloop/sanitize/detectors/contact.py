@@ -11,7 +11,8 @@ _TLD: Final = r"(?:[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,30})"
 _OPEN, _CLOSE = r"\s*[\[({<|*_-]{1,2}\s*", r"\s*[\])}>|*_-]{1,2}\s*"
 _AT: Final = rf"(?:{_OPEN}(?:at|@|앳|골뱅이){_CLOSE}|\s+(?:at|@|앳)\s+|\s*골뱅이\s*|@)"
 _DOT: Final = rf"(?:{_OPEN}(?:dot|\.|닷|점){_CLOSE}|\s+(?:dot|\.)\s+|\s*(?:닷|점)\s*|\.)"
-_WORD: Final = r"[A-Za-z0-9](?:[A-Za-z0-9+_-]*[A-Za-z0-9])?"
+# Possessive, and never over "-dot-": a word that could take it in would be split in every possible way.
+_WORD: Final = r"[A-Za-z0-9]++(?:(?![_-]{1,2}(?:at|dot)[_-])[+_-]++[A-Za-z0-9]++)*+"
 _COMMON_TLD: Final = (
     r"(?:com|net|org|edu|gov|info|biz|io|ai|app|dev|me|co|kr|jp|cn|uk|us|de|fr|eu|ca|au|in|tv|asia|"
     r"example|test|invalid|local|xyz|site|online|tech|cloud|email|company)"

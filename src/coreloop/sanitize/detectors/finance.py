@@ -86,7 +86,7 @@ def _is_account(match: re.Match[str]) -> bool:
         return False
     if re.fullmatch(r"(?:19|20)[0-9]{2}(?:[ -](?:19|20)[0-9]{2})+", match[0]):
         return False
-    return not re.match(r"(?:19|20)[0-9]{2}-[01]?[0-9]-[0-3]?[0-9](?![0-9])", match[0])
+    return not re.match(r"(?:19|20)[0-9]{2}[-/][01]?[0-9][-/][0-3]?[0-9](?![0-9])", match[0])
 
 
 def _is_bare_account(match: re.Match[str]) -> bool:
@@ -94,23 +94,25 @@ def _is_bare_account(match: re.Match[str]) -> bool:
 
 
 def _is_iban(match: re.Match[str]) -> bool:
-    text = re.sub(r"[ \t-]", "", match[0]).upper()
+    text = re.sub(r"[^0-9A-Za-z]", "", match[0]).upper()
     moved = text[4:] + text[:4]
     return int("".join(str(int(char, 36)) for char in moved)) % 97 == 1
 
 
 def _iban_pattern() -> str:
-    bodies = (rf"{entry[:2]}[0-9]{{2}}(?:[ -]?[0-9A-Z]){{{int(entry[2:]) - 4}}}" for entry in _IBAN_LENGTHS)
-    return rf"(?i)(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
+    bodies = (
+        rf"{entry[:2]}[0-9]{{2}}(?:[ ._·/-]?[0-9A-Z]){{{int(entry[2:]) - 4}}}" for entry in _IBAN_LENGTHS
+    )
+    return rf"(?i)(?=[A-Z]{{2}}[0-9]{{2}})(?<![0-9A-Za-z-])(?:{'|'.join(bodies)})(?![0-9A-Za-z]|-[0-9A-Za-z])"
 
 
-_DASHED: Final = r"[0-9]{2,6}(?:[ ]?-[ ]?[0-9]{1,8}){1,4}"
+_DASHED: Final = r"[0-9]{2,6}(?:[ ]?[-/_.][ ]?[0-9]{1,8}){1,4}"
 _BARE: Final = r"[0-9]{3,6}(?: [0-9]{2,8}){1,3}|[0-9]{10,16}"
 RULES: Final = (
     Rule(
         "CARD",
-        r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·]){0,2}[0-9]){12,18})(?![0-9]))",
-        Sign.DIGITS,
+        r"(?<![0-9])(?=(?P<value>[0-9](?:(?:\.(?! )|[ \-/·_]){0,2}[0-9]){12,18})(?![0-9]))",
+        Sign.THIRTEEN_DIGITS,
         _is_card,
         joins=True,
     ),
@@ -118,34 +120,48 @@ RULES: Final = (
         "CARD",
         r"(?<![0-9])(?P<value>[0-9]{14,16}|"
         r"[0-9]{4}([ -])(?:[0-9]{6}\2[0-9]{4,5}|[0-9]{4}\2[0-9]{4}\2[0-9]{4}))(?![0-9])",
-        Sign.DIGITS,
+        Sign.THIRTEEN_DIGITS,
         _is_card,
     ),
     Rule("IBAN", _iban_pattern(), Sign.CODES, _is_iban, joins=True),
+)
+
+ACCOUNTS: Final = (
     Rule(
         "ACCOUNT",
         rf"(?<![0-9-])(?:{_DASHED})(?![0-9]|-[0-9])",
-        Sign.DIGITS,
+        Sign.TEN_DIGITS,
         _is_account,
         near=_BANK,
         joins=True,
+        needs=Sign.BANK,
     ),
     Rule(
         "ACCOUNT",
         rf"(?<![0-9-])(?:{_BARE})(?![0-9]|-[0-9])",
-        Sign.DIGITS,
+        Sign.TEN_DIGITS,
         _is_bare_account,
         near=_BANK_BESIDE,
         joins=True,
+        needs=Sign.BANK,
     ),
     Rule(
         "ACCOUNT",
         rf"(?<![가-힣A-Za-z])(?:KB|NH|IBK)?{_SHORT_BANK}[ :=(은는-]{{0,4}}"
-        rf"(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}})"
+        rf"(?P<value>[0-9]{{2,6}}(?:[ ]?[-._/][ ]?[0-9]{{1,8}})"
         rf"{{1,4}}|[0-9]{{11,14}})"
         r"(?![0-9]|-[0-9])",
-        Sign.DIGITS,
+        Sign.TEN_DIGITS,
         _is_account,
         joins=True,
+        needs=Sign.SHORT_BANK,
+    ),
+    Rule(
+        "ACCOUNT",
+        rf"(?<![0-9-])(?P<value>[0-9]{{2,6}}(?:[ ]?-[ ]?[0-9]{{1,8}}){{1,4}}|[0-9]{{11,14}})"
+        rf"\s?[(\[]{_SHORT_BANK}",
+        Sign.TEN_DIGITS,
+        _is_account,
+        needs=Sign.SHORT_BANK,
     ),
 )

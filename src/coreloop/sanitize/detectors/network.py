@@ -4,11 +4,11 @@ import ipaddress
 import re
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign, ahead
+from coreloop.sanitize.detectors.rule import Rule, Sign, ahead, behind
 
 _END: Final = r"[^\s<>\"'`\u3000]"
 _VERSION: Final = re.compile(
-    r"(?:\bv|ver|version|release|버전|판|build|§|제|절|항|chrome|safari|firefox|edge|opera|android|windows|ios|macos|driver|"
+    r"(?:\bv|ver|version|release|버전|판|build|section|sec\.|chapter|clause|§|제|절|항|chrome|safari|firefox|edge|opera|android|windows|ios|macos|driver|"
     r"firmware|kernel|java|sdk|[a-z]/)\s*[.:/]?\s*\Z",
     re.IGNORECASE,
 )
@@ -19,7 +19,7 @@ _ADDRESS: Final = re.compile(
 
 def _is_ipv4(match: re.Match[str]) -> bool:
     octets = [int(part) for part in match["address"].split(".")]
-    if max(octets) > 255 or _VERSION.search(ahead(match)):
+    if max(octets) > 255 or _VERSION.search(ahead(match)) or behind(match, 2).lstrip()[:1] in {"절", "항"}:
         return False
     if any(part != "0" and part.startswith("0") for part in match["address"].split(".")):
         return False
@@ -40,9 +40,9 @@ def _is_ipv6(match: re.Match[str]) -> bool:
 RULES: Final = (
     Rule(
         "URL",
-        rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S*(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
+        rf"(?i)(?<![A-Za-z0-9])(?![a-z]*file:/{{3}}(?!\S{{0,256}}(?:home|users)[\\/]))[a-z][a-z0-9+.-]{{1,24}}:\\?/\\?/{_END}+"
         # torn by a single space: the rest is not prose
-        rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]+(?!\S*://))?",
+        rf"(?:(?<![.,)])\s(?=[^\s가-힣]*[/?=&%])[^\s<>\"'가-힣:]++(?!\S{{0,200}}://))?",
         Sign.LINK,
     ),
     Rule(  # torn in its scheme or its host
@@ -54,7 +54,7 @@ RULES: Final = (
     Rule("URL", rf"(?i)(?<![A-Za-z0-9.@/])www\.[a-z0-9-]{{1,63}}\.{_END}{{2,}}", Sign.LINK),
     Rule(
         "URL",
-        rf"(?i)(?<![A-Za-z0-9.@/_-])(?:[a-z0-9-]{{1,63}}\.){{1,6}}[a-z]{{2,12}}(?::[0-9]{{2,5}})?(?:/[^\s<>\"'`?]*)?"
+        rf"(?i)(?<![A-Za-z0-9.@/_-])(?:[a-z0-9-]{{1,63}}\.){{1,6}}[a-z]{{2,12}}(?::[0-9]{{2,5}})?(?:/[^\s<>\"'`?]{{0,400}})?"
         rf"\?[A-Za-z0-9_.\[\]-]{{1,40}}={_END}+",
         Sign.LINK,
     ),
@@ -72,6 +72,12 @@ RULES: Final = (
         r"(?:%[a-z0-9]+)?(?![0-9A-Za-z:])",
         Sign.COLONS,
         _is_ipv6,
+        joins=True,
+    ),
+    Rule(
+        "MAC",
+        r"(?<![0-9A-Za-z:-])[0-9A-Fa-f]{2}([:-])[0-9A-Fa-f]{2}(?:\1[0-9A-Fa-f]{2}){4}(?![0-9A-Za-z]|[:-][0-9A-Za-z])",
+        Sign.MAC,
         joins=True,
     ),
 )

@@ -19,7 +19,8 @@ def _is_personal(match: re.Match[str]) -> bool:
 RULES: Final = (
     Rule(
         "PATH",
-        rf"(?<![A-Za-z0-9_.-])(?:file:/{{0,3}})?(?:[A-Za-z]:)?(?:[\\/]+[\w.$-]+){{0,3}}[\\/]+(?:home|Users|export/home|u01/home)[\\/]+"
+        rf"(?<![A-Za-z0-9_.-])(?:file:/{{0,3}})?(?:[A-Za-z]:)?(?:[\\/]{{1,8}}[\w.$-]{{1,64}}){{0,3}}"
+        rf"[\\/]{{1,8}}(?:home|Users|export/home|u01/home)[\\/]{{1,8}}"
         rf"(?P<user>[^\s\\/:*?\"'`<>|]+(?: [^\s\\/:*?\"'`<>|]+){{0,2}}(?=[\\/])|[^\s\\/:*?\"'`<>|,;)\]]+)"
         rf"{_REST}",
         Sign.HOME,
@@ -28,7 +29,7 @@ RULES: Final = (
     ),
     Rule(
         "PATH",
-        rf"(?i)(?<![A-Za-z0-9])[A-Z]:[\\/]+(?:users|documents and settings)[\\/]+"
+        rf"(?i)(?<![A-Za-z0-9])[A-Z]:[\\/]{{1,8}}(?:users|documents and settings)[\\/]{{1,8}}"
         rf"(?P<user>[^\s\\/:*?\"'`<>|]+(?: [^\s\\/:*?\"'`<>|]+){{0,2}}(?=[\\/])|[^\s\\/:*?\"'`<>|,;)\]]+)"
         rf"{_REST}",
         Sign.HOME,

@@ -19,7 +19,7 @@ _GIVEN: Final = (
 _TITLES: Final = (
     r"(?:대표이사|대표님|대표|이사장|이사님|이사|회장님|회장|부회장|사장님|사장|부사장|상무|전무|부장|차장|과장|대리|팀장|실장|본부장|센터장|지점장|"
     r"사원|주임|선임|책임|수석|위원장|위원|의원|장관|차관|교수님|교수|박사님|박사|변호사|회계사|세무사|변리사|노무사|법무사|기자|앵커|선생님|선생|"
-    r"고객님|고객|회원님|회원|의사|간호사|약사|원장|매니저|연구원|애널리스트|감사|조합장|총장|학장|교장|판사|검사|형사|경위|경감|작가|감독|배우|선수|"
+    r"고객님|고객|회원님|회원|의사|간호사|약사|원장|매니저|연구원|애널리스트|감사|조합장|총장|학장|교장|판사|검사|형사|경위|경감|작가|감독|배우|선수|담당자님|"
     r"CEO|CFO|CTO|COO|PM|PD)"
 )
 _PARTICLES: Final = (
@@ -35,6 +35,7 @@ _CAPITAL: Final = (
 )
 # Business and everyday words that look like a surname and a given name.
 _WORDS_TEXT: Final = """
+지원서 정보지
 조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건 여건 고철
 백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사 회사 부서
 담당 신임 현직 전직 차기 임시 상근 사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로 지역 지방
@@ -58,6 +59,8 @@ _WORDS_TEXT: Final = """
 위원 대사 공사 영사 상대 경쟁 이상 이하 전망 주가 배당 수익 이익 매출 안정 성장 유동 부채 자본 원가 비용
 현금 차입 신용 채권 주식 공시 실적 지표 기준 비교 분석 추이 변동 최대 최소 최고 최저 평균 방금 지금 오늘
 내일 어제 최근 현재 이후 이전 국민 시민 주민 도민 구민 군민 농민 어민 서민 난민 위민 정치 경제 사회 문화
+안내 정보 문의 전용 주문 신청 이용 유의 주의 변경 지원 우대 연락 조회 확인 명의 인증 반도 방산 조선 원전 통신
+성장 배당 가치 우량 공모 소비 유틸 여행 남북 양자 이차 로봇
 """
 _WORDS: Final = frozenset(_WORDS_TEXT.split())
 
@@ -65,6 +68,11 @@ _WORDS: Final = frozenset(_WORDS_TEXT.split())
 def _is_name(match: re.Match[str]) -> bool:
     name = re.sub(r"\s", "", match["value"])
     if name in _WORDS or (name[:2] in _SHORT_WORDS and len(name) == 2):
+        return False
+    is_word = len(name) == 3 and name[:2] in _SHORT_WORDS and name[2] in _WORD_ENDS  # 금융주, 정보는
+    if is_word and not set(name[1:]) <= _COMMON_SYLLABLES:  # but 이상원 is a name
+        return False
+    if match["value"][1].isspace() and name[1:] in _SHORT_WORDS:
         return False
     return not (len(name) == 3 and name[1:] in _ENDS)
 
@@ -74,7 +82,20 @@ _ENDS_TEXT: Final = """
 사의 부의 구의 시의 도의 위원 의원 사원 직원 임원 업의 회의 대의 이사 대표 전무 상무 사장 회장 부장 과장
 """
 _ENDS: Final = frozenset(_ENDS_TEXT.split())
+_WORD_ENDS: Final = "주사업자계권용부장문물서지원은는이가을를의도만로과와인"
 _HANGUL_NAME: Final = rf"(?:{_DOUBLE}[{_GIVEN}]{{1,2}}|[{_SURNAMES}][{_GIVEN}]{{2}})"
+# Syllables of most given names: after a surname and a blank, others are too often words.
+_COMMON: Final = (
+    "민서준지현수영은우진하윤혜경미정희연주선숙성재동훈상승태원유아예채다나라린빈호철종석규환혁욱섭근용일인창광길순옥춘란보람솔별찬율"
+    "건겸슬봄온이소시세"
+)
+_COMMON_SYLLABLES: Final = frozenset(_COMMON)
+_AFTER_BLANK: Final = rf"[{_SURNAMES}]\s[{_COMMON}]{{2}}"
+# Beside a word that only a name follows; 이, 한 and 전 are also everyday words before a noun.
+_ANY_AFTER_BLANK: Final = (
+    rf"[{_SURNAMES}]\s[가-힣]\s[가-힣]|"
+    rf"(?![이한전안현구신주공방성본])[{_SURNAMES}]\s[가-힣]{{2}}|{_AFTER_BLANK}"
+)
 _SHORT_NAME: Final = rf"[{_SURNAMES}][{_GIVEN}]"
 _APART: Final = (
     rf"[{_SURNAMES}]\s{{1,5}}[{_GIVEN}]\s{{1,5}}[{_GIVEN}]|"
@@ -87,10 +108,10 @@ _TORN_TITLES: Final = re.sub(r"(?<=[가-힣])(?=[가-힣])", r"\\s{0,5}", _TITLE
 # Syllables that are given names far more often than the end of a word.
 _SHORT_GIVEN: Final = "건결란린범별봄빈샘섭솔숙슬욱웅윤율은준진찬창철필현혁환훈희"
 
-RULES: Final = (
+KOREAN: Final = (
     Rule(
         "PERSON",
-        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_APART}|{_HANGUL_NAME})\s{{0,7}}(?:씨|님|{_TORN_TITLES}){_PARTICLES}",
+        rf"(?<![가-힣A-Za-z0-9])(?P<value>{_APART}|{_AFTER_BLANK}|{_HANGUL_NAME})\s{{0,7}}(?:씨|님|{_TORN_TITLES}){_PARTICLES}",
         Sign.TITLE | Sign.TORN_TITLE,
         _is_name,
     ),
@@ -109,21 +130,95 @@ RULES: Final = (
     Rule(
         "PERSON",
         rf"(?:대표이사|대표|회장|사장|부사장|부회장|전무|상무|담당자|담당|작성자|신청인|신청자|예금주|수신인|수취인|보호자|환자|고객|회원|직원|사원|교수|기자|변호사)"
-        rf"(?:명|님|인|는|은|이|가)?\s{{0,2}}[:=]?\s{{0,2}}(?<![가-힣])(?P<value>{_HANGUL_NAME}){_PARTICLES}",
+        rf"(?:(?:명|인|는|은|이|가)?\s{{0,2}}[:=]?|님\s{{0,2}}[:=])\s{{0,2}}(?<![가-힣])(?P<value>{_HANGUL_NAME}){_PARTICLES}",
+        Sign.TITLE,
+        _is_name,
+    ),
+    Rule(  # any given name beside a word that only a name follows
+        "PERSON",
+        rf"(?:예금주|성함|성명|수취인|보호자|받는\s?분|보내는\s?분|(?:고객|회원|환자|신청자|보호자)명)(?:명|은|는|이|가)?[\s:=\"'(]{{1,3}}"
+        rf"(?P<value>{_APART}|{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{2}}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
     Rule(
         "PERSON",
         rf"(?:성명|성함|이름|실명|고객명|회원명|담당자|작성자|예금주|수신자|발신자|보낸\s?사람|"
-        rf"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder)"
-        rf"[\"']?\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}[\"']?(?P<value>{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
+        rf"받는\s?사람|full[_ ]?name|customer[_ ]?name|user[_ ]?name|holder|recipient|payee|patient)"
+        rf"[\"']?\s{{0,2}}(?:[:=]|은|는)\s{{0,2}}[\"']?(?P<value>{_ANY_AFTER_BLANK}|{_DOUBLE}[가-힣]{{1,2}}|[{_SURNAMES}][가-힣]{{1,2}}){_PARTICLES}",
         Sign.TITLE,
         _is_name,
     ),
     Rule(
         "PERSON",
-        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{0,3}})",
+        rf"(?<![A-Za-z])(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{1,2}})\s?(?:씨|님){_PARTICLES}",
+        Sign.TITLE,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?P<value>{_ROMAN}\s[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?|"
+        rf"[A-Z][a-z]{{1,24}}(?:[- ]?[A-Za-z][a-z]{{1,24}})?\s{_ROMAN})\s?{_TITLES}{_PARTICLES}",
+        Sign.TITLE,
+    ),
+)
+# Capitalised words after "name:" or "customer:" that are no names of persons.
+_NOT_NAMES_TEXT: Final = """
+Account Accounts Acme Agreement All Alpha America American Analysis Annual Applicant Asia Asset Assets
+Balance Bank Beta Board Book Budget Business Capital Case Cash Category Center Chart China City Class Client
+Code Colleague Colleagues Column Committee Companies Company Corp Corporation Country Credit Customer
+Customers Data Database Date Debt Default Department Description Dividend Division Earnings Editor
+Electronics Energy English Enterprise Entity Equity Error Europe Event Everyone Exchange Expense False Field
+File Finance Financial First Flow Free Friends Fund General Global Gross Group Growth Guest Health Hiring
+Holdings Id Income Index Industries Industry Info Insurance International Inventory Investment Investor
+Investors Item Japan Key Kind Korea Korean Last Legal Level Limited List Loss Madam Manager Margin Market
+Markets Material Member Members Method Model Motors Name National Net New None North Note Null Number Office
+Operating Order Orders Other Owner Param Parameter Partner Partners Pending Plan Price Product Products
+Profit Project Public Quarter Quarterly Query Ratio Reader Real Region Report Request Required Research
+Result Results Return Revenue Sales Sector Securities Segment Sequence Series Service Services Set Share
+Shareholder Shareholders Shares Sheet Sir Sirs Solutions South State Statement Status Stock Story Street
+String Summary Support System Table Tax Team Tech Technologies Technology Test Text The This Time Title Tool
+Total Trade Trading True Trust Type Unit United Unknown User Users Value Valued Version View Web World Year
+Yes You Your
+"""
+_NOT_NAMES: Final = frozenset(_NOT_NAMES_TEXT.split())
+# A surname torn after its first or second letter; a whole word of two letters is none.
+_TORN: Final = (
+    r"(?!(?:[AI]|A[mnst]|B[ey]|Do|Go|H[ae]|I[fmnst]|Jo|Ko|L[eiu]|M[aey]|N[go]|O[fhnr]|S[ou]|To|U[ps]|We|Wu|Xu|Yu)\s)"
+    r"[A-Z][a-z]?\s[a-z]{3,20}"
+)
+_LATIN_NAME: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL}|de|van|von|der|del|la|bin|al)){{0,3}}"
+
+
+def _is_latin_name(match: re.Match[str]) -> bool:
+    """Whether no capitalised word is a word of business."""
+    words = match["value"].split()
+    if "full" in match.re.groupindex and match["full"] is None and len(words) < 2:
+        return False
+    return _NOT_NAMES.isdisjoint(words) and (words[-1][0].isupper() or len(words[-2]) <= 2)
+
+
+RULES: Final = (
+    Rule(  # name: John Smith; a single word only beside a word for a person
+        "PERSON",
+        rf"(?<![A-Za-z])(?:(?P<full>(?i:(?:full|first|last|given|family|customer|client|patient|"
+        rf"contact|recipient|user|holder|payee)[ _-]?name|patient|recipient|payee|"
+        rf"(?:card|account|policy)[ _-]?holder|beneficiary))|"
+        rf"(?i:name|customer|client|contact))"
+        rf"[\"']?\s{{0,2}}[:=]\s{{0,2}}[\"']?(?P<value>{_LATIN_NAME})(?![A-Za-z(_])",
+        Sign.NAME,
+        _is_latin_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:[Dd]ear|[Pp]atient(?=\s[A-Z][a-z'-]{{1,24}}\s[A-Z])|"
+        rf"[Mm]y (?:full )?name is|[Nn]ame is)\s(?P<value>{_LATIN_NAME})"
+        r"(?![A-Za-z(_])",
+        Sign.NAME,
+        _is_latin_name,
+    ),
+    Rule(
+        "PERSON",
+        rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Lady)\.?\s{{1,2}}(?P<value>(?!(?:Pepper|Martens|Oetker|Scholl|Clean|Muscle|Right)(?![a-z]))(?:{_CAPITAL})(?:\s{{1,2}}(?:{_TORN}|{_CAPITAL})){{0,3}}|[A-Z](?:\s[a-z]){{2,20}}(?![A-Za-z]))",
         Sign.LATIN_TITLE,
     ),
     Rule(
@@ -135,16 +230,5 @@ RULES: Final = (
         "PERSON",
         rf"(?<![A-Za-z])(?:CEO|CFO|CTO|COO|Chairman|Chairwoman|President)\s(?P<value>(?!of\b)(?:{_CAPITAL})\s(?:{_CAPITAL})(?:\s(?:{_CAPITAL}))?)",
         Sign.LATIN_TITLE,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![A-Za-z])(?P<value>(?:{_CAPITAL})(?:\s(?:{_CAPITAL})){{1,2}})\s?(?:씨|님){_PARTICLES}",
-        Sign.TITLE,
-    ),
-    Rule(
-        "PERSON",
-        rf"(?<![A-Za-z])(?P<value>{_ROMAN}\s[A-Z][a-z]+(?:[- ]?[A-Za-z][a-z]+)?|[A-Z][a-z]+(?:[- "
-        rf"]?[A-Za-z][a-z]+)?\s{_ROMAN})\s?{_TITLES}{_PARTICLES}",
-        Sign.TITLE,
     ),
 )

@@ -1,4 +1,4 @@
-"""Telephone numbers: Korean mobile and landline, and international ones."""
+"""Telephone numbers: international ones, and the national forms of Korea."""
 
 import re
 from typing import Final
@@ -51,13 +51,40 @@ def _is_international(match: re.Match[str]) -> bool:
     return digits[:2] in _CODES or _THREE.match(digits) is not None
 
 
+def _is_called(match: re.Match[str]) -> bool:
+    """Whether what follows a word for a telephone is a number, not a date or an amount."""
+    digits = digits_of(match["value"])
+    return not re.match("(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3]", digits) and not is_money(match)
+
+
 RULES: Final = (
+    Rule(  # any country's number and any separators right after the word
+        "PHONE",
+        r"(?i)(?:전화(?:\s?번호)?|연락처|휴대(?:폰|전화)|핸드폰|팩스|"
+        r"(?<![a-z])(?:(?:tele)?phone|mobile|cell|fax)(?:[ _]?(?:no|number))?|"
+        r"(?<![a-z])(?:tel|telefon|call me (?:at|on)))(?:은|는|이|가)?\.?[\s:=\"'(]{1,4}"
+        r"(?P<value>\+?\(?[0-9](?:[ .\-_/·()]{0,2}[0-9]){8,14})(?![0-9])",
+        Sign.DIGITS,
+        _is_called,
+        needs=Sign.CALL,
+    ),
     Rule(
         "PHONE",
-        rf"(?<![0-9])\(?01[016789]\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
+        r"(?:\+(?<![0-9A-Za-z.]\+)|0(?<![0-9A-Za-z.]0)0)[1-9][0-9]{0,2}"
+        r"(?:[ .\-/]{0,2}\(?[0-9]{1,11}+\)?){1,6}(?![0-9년])",
         Sign.DIGITS,
+        _is_international,
+        joins=True,
+    ),
+)
+KOREAN: Final = (
+    Rule(
+        "PHONE",
+        rf"(?:\((?<![0-9]\()0|0(?<![0-9]0))1[016789]\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
+        Sign.TEN_DIGITS,
         _is_korean,
         joins=True,
+        literal="01",
     ),
     Rule(
         "PHONE",
@@ -67,33 +94,22 @@ RULES: Final = (
         Sign.DIGITS,
         _is_korean_from_abroad,
         joins=True,
+        literal="82",
     ),
     Rule(
         "PHONE",
-        rf"(?<![0-9])\(?0{_AREA}\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
+        rf"(?:\((?<![0-9]\()0|0(?<![0-9]0)){_AREA}\)?{_GAP}[0-9]{{3,4}}{_GAP}[0-9]{{4}}(?![0-9])",
         Sign.DIGITS,
         _is_korean,
         joins=True,
     ),
     Rule(
-        "PHONE",
-        r"(?<![0-9A-Za-z.])(?:\+|00)[1-9][0-9]{0,2}(?:[ .\-/]{0,2}\(?[0-9]{1,11}\)?){1,6}(?![0-9년])",
-        Sign.DIGITS,
-        _is_international,
-        joins=True,
+        "PHONE", r"(?<![0-9-])1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])", Sign.DIGITS, near=CALL, needs=Sign.CALL
     ),
-    Rule("PHONE", r"(?<![0-9A-Za-z])\([2-9][0-9]{2}\)[ .-]?[0-9]{3}[ .-][0-9]{4}(?![0-9])", Sign.DIGITS),
     Rule(
         "PHONE",
-        r"(?<![0-9A-Za-z-])(?:1[ .-])?[2-9][0-9]{2}[ .-][2-9][0-9]{2}[ .-][0-9]{4}(?![0-9-])",
-        Sign.DIGITS,
-        near=CALL,
-    ),
-    Rule("PHONE", r"(?<![0-9-])1[5-9][0-9]{2}[ .-]?[0-9]{4}(?![0-9-])", Sign.DIGITS, near=CALL),
-    Rule(
-        "PHONE",
-        r"[공영]일[공영일육륙칠팔구][ ,.\-]*(?:[공영일이삼사오육륙칠팔구][ \-]*){3,4}[ "
-        r",.\-]*(?:[공영일이삼사오육륙칠팔구][ \-]*){3}"
+        r"[공영]일[공영일육륙칠팔구][ ,.\-]{0,3}(?:[공영일이삼사오육륙칠팔구][ \-]{0,3}){3,4}[ "
+        r",.\-]{0,3}(?:[공영일이삼사오육륙칠팔구][ \-]{0,3}){3}"
         r"[공영일이삼사오육륙칠팔구]",
         Sign.SPOKEN_DIGITS,
     ),

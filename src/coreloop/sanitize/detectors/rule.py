@@ -15,16 +15,38 @@ class Sign(IntFlag):
     LINK = auto()
     DOTTED = auto()
     COLONS = auto()
+    MAC = auto()
     DIGITS = auto()
+    TEN_DIGITS = auto()
+    THIRTEEN_DIGITS = auto()
     CODES = auto()
     SPOKEN_DIGITS = auto()
-    KEYWORD = auto()
-    PREFIX = auto()
+    SECRET_RUN = auto()
+    PASSWORD = auto()
+    CREDENTIAL = auto()
+    AUTHORIZATION = auto()
+    USER_OPTION = auto()
+    PRIVATE_KEY = auto()
+    DER = auto()
     HOME = auto()
     TITLE = auto()
     TORN_TITLE = auto()
     LATIN_TITLE = auto()
-    ENCODED = auto()
+    NAME = auto()
+    BIRTH = auto()
+    STREET = auto()
+    NATIONAL = auto()
+    # Words beside a number; alone they are no sign.
+    BANK = auto()
+    SHORT_BANK = auto()
+    CALL = auto()
+    PASSPORT = auto()
+    LICENCE = auto()
+    OWN = auto()
+    FIRST_TOKEN = auto()  # one bit for each row of `TOKENS` from here on
+
+
+NONE: Final = Sign(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +60,17 @@ class Rule:
     pattern : str
         Regular expression; the group ``value``, or else the whole match, is cut.
     sign : Sign
-        Sign required in the text.
+        Signs of which the text must show one.
+    needs : Sign
+        Signs of which the text must show all.
     check : callable, optional
         Validates a match: checksums, dates, context.
     near : str, optional
         Regular expression that must match within `BEFORE` characters before or `AFTER` characters after.
     joins : bool
         Whether the rule also holds after white space is removed.
+    literal : str
+        A text that every match contains, tested before the pattern.
     """
 
     kind: str
@@ -53,12 +79,16 @@ class Rule:
     check: Callable[[re.Match[str]], bool] | None = None
     near: str | None = None
     joins: bool = False
+    needs: Sign = NONE
+    literal: str = ""
 
 
 BEFORE: Final = 28
 AFTER: Final = 14
+MARGIN: Final = 32
+"""Characters of a number before its first and behind its last long run of digits."""
 
-_HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]*")
+_HEX_RUN: Final = re.compile(r"[0-9A-Za-z_-]{0,80}")
 _WORD_BEFORE: Final = re.compile(r"[A-Za-z]+\Z")
 _SECURITY: Final = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9](?![A-Za-z0-9])")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -69,7 +99,7 @@ _MONEY_BEHIND: Final = re.compile(
 _MONEY_AHEAD: Final = re.compile(
     r"(?:(?:매출(?!채권)|이익|손익|손실|자산|부채|자본|금액|가격|시총|시가총액|거래량|거래대금|비용|현금|차입금|잔액|예산)(?!비율|흐름|률)|"
     r"revenue|sales|amount|profit|income|asset|equity|price|volume|total|market.?cap|cash|cost|debt|size|bytes|"
-    r"elapsed|duration|timestamp|epoch|isbn|corp.?code|(?<![a-z])ts\b|₩|\$|￦|krw|usd)[^\n0-9.?!]{0,8}\Z",
+    r"elapsed|duration|timestamp|epoch|isbn|corp.?code|바코드|barcode|(?<![a-z])ts\b|₩|\$|￦|krw|usd)[^\n0-9.?!]{0,8}\Z",
     re.IGNORECASE,
 )
 

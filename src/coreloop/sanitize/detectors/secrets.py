@@ -1,41 +1,18 @@
-"""Credentials: tokens with the prefix of their issuer, keys, and values next to a word for a secret."""
+"""Credentials: known forms (`TOKENS`), private keys, and values next to a word for a secret."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from coreloop.sanitize.detectors.rule import Rule, Sign
+from coreloop.sanitize.detectors.tokens import TOKENS, is_aws_secret, is_random
 
-_TOKEN: Final = r"(?<![A-Za-z0-9])"
-PREFIXES: Final = (
-    # (prefix, rest)
-    ("(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA)", "[A-Z0-9]{16}(?![A-Z0-9])"),
-    ("gh[oprsu]_", "[A-Za-z0-9]{16,255}"),
-    ("github_pat_", "[A-Za-z0-9_]{16,255}"),
-    ("gl(?:pat|dt|rt|ptt|ft|imt|agent|soat|cbt|oas)-", "[A-Za-z0-9_.-]{16,}"),
-    ("sk-ant-", "[A-Za-z0-9_-]{12,}"),
-    ("sk-(?:proj|svcacct|admin|or|None)-", "[A-Za-z0-9_-]{12,}"),
-    ("sk-", "[A-Za-z0-9]{20,}"),
-    ("AIza", "[A-Za-z0-9_-]{30,}"),
-    (r"ya29\.", "[A-Za-z0-9_-]{16,}"),
-    ("GOCSPX-", "[A-Za-z0-9_-]{16,}"),
-    ("xox[abceoprs]-", "[A-Za-z0-9-]{10,}"),
-    ("xapp-", "[A-Za-z0-9-]{10,}"),
-    ("(?:sk|rk|pk)_(?:live|test)_", "[A-Za-z0-9]{10,}"),
-    ("whsec_", "[A-Za-z0-9+/=]{16,}"),
-    ("npm_", "[A-Za-z0-9]{20,}"),
-    ("pypi-", "[A-Za-z0-9_-]{16,}"),
-    ("(?:hf|gsk|r8|xai|ntn|lin_api|dop_v1|shpat|shpss|shpca|dckr_pat|rubygems)[_-]", "[A-Za-z0-9_]{20,}"),
-    ("(?:nvapi|pplx|tvly|sess|dapi|figd)[_-]", "[A-Za-z0-9_-]{20,}"),
-    (r"SG\.", r"[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
-    ("hooks\\.slack\\.com/services/", "[A-Za-z0-9/]{10,}"),
-    ("AGE-SECRET-KEY-1", "[A-Z0-9]{20,}"),
-)
 _PASSWORD: Final = (
     r"(?:pass(?:wd|word|phrase|code)|pwd|pswd|비밀\s?번호|비번|패스워드|암호(?!화)|핀\s?번호|cvc|cvv)"
 )
 _CREDENTIAL: Final = (
     r"(?:secret(?:[_ -]?(?:access[_ -]?)?key)?|client[_ -]?secret|api[_ -]?key|access[_ -]?key(?:[_ -]?id)"
-    r"?|private[_ -]?key|"
+    r"?|private[_ -]?key(?:[_ -]?id)?|"
     r"(?:access|auth|refresh|id|bearer|session|api|bot|csrf|xsrf)[_ -]?token|token|credentials?|session[_ "
     r"-]?(?:id|key)|sessid|"
     r"encryption[_ -]?key|signing[_ -]?key|account[_ -]?key|shared[_ -]?access[_ -]?(?:key|signature)|"
@@ -49,17 +26,16 @@ SENSITIVE_KEY: Final = re.compile(
     rf"(?i)(?:^|[^A-Za-z]|(?<=[a-z]))(?:(?P<password>{_PASSWORD}|^pw|^pin|[_-]pw|[_-]pin)|{_CREDENTIAL}|authorization|^auth|x-api-key|"
     r"cookie|connection[_ -]?string|conn[_ -]?str|dsn|jwt|bearer)(?:[_-]?(?:value|prod|dev|test|\d))?$"
 )
-_Q: Final = r"\\*[\"'`“”‘’]"
-_LABEL: Final = (
-    r"(?!\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\])(?![a-z_]{2,20}-[a-p]{32}(?![a-z]))(?!\[?redacted|\*{3}|x{4})"
-)
+_MARK: Final = r"[\"'`“”‘’]"
+_Q: Final = rf"\\{{0,4}}{_MARK}"
+_LABEL: Final = r"(?!\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\])(?![a-z_]{2,20}-[a-p]{32}(?![a-z]))"
 _VALUE: Final = (
-    rf"(?:{_Q}{_LABEL}(?P<quoted>[^\"'`“”‘’\\]*(?:\\(?![\"'`]).[^\"'`“”‘’\\]*)*)|"
+    rf"(?:{_Q}{_LABEL}(?P<quoted>[^\"'`“”‘’\\]*+(?:\\(?![\"'`]).[^\"'`“”‘’\\]*+)*+)|"
     rf"{_LABEL}(?P<value>[^\s\"'`“”‘’]+))"
 )
 _IS: Final = rf"(?:{_Q})?\s{{0,3}}(?:[:=]{{1,2}}>?|=>|:=|→|->)\s{{0,3}}"
 _WORDS_TEXT: Final = """
-required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
+n/a required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
 optional string str int number text value yes no not the is was must should error failed wrong incorrect
 mismatch reset changed needed and or in for of to a an with without from at by 필수 없음 오류 만료 필요
 변경 입력 확인 분실 재설정 틀림 불일치
@@ -67,7 +43,7 @@ mismatch reset changed needed and or in for of to a an with without from at by �
 _WORDS: Final = frozenset(_WORDS_TEXT.split())
 _PLACEHOLDER: Final = re.compile(
     r"\$\{?[A-Za-z_]\w*\}?|\{+[^{}]*\}+|<[^<>]*>|%\w+%|\.{2,}|…|-+|_+|os\.\w+.*|process\.env.*|"
-    r"getenv.*|self\.\w+|\w+\(\)?"
+    r"getenv.*|self\.\w+|\w+\(\)?|\*{3,}|[xX]{4,}|•{3,}|\[?(?i:redacted)\]?"
 )
 
 
@@ -103,64 +79,79 @@ def _is_credential(match: re.Match[str]) -> bool:
     return looks_like_credential(_value(match))
 
 
-def _is_random(match: re.Match[str]) -> bool:
-    """Whether a token looks random, not like joined words: digits or mixed case."""
-    text = match[0]
-    return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
+def _is_random_value(match: re.Match[str]) -> bool:
+    return is_random(match, "value")
 
 
-def _prefixed() -> str:
-    return "|".join(f"{head}{tail}" for head, tail in PREFIXES)
+def _check_of(name: str) -> Callable[[re.Match[str]], bool]:
+    return is_aws_secret if name == "AWS secret access key" else is_random
 
 
-_NAMED: Final = rf"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?(?:{_PASSWORD}|{_CREDENTIAL}|authorization|cookie)"
+_TOKEN_RULES: Final = tuple(
+    Rule(
+        "SECRET",
+        rf"(?<![A-Za-z0-9])(?:{token.pattern})",
+        Sign(Sign.FIRST_TOKEN << row) if token.words else Sign.SECRET_RUN,
+        _check_of(token.name),
+        near=token.near,
+        joins=token.near is None,
+    )
+    for row, token in enumerate(TOKENS)
+)
+_NAMED: Final = rf"(?:[A-Za-z0-9_.-]{{0,40}}[A-Za-z0-9_-])?(?:{_PASSWORD}|{_CREDENTIAL}|authorization|cookie)"
+_NAMED_SIGN: Final = Sign.PASSWORD | Sign.CREDENTIAL | Sign.AUTHORIZATION
 RULES: Final = (
-    Rule("SECRET", rf"{_TOKEN}(?:{_prefixed()})", Sign.PREFIX, _is_random, joins=True),
+    *_TOKEN_RULES,
     Rule(
         "SECRET",
-        rf"{_TOKEN}eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{4,}}(?:\.[A-Za-z0-9_-]*){{0,3}}",
-        Sign.PREFIX,
-        joins=True,
-    ),
-    Rule("SECRET", rf"{_TOKEN}[0-9]{{8,10}}:AA[A-Za-z0-9_-]{{30,}}", Sign.DIGITS),
-    Rule(
-        "SECRET",
-        r"(?s)-{3,5}\s*BEGIN[A-Z0-9 ]*PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}.*?(?:-{3,5}\s*END[A-Z0-9 "
-        r"]*PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}|\Z)",
-        Sign.KEYWORD,
+        r"(?s)-{3,5}\s*BEGIN[A-Z0-9 ]{0,40}PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}.*?(?:-{3,5}\s*END[A-Z0-9 "
+        r"]{0,40}PRIVATE\s+KEY(?: BLOCK)?\s*-{3,5}|\Z)",
+        Sign.PRIVATE_KEY,
+        lambda match: re.search("[A-Za-z0-9+/]{16}", match[0]) is not None,
     ),
     Rule(  # connection strings with a password before the host
         "SECRET",
-        r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\s?\\?/\s?\\?/\s?[^\s/@:\"'<>]*:[^\s\"'<>]+@[^\s\"'<>]+",
+        r"(?i)(?<![A-Za-z0-9])(?:jdbc:)?[a-z][a-z0-9+.-]{1,24}:\s?\\?/\s?\\?/\s?[^\s/@:\"'<>]{0,128}:[^\s\"'<>]{1,256}@[^\s\"'<>]+",
         Sign.LINK,
     ),
     Rule("SECRET", r"(?<![\w/])[A-Za-z]\w{1,30}/[^\s@/\"']{3,40}@[\w.-]+:[0-9]{2,5}[/:]\w+", Sign.AT),
     Rule(
         "SECRET",
         rf"(?i)authorization{_IS}(?:{_Q})?(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?{_LABEL}(?!(?:bearer|basic|token|digest|apikey)\s)(?P<value>[^\s\"'`,;]{{6,}}(?:,\s?\w+=\S+)*)",
-        Sign.KEYWORD,
+        Sign.AUTHORIZATION,
         _is_password,
     ),
     Rule(
         "SECRET",
         rf"(?i)(?<![A-Za-z])(?:bearer|basic)\s+{_LABEL}(?P<value>[A-Za-z0-9._~+/=-]{{12,}})",
-        Sign.KEYWORD,
-        lambda match: bool(re.search(r"[0-9]", match["value"])) or _is_random(match),
+        Sign.AUTHORIZATION,
+        lambda match: bool(re.search(r"[0-9]", match["value"])) or is_random(match),
     ),
-    Rule("SECRET", rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]+=[^\n]+)", Sign.KEYWORD),
-    Rule("SECRET", rf"(?i)(?:{_PASSWORD}){_IS}{_VALUE}", Sign.KEYWORD, _is_password),
-    Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.KEYWORD, _is_password),
+    Rule(
+        "SECRET",
+        rf"(?i)(?<![A-Za-z])(?:set-)?cookie:\s*{_LABEL}(?P<value>[^\s=]{{1,200}}=[^\n]+)",
+        Sign.AUTHORIZATION,
+    ),
+    Rule("SECRET", rf"(?i)(?:{_PASSWORD}){_IS}{_VALUE}", Sign.PASSWORD, _is_password),
+    Rule("SECRET", rf"(?i)(?<![A-Za-z])pw{_IS}{_VALUE}", Sign.PASSWORD, _is_password),
     Rule(  # after two names in a row, the value belongs to the second
         "SECRET",
         rf"(?i){_CREDENTIAL}{_IS}(?!{_CREDENTIAL}{_IS}){_VALUE}",
-        Sign.KEYWORD,
+        Sign.CREDENTIAL,
         _is_credential,
+    ),
+    Rule(  # crtfc_key '4f1c…', "the token is 4f1c…": a long value needs no equals sign
+        "SECRET",
+        rf"(?i){_CREDENTIAL}(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was))?[\s:=\"'`\\]{{1,6}}{_LABEL}"
+        r"(?P<value>(?=[A-Za-z_-]{0,30}[0-9])[A-Za-z0-9_-]{32,256})(?![A-Za-z0-9_-])",
+        Sign.CREDENTIAL,
+        _is_random_value,
     ),
     Rule(  # "password is hunter2", "비밀번호는 hunter2 입니다"
         "SECRET",
         rf"(?i)(?:{_PASSWORD}|{_CREDENTIAL})(?:\s?(?:은|는|이|가|을|를)|\s+(?:is|was|=))\s*(?:{_Q})?{_LABEL}"
         r"(?P<value>(?=[^\s가-힣\"'`]*[0-9!@#$%^&*])[^\s가-힣\"'`]{4,})",
-        Sign.KEYWORD,
+        Sign.PASSWORD | Sign.CREDENTIAL,
         _is_password,
     ),
     Rule(  # 비번 hunter2!
@@ -168,38 +159,44 @@ RULES: Final = (
         rf"(?i){_PASSWORD}\s{{1,3}}{_LABEL}(?P<value>(?=[^\s가-힣\"'`]*[0-9])(?=[^\s가-힣\"'`]*[a-z])"
         r"(?=[^\s가-힣\"'`]*(?:[!#$%^*?~@&]|(?-i:[a-z][^\s가-힣\"'`]*[A-Z]|[A-Z][^\s가-힣\"'`]*[a-z])))"
         r"[^\s가-힣\"'`]{6,})",
-        Sign.KEYWORD,
+        Sign.PASSWORD,
+    ),
+    Rule(  # 비밀번호 summer481
+        "SECRET",
+        rf"(?:비밀\s?번호|비번|패스워드|암호)(?:은|는)?\s{{1,3}}{_LABEL}(?P<value>(?=[A-Za-z]{{1,40}}[0-9!#$%^*?~&]|(?:[A-Z]{{0,9}}[a-z]{{1,9}}[A-Z]){{2}})[A-Za-z0-9!#$%^*?~@&_.-]{{6,64}})"
+        r"(?![A-Za-z0-9])",
+        Sign.PASSWORD,
     ),
     Rule(  # a private key without its first line
         "SECRET",
         r"(?<![A-Za-z0-9+/])M?II[A-Za-z0-9+/](?:[A-Za-z0-9+/=]|\s{1,3}(?=[A-Za-z0-9+/=])){60,}",
-        Sign.PREFIX | Sign.KEYWORD,
+        Sign.DER,
         joins=True,
     ),
     Rule(  # --password hunter2
         "SECRET",
-        rf"(?i)(?<![\w-])--?[a-z-]*(?:{_PASSWORD}|token|secret|api-?key|access-?key)(?:{_Q}\s*,\s*{_Q}|[ "
-        rf"=]\s*(?:{_Q})?){_LABEL}(?P<value>[^\s\"'`“”‘’-][^\s\"'`“”‘’]{{2,}})",
-        Sign.KEYWORD,
+        rf"(?i)(?<![\w-])--?[a-z-]{{0,40}}(?:{_PASSWORD}|token|secret|api-?key|access-?key)"
+        rf"(?:{_Q}\s*,\s*{_Q}|[ =]\s*(?:{_Q})?){_LABEL}(?P<value>[^\s\"'`“”‘’-][^\s\"'`“”‘’]{{2,}})",
+        Sign.PASSWORD | Sign.CREDENTIAL,
         _is_password,
     ),
     Rule(
         "SECRET",
         r"(?<![\w-])(?:-u|--user)[ =]?[\"']?(?P<value>[^\s:\"'@/]{1,64}:[^\s\"'/]{2,})",
-        Sign.KEYWORD,
+        Sign.USER_OPTION,
     ),
     Rule(  # {"name": "api_key", "value": "…"} inside a text
         "SECRET",
-        rf"(?i){_Q}(?:name|key|field|header|param|id|label){_Q}\s*:\s*{_Q}{_NAMED}{_Q}\s*,\s*{_Q}(?:value|val|data|content|default|secret){_Q}\s*:\s*{_VALUE}",
-        Sign.KEYWORD,
+        rf"(?i){_MARK}(?:name|key|field|header|param|id|label){_Q}\s*:\s*{_Q}{_NAMED}{_Q}\s*,\s*{_Q}(?:value|val|data|content|default|secret){_Q}\s*:\s*{_VALUE}",
+        _NAMED_SIGN,
         _is_password,
     ),
     Rule(
         "SECRET",
-        rf"(?i){_Q}(?:value|val){_Q}\s*:\s*{_VALUE}{_Q}\s*,\s*{_Q}(?:name|key|field|header){_Q}\s*:\s*{_Q}{_NAMED}{_Q}",
-        Sign.KEYWORD,
+        rf"(?i){_MARK}(?:value|val){_Q}\s*:\s*{_VALUE}{_Q}\s*,\s*{_Q}(?:name|key|field|header){_Q}\s*:\s*{_Q}{_NAMED}{_Q}",
+        _NAMED_SIGN,
         _is_password,
     ),
-    Rule("SECRET", rf"(?i){_Q}{_NAMED}{_Q}\s*,\s*{_VALUE}", Sign.KEYWORD, _is_credential),
-    Rule("SECRET", rf"(?i)<{_NAMED}>\s*{_LABEL}(?P<value>[^<\s]+)\s*<", Sign.KEYWORD, _is_password),
+    Rule("SECRET", rf"(?i){_MARK}{_NAMED}{_Q}\s*,\s*{_VALUE}", _NAMED_SIGN, _is_credential),
+    Rule("SECRET", rf"(?i)<{_NAMED}>\s*{_LABEL}(?P<value>[^<\s]+)\s*<", _NAMED_SIGN, _is_password),
 )

@@ -1,0 +1,10 @@
+"""Records with planted private values, made from a seed, and how a tool's output is scored.
+
+Written without knowledge of the detectors, from the kinds in docs/explanation/privacy.md. The tests have
+another generator, on which the detectors are developed.
+"""
+
+from .people import names_file
+from .records import PLAIN, Harmless, Planted, Sample, make_samples
+
+__all__ = ["PLAIN", "Harmless", "Planted", "Sample", "make_samples", "names_file"]

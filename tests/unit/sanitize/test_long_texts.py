@@ -1,0 +1,69 @@
+"""Searching takes linear time in any text, and stops after a number of steps."""
+
+from time import process_time
+
+import pytest
+
+from coreloop.sanitize import Finding, find, sanitize_text
+from coreloop.sanitize.finder import Finder
+from coreloop.sanitize.modes import sanitize_record
+from coreloop.sanitize.names import Names
+from coreloop.sanitize.places import MAX_PLACES, places_of
+from long_texts import ALL_SIGNS, SHAPES
+
+OVER_BUDGET = ALL_SIGNS + SHAPES["joiners and marks"](10_000)
+
+
+def seconds(shape: str, n_chars: int) -> float:
+    """Return the shorter of two processor times; the texts differ, since findings are cached."""
+
+    def once(more: int) -> float:
+        text = ALL_SIGNS + SHAPES[shape](n_chars + more)
+        begun = process_time()
+        find(text)
+        return process_time() - begun
+
+    return min(once(0), once(1))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
+    find(ALL_SIGNS)
+    assert seconds(shape, 5_000) <= 15 * seconds(shape, 500) + 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_long_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
+    find(ALL_SIGNS)
+    assert seconds(shape, 1_000_000) <= 15 * seconds(shape, 100_000)
+
+
+def test_a_text_beyond_the_budget_is_replaced_whole() -> None:
+    assert find(OVER_BUDGET) == [Finding("TEXT", 0, len(OVER_BUDGET))]
+    assert sanitize_text(OVER_BUDGET) == "[TEXT-1]"
+
+
+def test_a_text_beyond_the_budget_is_counted() -> None:
+    finder = Finder()
+    sanitize_record({"question": OVER_BUDGET, "error": OVER_BUDGET}, finder)
+    assert finder.counts == {"TEXT": 2}
+
+
+def test_ordinary_words_stay_within_the_budget() -> None:
+    text = SHAPES["ordinary words"](100_000)
+    assert "TEXT" not in {finding.kind for finding in find(text)}
+
+
+def test_blanks_behind_a_name_take_linear_time() -> None:
+    names = Names([("000270", "기아", ())])
+    begun = process_time()
+    names.find(f"㈜기아({' ' * 50_000}" + "㈜기아 000270 " * 5_000)
+    assert process_time() - begun < 20
+
+
+def test_the_places_of_a_record_are_limited() -> None:
+    record = {"a@b.kr" * 200: ["a@b.kr"] * 3_000}
+    places = places_of(record, 1, Finder())
+    assert len(places) == MAX_PLACES
+    assert {place.kind for place in places} == {"EMAIL"}

@@ -1,0 +1,240 @@
+"""``hash`` and ``drop``: whatever is planted, in whatever shape of JSON, is gone afterwards."""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from coreloop.project.settings import CategoryRule, Settings
+from coreloop.records import OverrideCall, Record, RecordedJudgment, ToolCall
+from coreloop.sanitize.fields import is_identifying
+from coreloop.sanitize.modes import sanitize_record
+from coreloop.sanitize.pseudonymizer import Pseudonymizer
+from coreloop.sanitize.pseudonyms import Pseudonyms
+from coreloop.sanitize.vocabulary import MIN_RECORDS, KnownWords, is_model, is_version, learn
+from logs import call, record, write_log
+
+KNOWN = KnownWords(
+    tools={"analysis": ("company", "axis", "years", "phone", "birth_year", "point")},
+    values={"analysis": frozenset({"수익성"})},
+    seen={"show": frozenset({"topic"})},
+    rules=(("FIN-profitability-KR", ("수익성",)),),
+)
+# None of these letters is in a pseudonym, or they never come in this order in a tag.
+WORD = st.text("zqxvwyZQX가나다라", min_size=4, max_size=12)
+INTEGER = st.integers(10_000_000, 2**63 - 1) | st.integers(1_000_000_000, 1_099_999_999)
+FRACTION = st.floats(-180, 180, width=64).filter(lambda number: len(re.sub(r"\D", "", repr(number))) >= 9)
+NUMBER = st.one_of(INTEGER, INTEGER.map(lambda number: -number), INTEGER.map(float), FRACTION)
+LEAF = st.one_of(
+    WORD, NUMBER, NUMBER.map(str), st.builds("{} {}".format, WORD, NUMBER), st.booleans(), st.none()
+)
+UNKNOWN_KEYS = st.one_of(
+    WORD, NUMBER.map(str), st.sampled_from(["size", "ts", "user_id", "name", "value", "axis"])
+)
+TREE = st.recursive(
+    LEAF,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(UNKNOWN_KEYS, inner, max_size=4)
+        | st.fixed_dictionaries({"truncated": inner | st.just(value=True), "size": inner, "preview": inner})
+    ),
+    max_leaves=8,
+)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["axis", "company", "years", "topic"]) | UNKNOWN_KEYS, TREE, max_size=4
+)
+TOOLS = st.sampled_from(["analysis", "show"]) | WORD
+
+
+def _object(kind: type, **known: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with any fields of a kind and unknown ones, and any tree as their values."""
+    fields = {name: known[name] | TREE if name in known else TREE for name in kind.__annotations__}
+    some = st.fixed_dictionaries({}, optional=fields)
+    return st.builds(
+        lambda first, second: {**first, **second}, st.dictionaries(UNKNOWN_KEYS, TREE, max_size=2), some
+    )
+
+
+SOURCES = st.dictionaries(
+    UNKNOWN_KEYS, st.lists(st.builds("{}.{}[].{}".format, TOOLS, WORD, WORD) | TREE, max_size=3)
+)
+CALLS = _object(ToolCall, name=TOOLS, args=ARGUMENTS, args_from=SOURCES)
+RECORDS = _object(
+    Record,
+    tool_calls=st.lists(CALLS | TREE, max_size=3),
+    override_calls=st.lists(_object(OverrideCall, tool=TOOLS), max_size=2),
+    judgment=_object(RecordedJudgment),
+)
+
+
+CHOICES = st.fixed_dictionaries({"drop": st.booleans(), "keep_times": st.booleans()})
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """Every key, text and number of a tree."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield key
+            yield from parts(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from parts(item)
+    elif node is not None and not isinstance(node, bool):
+        yield node
+
+
+def planted(node: Any) -> set[str]:
+    """The planted words and numbers of a record, as they are written."""
+    texts = [part if isinstance(part, str) else json.dumps(part) for part in parts(node)]
+    return {
+        found
+        for text in texts
+        for found in re.findall(r"[zqxvwyZQX가나다라]{4,}|[0-9][0-9.e+-]{6,}", text)
+        if not found.endswith(".")
+    }
+
+
+def hashed(original: dict[str, Any], **choices: Any) -> dict[str, Any]:
+    return sanitize_record(original, Pseudonymizer(Pseudonyms(b"k" * 32), KNOWN, **choices))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=80)
+@given(original=RECORDS, choices=CHOICES)
+@example(original={"ts": 9001011234568, "judgment": {"judged_at": "9001-01-12 34:56", "zqzq": 1}}, choices={})
+@example(original={"ts": "2026-04-25T09:30:00.9001011234568"}, choices={"keep_times": True})
+@example(original={"chunk_len": 1012345678, "rounds": 37.5665351}, choices={})
+@example(
+    original={"tool_calls": [{"name": "show", "args": {"topic": [37.5665351, 126.9779692]}}]}, choices={}
+)
+def test_nothing_planted_survives(original: dict[str, Any], choices: dict[str, bool]) -> None:
+    result = json.dumps(hashed(original, **choices), ensure_ascii=False)
+    assert {value for value in planted(original) if value in result} == set()
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=2_000)
+@given(original=RECORDS, choices=CHOICES)
+def test_nothing_planted_survives_in_many_records(original: dict[str, Any], choices: dict[str, bool]) -> None:
+    result = json.dumps(hashed(original, **choices), ensure_ascii=False)
+    assert {value for value in planted(original) if value in result} == set()
+
+
+@given(
+    key=st.sampled_from(
+        [
+            "order_id",
+            "birthYear",
+            "birth_year",
+            "lat",
+            "lng",
+            "phone",
+            "zipCode",
+            "생년",
+            "우편번호",
+            "userid",
+            "PIN",
+        ]
+    ),
+    number=st.integers(0, 999_999) | st.floats(0, 999),
+)
+def test_a_short_number_under_an_identifying_key_is_replaced(key: str, number: float) -> None:
+    assert is_identifying(key)
+    words = KnownWords(tools={"show": (key,)})
+    visitor = Pseudonymizer(Pseudonyms(b"k" * 32), words)
+    for args in ({key: number}, {key: [number]}):
+        result = sanitize_record(record(tool_calls=[call("show", args)]), visitor)
+        (value,) = result["tool_calls"][0]["args"].values()
+        assert all(isinstance(item, str) for item in (value if isinstance(value, list) else [value]))
+
+
+@pytest.mark.parametrize("number", [0, 5, -5, 0.25, 12.5, 2026, 999_999])
+def test_a_short_number_under_a_known_argument_is_kept(number: float) -> None:
+    for args in ({"years": number}, {"years": [number, number]}):
+        assert hashed(record(tool_calls=[call("analysis", args)]))["tool_calls"][0]["args"] == args
+
+
+@pytest.mark.parametrize("place", ["unknown", "nested", "judgment", "call"])
+def test_a_short_number_under_an_unknown_key_is_replaced(place: str) -> None:
+    original = {
+        "unknown": record(seat=5),
+        "nested": record(tool_calls=[call("analysis", {"years": {"seat": 5}})]),
+        "judgment": record(judgment={"seat": 5}),
+        "call": record(tool_calls=[call("analysis", {}, seat=5)]),
+    }[place]
+    result = hashed(original)
+    assert "seat" not in json.dumps(result)
+    assert 5 not in list(parts(result))
+
+
+def test_figures_are_whole_and_have_at_most_seven_digits() -> None:
+    original = record(
+        duration_total_ms=1823.4567, chunk_len=12_345_678, rounds=-1, tool_calls_omitted=9_999_999
+    )
+    result = hashed(original)
+    assert [result[key] for key in ("duration_total_ms", "chunk_len", "rounds", "tool_calls_omitted")] == [
+        1823,
+        None,
+        None,
+        9_999_999,
+    ]
+    assert math.isclose(hashed(record(chunk_len=17.0))["chunk_len"], 17)
+
+
+@pytest.mark.parametrize(
+    ("label", "is_kept"), [("FIN-profitability-KR", True), ("UNSPECIFIED", True), ("KIM-minsu", False)]
+)
+def test_only_declared_categories_are_kept(label: str, is_kept: bool) -> None:
+    assert (hashed(record(question="", category_hash=label))["category_hash"] == label) is is_kept
+
+
+MODELS = """
+gpt-5 gpt-4o-mini-2024-07-18 o3-mini chatgpt-4o-latest claude-3-5-sonnet-20241022 claude-opus-4-1
+anthropic.claude-3-5-sonnet-20241022-v2:0 us.anthropic.claude-sonnet-4-5 gemini-2.5-flash
+models/gemini-1.5-pro meta-llama/Llama-3.3-70B-Instruct deepseek-r1 qwen2.5-coder-32b-instruct
+mistral-large-latest mixtral-8x7b
+gpt-oss-120b openai/gpt-5 grok-4 phi-4 command-r-plus llama3.1:8b exaone-3.5-7.8b-instruct
+"""
+
+
+@pytest.mark.parametrize("model", MODELS.split())
+def test_known_models_are_kept(model: str) -> None:
+    assert is_model(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "m",
+        "kim-minsu",
+        "gpt-for-minsu",
+        "ft:gpt-4o:acme:x",
+        "gpt-010-1234-5678",
+        "gpt-1012345678",
+        "minsu/gpt-5",
+    ],
+)
+def test_other_models_are_not_kept(model: str) -> None:
+    assert not is_model(model)
+
+
+@pytest.mark.parametrize("version", ["for-kim", "kim.minsu", "10.20.30.40", "010.1234.5678", "1012345678"])
+def test_a_version_holds_no_word_and_no_long_number(version: str) -> None:
+    assert not is_version(version)
+
+
+def test_a_name_must_answer_in_several_records(tmp_path: Path) -> None:
+    rows = [record(tool_calls=[call("show", {"topic": 1})] * 9) for _ in range(MIN_RECORDS)]
+    rows += [
+        record(tool_calls=[call("show", {"minsu": 1}), call("kim_minsu", {})] * 9)
+        for _ in range(MIN_RECORDS - 1)
+    ]
+    configured = Settings(categories=(CategoryRule(label="FIN-dividend-KR", any=("배당",)),))
+    words = learn([write_log(tmp_path / "a.jsonl", rows)], configured, tmp_path)
+    assert words.seen == {"show": frozenset({"topic"})}
+    assert words.labels() == {"UNSPECIFIED", "FIN-dividend-KR"}
