@@ -4,11 +4,13 @@ As the command, and (``-m``) as the workflow runs it: ``python -I -m coreloop.gu
 
     uv run python benchmarks/guard.py
 
-The best of 9 runs in turns, to exclude the machine's other load.
+The best of 9 runs in turns, to exclude the machine's other load, and the best processor time (user and
+system, with git's), which a busy machine disturbs less.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -41,6 +43,7 @@ def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
     )
     project.git("fast-import", "--quiet", stdin=stream.encode())
     project.git("reset", "--quiet", "--hard", "main")
+    project.git("push", "--quiet", "origin", "main")  # the base of a pull request is on GitHub
     base = project.git("rev-parse", "main")
     payloads = {}
     for name, make, files in (
@@ -54,10 +57,16 @@ def make_branches(folder: Path) -> tuple[Path, dict[str, Path]]:
     return project.root, payloads
 
 
-def milliseconds(command: list[str], folder: Path) -> float:
-    begun = time.perf_counter()
+def milliseconds(command: list[str], folder: Path) -> tuple[float, float]:
+    """Elapsed time and processor time."""
+    begun, used_before = time.perf_counter(), processor_s()
     subprocess.run(command, cwd=folder, env=ENVIRONMENT, check=True, capture_output=True)
-    return (time.perf_counter() - begun) * 1e3
+    return (time.perf_counter() - begun) * 1e3, (processor_s() - used_before) * 1e3
+
+
+def processor_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -74,15 +83,17 @@ def main() -> None:
             [*commands["a promotion"], "--json"], cwd=root, env=ENVIRONMENT, check=True, capture_output=True
         )
         assert json.loads(done.stdout)["coreloop"]
-        best = dict.fromkeys(commands, float("inf"))
+        best = dict.fromkeys(commands, (float("inf"), float("inf")))
         for _ in range(RUNS):
             for what, command in commands.items():
-                best[what] = min(best[what], milliseconds(command, root))
-    empty_ms = best.pop("python -c pass")
-    print(f"python -c pass                   {empty_ms:7.1f} ms")
-    for what, elapsed_ms in best.items():
-        above = f"{elapsed_ms - empty_ms:.0f} above it (goal: {GOAL_MS}), {elapsed_ms / empty_ms:.1f} times"
-        print(f"guard check, {what:19} {elapsed_ms:7.1f} ms, {above}")
+                elapsed_ms, used_ms = milliseconds(command, root)
+                best[what] = min(best[what][0], elapsed_ms), min(best[what][1], used_ms)
+    empty_ms, empty_used_ms = best.pop("python -c pass")
+    print(f"python -c pass                   {empty_ms:7.1f} ms, processor {empty_used_ms:.1f} ms")
+    for what, (elapsed_ms, used_ms) in best.items():
+        above = f"{elapsed_ms - empty_ms:.0f} above it (goal: {GOAL_MS})"
+        used = f"processor {used_ms - empty_used_ms:.0f} above"
+        print(f"guard check, {what:19} {elapsed_ms:7.1f} ms, {above}, {used}")
 
 
 if __name__ == "__main__":

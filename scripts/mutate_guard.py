@@ -3,9 +3,11 @@
     uv run python scripts/mutate_guard.py
 
 A rule is a statement that refuses (a ``yield`` or ``raise`` of a reason), a function in the policy's tables,
-or a part of a condition. The guard's tests that need no git are collected once; each mutant is a fork of this
-process in which the functions of a module have different code. No file changes. Exits 1 if no test fails
-without a rule.
+or a part of a condition. Where conditions decide what counts (`CONDITIONS`), it is also a filter of a loop,
+an early return, and a member of a set. The tests are collected once; each mutant is a fork of this process in
+which the functions of a module have different code. No file changes. Exits 1 if no test fails without a rule.
+
+    uv run python scripts/mutate_guard.py guard.signs    # only the rules of one module
 """
 
 import ast
@@ -16,7 +18,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -27,11 +29,17 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).parents[1]
-MODULES = (
-    *("policy", "promotion", "insertion", "lines", "statement", "figures"),
-    *("approval", "claims", "labels", "gained"),
-)
-TESTS = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
+_FAST = ("test_policy", "test_insertion", "test_lines", "test_statement", "test_labels", "test_gained")
+_REAL = ("test_scenarios",)
+"""Tests with a git repository each: seconds, not milliseconds."""
+MODULES = {
+    **dict.fromkeys(("policy", "promotion", "insertion", "lines", "statement", "figures"), _FAST),
+    **dict.fromkeys(("approval", "claims", "labels", "gained"), _FAST),
+    **dict.fromkeys(("signs", "ordinary"), _REAL),
+    "proposals.declared": _FAST,
+}
+"""Modules, those of `guard` by their last name, and the tests that must notice."""
+CONDITIONS = frozenset({"approval", "gained", "signs", "ordinary"})
 Change = Callable[[Any], None]
 
 
@@ -47,12 +55,18 @@ class Mutant:
 
 def mutants(name: str) -> Iterator[Mutant]:
     """Yield a module without each of its rules in turn."""
-    tree = ast.parse((ROOT / "src" / "coreloop" / "guard" / f"{name}.py").read_text(encoding="utf-8"))
+    path = ROOT / "src" / "coreloop" / f"{_full(name).replace('.', '/')}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for number, node in enumerate(ast.walk(tree)):
-        for removed, change in _changes(node):
+        found = [*_changes(node), *(_conditions(node) if name in CONDITIONS else ())]
+        for removed, change in found:
             mutated = copy.deepcopy(tree)
             change(next(islice(ast.walk(mutated), number, None)))
             yield Mutant(name, getattr(node, "lineno", 0), removed, ast.fix_missing_locations(mutated))
+
+
+def _full(name: str) -> str:
+    return name if "." in name else f"guard.{name}"
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
@@ -68,6 +82,42 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
     if isinstance(node, ast.Tuple) and len(node.elts) > 3 and all(map(_is_rule, node.elts)):
         for at, rule in enumerate(node.elts):
             yield f"{ast.unparse(rule)}   (of the table)", _drop_element("elts", at)
+
+
+def _conditions(node: ast.AST) -> Iterator[tuple[str, Change]]:
+    """Yield conditions outside of refusals, filters of loops, early returns and members of sets."""
+    if isinstance(node, ast.BoolOp):
+        for at, part in enumerate(node.values):
+            yield f"{ast.unparse(part)}   (of {ast.unparse(node)})", _fix_condition(at)
+    if isinstance(node, ast.comprehension):
+        for at, condition in enumerate(node.ifs):
+            yield f"if {ast.unparse(condition)}   (of a loop)", _drop_element("ifs", at)
+    if (
+        isinstance(node, ast.If)
+        and not node.orelse
+        and any(isinstance(last, ast.Return) for last in node.body)
+    ):
+        yield f"if {ast.unparse(node.test)}: return", _fix_test
+    if isinstance(node, ast.Set) and len(node.elts) > 1 and not all(map(_is_text, node.elts)):
+        for at, member in enumerate(node.elts):
+            yield f"{ast.unparse(member)}   (of {ast.unparse(node)})", _drop_element("elts", at)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _fix_condition(at: int) -> Change:
+    """Decide without a part: the neutral value of ``and`` and ``or``."""
+
+    def change(node: Any) -> None:
+        node.values[at] = ast.Constant(isinstance(node.op, ast.And))
+
+    return change
+
+
+def _fix_test(node: Any) -> None:
+    node.test = ast.Constant(False)
 
 
 def _is_refusal(statement: ast.stmt) -> bool:
@@ -107,16 +157,31 @@ def _drop_condition(at: int) -> Change:
 
 def install(mutant: Mutant) -> None:
     """Replace the code of a module's functions, which other modules may have imported."""
-    module = importlib.import_module(f"coreloop.guard.{mutant.module}")
+    module = importlib.import_module(f"coreloop.{_full(mutant.module)}")
     mutated: dict[str, Any] = {"__name__": module.__name__}
     exec(compile(mutant.tree, mutant.module, "exec"), mutated)
-    for name, function in vars(module).items():
-        replacement = mutated.get(name)
-        if isinstance(function, FunctionType) and isinstance(replacement, FunctionType):
-            function.__code__ = replacement.__code__
+    _replace(vars(module), mutated)
     for table in ("_RULES", "_RULES_OF_LINES", "_GROUP_RULES"):
         if table in mutated:
             setattr(module, table, tuple(getattr(module, rule.__name__) for rule in mutated[table]))
+
+
+def _replace(names: Mapping[str, Any], mutated: Mapping[str, Any]) -> None:
+    """Give functions, methods, properties and cached functions the code of those with the same names."""
+    for name in names.keys() & mutated.keys():
+        old, new = names[name], mutated[name]
+        if isinstance(old, type) and isinstance(new, type) and old.__module__ == new.__module__:
+            _replace(vars(old), vars(new))
+        old, new = (_function(value) for value in (old, new))
+        if old is not None and new is not None and old.__module__ == new.__module__:
+            old.__code__ = new.__code__
+
+
+def _function(value: Any) -> FunctionType | None:
+    for inner in (value, *(getattr(value, name, None) for name in ("__wrapped__", "func", "fget"))):
+        if isinstance(inner, FunctionType):
+            return inner
+    return None
 
 
 class Loop:
@@ -130,6 +195,8 @@ class Loop:
         # property tests are slow, and examples cover the same rules
         items = [item for item in session.items if not hasattr(getattr(item, "obj", None), "hypothesis")]
         items.sort(key=_needs_fixtures)
+        wanted = {test for mutant in self.mutants for test in MODULES[mutant.module]}
+        items = [item for item in items if item.path.stem in wanted]
         assert not self._is_detected(items, None), "the tests must pass before a rule is removed"
         gc.freeze()
         running: dict[int, Mutant] = {}
@@ -166,6 +233,7 @@ class Loop:
     def _fails(self, items: list[pytest.Item], mutant: Mutant | None) -> bool:
         if mutant is not None:
             install(mutant)
+            items = [item for item in items if item.path.stem in MODULES[mutant.module]]
         own = f"test_{mutant.module}.py" if mutant is not None else ""
         return any(_fails(item) for item in sorted(items, key=lambda item: item.path.name != own))
 
@@ -190,8 +258,9 @@ def _parameters(item: pytest.Item) -> dict[str, Any]:
 
 
 def main() -> None:
-    loop = Loop([mutant for name in MODULES for mutant in mutants(name)])
-    tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in TESTS]
+    names = [name.removeprefix("guard.") for name in sys.argv[1:]] or MODULES
+    loop = Loop([mutant for name in names for mutant in mutants(name)])
+    tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in (*_FAST, *_REAL)]
     ended = pytest.main(
         # without the summary, which would say that no tests ran: they run in child processes
         ["-n0", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", *tests],
@@ -200,7 +269,7 @@ def main() -> None:
     if ended != pytest.ExitCode.OK:
         sys.exit("cannot remove the rules")
     for mutant in loop.survivors:
-        print(f"guard/{mutant.module}.py:{mutant.line}: no test fails without: {mutant.removed}")
+        print(f"{_full(mutant.module)}:{mutant.line}: no test fails without: {mutant.removed}")
     print(f"{len(loop.mutants)} rules removed in turn; {len(loop.survivors)} of them unnoticed by the tests")
     sys.exit(1 if loop.survivors or not loop.mutants else 0)
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from coreloop.docstrings.edit import Edited, append_to_section
 from coreloop.guard.change import FileChange
+from coreloop.guard.decision import Decision
 from coreloop.guard.event import Account, PullRequestEvent, ReportedPull, Review
-from coreloop.guard.policy import Decision, Facts, decide
+from coreloop.guard.policy import Facts, decide
 from coreloop.history.repository import Commit
 from coreloop.project.settings import Settings
 from coreloop.promote.proposal import Proposal, read_proposal

@@ -47,6 +47,11 @@ OTHER_SOURCE = b'''"""More tools."""
 def show(company: str) -> str:
     """Shows a company."""
     return company
+
+
+def search(query: str) -> dict[str, list[dict[str, str]]]:
+    """Finds companies."""
+    return {"hits": [{"company": query}]}
 '''
 _SCHEMA = (
     "import inspect, json; import tools.finance as module; "

@@ -317,14 +317,18 @@ def protection_of(api: str, full_name: str, name: str, sent: Json) -> Json:
     return body
 
 
-def branch(api: str, full_name: str, name: str, *, sha: str, protected: bool) -> Json:
+def branch(
+    api: str, full_name: str, name: str, *, sha: str, protected: bool, classic: bool, contexts: list[str]
+) -> Json:
+    """A branch; of its classic protection, everybody sees the required statuses."""
     here = f"{api}/repos/{full_name}/branches/{name}"
+    required = {"enforcement_level": "everyone" if contexts else "off", "contexts": contexts, "checks": []}
     return {
         "name": name,
         "commit": _commit(api, full_name, sha),
         "_links": {"self": here, "html": f"{SITE}/{full_name}/tree/{name}"},
         "protected": protected,
-        "protection": {"enabled": protected},
+        "protection": {"enabled": classic, "required_status_checks": required},
         "protection_url": f"{here}/protection",
     }
 
@@ -346,7 +350,7 @@ def protection(api: str, full_name: str, name: str, *, approvals: int | None) ->
     return body
 
 
-def rules(full_name: str, *, approvals: int | None) -> list[Json]:
+def rules(full_name: str, *, approvals: int | None, other_pusher: bool, contexts: list[str]) -> list[Json]:
     """Active rules; `approvals` None: none about pull requests."""
     origin = {"ruleset_source_type": "Repository", "ruleset_source": full_name, "ruleset_id": 1}
     found: list[Json] = [{"type": "deletion"} | origin]
@@ -354,11 +358,15 @@ def rules(full_name: str, *, approvals: int | None) -> list[Json]:
         parameters = {
             "dismiss_stale_reviews_on_push": True,
             "require_code_owner_review": False,
-            "require_last_push_approval": False,
+            "require_last_push_approval": other_pusher,
             "required_approving_review_count": approvals,
             "required_review_thread_resolution": False,
         }
         found.append({"type": "pull_request", "parameters": parameters} | origin)
+    if contexts:
+        checks = [{"context": context, "integration_id": 15368} for context in contexts]
+        parameters = {"required_status_checks": checks, "strict_required_status_checks_policy": False}
+        found.append({"type": "required_status_checks", "parameters": parameters} | origin)
     return found
 
 

@@ -63,6 +63,10 @@ class GithubStandIn:
         Those that are no pull request; their numbers begin with 1001.
     rulesets, protections : dict[str, int | None]
         Approvals that a branch's ruleset or classic protection asks for; None: it asks for other things only.
+    required : list[str]
+        Statuses that every ruleset requires.
+    other_pusher : bool
+        Whether every ruleset wants the last push approved by someone else.
     rights : "admin" | "write" | "app"
         Who does not administer reads a protection as 404, an app or a fine-grained token as 403.
     put : dict[str, dict]
@@ -109,6 +113,8 @@ class GithubStandIn:
         self.issues: list[bodies.Issue] = []
         self.rulesets: dict[str, int | None] = {}
         self.protections: dict[str, int | None] = {}
+        self.required: list[str] = []
+        self.other_pusher = False
         self.rights: Literal["admin", "write", "app"] = "admin"
         self.moved_to: str | None = None
         self.put: dict[str, bodies.Json] = {}
@@ -398,8 +404,18 @@ class GithubStandIn:
         sha = self.sha_of(name)
         if sha is None:
             return Reply(404, bodies.error("Branch not found", status=404))
-        protected = name in self.protections or name in self.rulesets
-        return Reply(200, bodies.branch(self.address, self._name, name, sha=sha, protected=protected))
+        classic = name in self.protections or name in self.put
+        sent = self.put.get(name, {}).get("required_status_checks") or {"checks": []}
+        found = bodies.branch(
+            self.address,
+            self._name,
+            name,
+            sha=sha,
+            protected=classic or name in self.rulesets,
+            classic=classic,
+            contexts=[check["context"] for check in sent["checks"]],
+        )
+        return Reply(200, found)
 
     def _get_protection(self, request: Request, name: str) -> Reply:
         if self.rights != "admin":
@@ -414,8 +430,10 @@ class GithubStandIn:
         return Reply(200, body)
 
     def _get_rules(self, request: Request, name: str) -> Reply:
-        found = bodies.rules(self._name, approvals=self.rulesets[name]) if name in self.rulesets else []
-        return self._page(request, found)
+        if name not in self.rulesets:
+            return self._page(request, [])
+        more = {"other_pusher": self.other_pusher, "contexts": self.required}
+        return self._page(request, bodies.rules(self._name, approvals=self.rulesets[name], **more))
 
     def _list_runs(self, request: Request, workflow: str) -> Reply:
         """Only how many there are: those that succeeded."""

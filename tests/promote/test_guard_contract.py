@@ -8,9 +8,11 @@ import pytest
 from coreloop.errors import ForgeForbiddenError, ForgeNotFoundError, WorkspaceError
 from coreloop.forge.github_api import GithubApi
 from coreloop.forge.urllib_transport import UrllibTransport
+from coreloop.guard.base_rules import CONTEXT, BaseRules
+from coreloop.guard.branch_rules import read_base_rules
+from coreloop.guard.decision import Action
 from coreloop.guard.event import read_authorships, read_pulls, read_reviews
 from coreloop.guard.github import gather, take_back
-from coreloop.guard.policy import Action
 from coreloop.guard.protection import (
     FILE,
     apply,
@@ -108,6 +110,18 @@ def test_an_unprotected_branch_gets_the_wanted_rules(github: GithubStandIn, api:
     assert differences(wanted, read_current(api, "main")) == []
     assert github.allow_auto_merge is False
     assert github.put["main"]["restrictions"] is None
+
+
+def test_the_rules_of_the_base_are_read(github: GithubStandIn, api: GithubApi) -> None:
+    assert read_base_rules(api, "main") == BaseRules(False, False)
+    wanted = read_wanted(ROOT / FILE)
+    apply(api, wanted, read_current(api, "main"))
+    assert read_base_rules(api, "main") == BaseRules(True, True)
+    github.rights = "app"
+    assert read_base_rules(api, "main").requires_status is True
+    github.put.clear()
+    github.rulesets, github.required, github.other_pusher = {"main": 1}, [CONTEXT], True
+    assert read_base_rules(api, "main") == BaseRules(True, True)
 
 
 def test_what_the_rules_rest_on_is_read(github: GithubStandIn, api: GithubApi) -> None:

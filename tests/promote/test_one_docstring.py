@@ -9,8 +9,9 @@ import pytest
 
 from coreloop.errors import RefusedError, UsageError
 from coreloop.forge.protocol import Forge
-from coreloop.guard.facts import CheckInputs, check_event
-from coreloop.guard.policy import Decision
+from coreloop.guard.check import check_event
+from coreloop.guard.decision import Decision
+from coreloop.guard.inputs import CheckInputs
 from coreloop.history.promotions import promotions
 from coreloop.history.trailers import read_promoted
 from coreloop.project.workspace import Workspace, open_workspace

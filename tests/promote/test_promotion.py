@@ -499,10 +499,18 @@ def test_second_run_finds_the_statement_that_the_first_one_published(project, hu
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"line": "- password: from show().x"}, "password is not an argument of it on the base branch"),
+        ({"line": "- password: from show().x"}, "password is not an argument of analysis"),
         (
             {"line": '- axis="growth" fails (auth)', "kind": "condition"},
-            "growth is not a value that coreloop.yaml or the file on the base branch declares",
+            "growth is not a value that coreloop.yaml or the source declares",
+        ),
+        (
+            {"line": "- First: login"},
+            "login is not a tool of coreloop.yaml or the base; name it under tools: in coreloop.yaml",
+        ),
+        (
+            {"line": "- company empty fails (auth): show(password=true)", "kind": "condition"},
+            "password is not an argument of show",
         ),
     ],
 )
@@ -512,7 +520,7 @@ def test_statement_of_what_the_base_branch_does_not_declare_is_refused(
     entry = statement(**changes)
     write = write_counterexamples if entry["kind"] == "condition" else write_candidates
     write(project.candidates, entry)
-    with pytest.raises(RefusedError, match=rf"{FILE}::analysis: {reason}; propose again"):
+    with pytest.raises(RefusedError, match=rf"{FILE}::analysis: the guard would stop it: {reason}\. "):
         promote(project, forge, wanted=entry["id"])
     assert_nothing_done(project, hub)
 

@@ -258,7 +258,7 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
         pytest.param({"key": "0123456789abcdef"}, "not what coreloop writes", id="key"),
         pytest.param(
             {"line": "- coupon: from get_order_details().coupon", "kind": "source"},
-            "coupon is not an argument of it on the base branch; propose again",
+            "the guard would stop it: coupon is not an argument of exchange_delivered_order_items.",
             id="argument",
         ),
     ],

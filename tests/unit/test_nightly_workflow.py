@@ -1,7 +1,6 @@
 """Nights of the workflow in a scratch project: every shell step runs, from the YAML that init installs."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -9,38 +8,41 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from github_stand_in import GithubStandIn
 from logs import repeated, rest, write_log
 from promoting import GOOD, REACH, Agent, Project
-from workflow_runner import Job, Runner
+from workflow_runner import RUN_ID, JobResult, WorkflowRunner
+from workflow_shell import setup_python, write_program
 
 WORKFLOW = Path(__file__).parents[2] / "src/coreloop/templates/coreloop-pattern.yml"
 QUESTION = "질문"
 """A word of every recorded question."""
 
 
+_COMMAND = f"""[ "$* $STABLE" = "status --stability true" ] && exit
+exec {sys.executable} -m coreloop "$@\""""
+_DATE = '[ "$*" = "-u +%F" ] && echo "$NIGHT" && exit; exec /usr/bin/date "$@"'
+
+
 @pytest.fixture
-def runner(tmp_path: Path, project: Project, github: GithubStandIn, monkeypatch) -> Runner:
+def runner(tmp_path: Path, project: Project, github: GithubStandIn, monkeypatch) -> WorkflowRunner:
     monkeypatch.setattr(github, "sha_of", project.head_of)
     github.protections = {"main": 1}
-    git = {name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG_")}
-    environ = {
-        **git,
-        "LANG": "C.UTF-8",
-        "HOME": str(tmp_path),
-        "NO_PROXY": "127.0.0.1",
-        "GITHUB_API_URL": github.url,
-        "GITHUB_SERVER_URL": "https://github.com",
-        "GITHUB_REPOSITORY": "octo/tools",
-        "GITHUB_RUN_ID": "77",
-    }
-    runner = Runner(WORKFLOW, project, tmp_path / "runner", environ)
-    runner.token = github.token
-    return runner
+    folder = tmp_path / "runner"
+    programs = setup_python(folder, Path(sys.executable), {"dartlab-coreloop": _COMMAND})
+    write_program(programs / "date", _DATE)
+    workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    return WorkflowRunner(workflow, project, github, folder, programs)
 
 
-def with_logs(runner: Runner, replay: str | None = None) -> None:
+def night(runner: WorkflowRunner, day: str = "2026-04-26", **environ: str) -> JobResult:
+    """Run the night's job on a day."""
+    return runner.run("propose", NIGHT=day, **environ)
+
+
+def with_logs(runner: WorkflowRunner, replay: str | None = None) -> None:
     """Records beside the runner that give one candidate, and settings to promote it."""
     data = runner.folder / "data"
     ts = (datetime.now(UTC) - timedelta(days=2)).isoformat()
@@ -56,117 +58,116 @@ def with_logs(runner: Runner, replay: str | None = None) -> None:
     runner.variables |= {"CORELOOP_DATA_PATH": str(data), "CORELOOP_TIER1": "true"}
 
 
-def shared(runner: Runner, job: Job) -> str:
+def shared(runner: WorkflowRunner, job: JobResult) -> str:
     """All that leaves the runner: what is printed, the summary, outputs, the artifact."""
     files = [path for path in (runner.temp / "proposals").rglob("*") if path.is_file()]
     assert files
-    return job.said + job.summary + str(job.outputs) + "".join(path.read_text() for path in files)
+    return job.log + job.summary + str(job.outputs) + "".join(path.read_text() for path in files)
 
 
-def test_night_with_a_candidate_opens_a_draft_and_every_step_runs(runner: Runner, github) -> None:
+def test_night_with_a_candidate_opens_a_draft_and_every_step_runs(runner: WorkflowRunner, github) -> None:
     with Agent({"tool_calls": [GOOD["tool_calls"][0]]}) as agent:
         with_logs(runner, agent.url)
-        job = runner.run("propose", STABLE="true")
-    assert job.result == "success", job.said
+        job = night(runner, STABLE="true")
+    assert job.result == "success", job.log
     assert "### 1 draft opened" in job.summary
     assert "opened: https://github.example/octo/tools/pull/1" in job.summary
     assert QUESTION not in shared(runner, job)
     assert not (runner.temp / "private").exists()
     assert (runner.cache / "without-a-draft.txt").read_text() == ""
     dashboard = runner.run("dashboard")
-    assert dashboard.result == "success", dashboard.said
-    assert dashboard.said == "created https://github.example/octo/tools/issues/1001\n"
+    assert dashboard.result == "success", dashboard.log
+    assert dashboard.steps[-1].output == "created https://github.example/octo/tools/issues/1001\n"
     assert QUESTION not in github.issues[0].body
-    named = {step["name"] for job in runner.jobs.values() for step in job["steps"] if "run" in step}
-    assert {*job.ran, *dashboard.ran} == named
+    assert "skipped" not in {step.outcome for step in (*job.steps, *dashboard.steps)}
 
 
 @pytest.mark.slow
-def test_three_nights_that_open_no_draft_are_red_from_the_third_on(runner: Runner) -> None:
+def test_three_nights_that_open_no_draft_are_red_from_the_third_on(runner: WorkflowRunner) -> None:
     with_logs(runner)  # without an endpoint for the replay
-    nights = [runner.run("propose", f"2026-04-2{day}", STABLE="true") for day in (5, 5, 6, 7, 8)]
-    assert [night.result for night in nights] == ["success"] * 3 + ["failure"] * 2
-    for night in nights:
-        assert "### 0 drafts opened" in night.summary
-        assert "refused: replay: unavailable" in night.summary
-        assert QUESTION not in night.summary
-    assert "::notice::No draft was opened for 2 of 3 nights" in nights[2].said
-    assert "::error::No draft was opened for 3 nights in a row, although drafts are wanted." in nights[3].said
-    assert nights[3].ran[-1] == "Clean up the runner"
+    nights = [night(runner, f"2026-04-2{day}", STABLE="true") for day in (5, 5, 6, 7, 8)]
+    assert [each.result for each in nights] == ["success"] * 3 + ["failure"] * 2
+    for each in nights:
+        assert "### 0 drafts opened" in each.summary
+        assert "refused: replay: unavailable" in each.summary
+        assert QUESTION not in each.summary
+    assert "::notice::No draft was opened for 2 of 3 nights" in nights[2].log
+    assert "::error::No draft was opened for 3 nights in a row, although drafts are wanted." in nights[3].log
+    assert nights[3].ran()[-1] == "Clean up the runner"
 
 
 @pytest.mark.slow
-def test_draft_between_ends_the_row(runner: Runner) -> None:
+def test_draft_between_ends_the_row(runner: WorkflowRunner) -> None:
     with_logs(runner)
     for day in (5, 6):
-        runner.run("propose", f"2026-04-2{day}", STABLE="true")
+        night(runner, f"2026-04-2{day}", STABLE="true")
     with Agent({"tool_calls": [GOOD["tool_calls"][0]]}) as agent:
         with_logs(runner, agent.url)
-        assert runner.run("propose", "2026-04-27", STABLE="true").result == "success"
+        assert night(runner, "2026-04-27", STABLE="true").result == "success"
     assert (runner.cache / "without-a-draft.txt").read_text() == ""
 
 
 @pytest.mark.slow
-def test_unstable_history_is_a_night_without_a_draft_and_the_summary_says_so(runner: Runner) -> None:
+def test_unstable_history_is_a_night_without_a_draft_and_the_summary_says_so(runner: WorkflowRunner) -> None:
     with_logs(runner)
-    nights = [runner.run("propose", f"2026-04-2{day}") for day in (5, 6, 7)]
-    assert [night.result for night in nights] == ["success", "success", "failure"]
+    nights = [night(runner, f"2026-04-2{day}") for day in (5, 6, 7)]
+    assert [each.result for each in nights] == ["success", "success", "failure"]
     assert "### No drafts: `status --stability` does not hold" in nights[0].summary
     assert "clean merges in a row" in nights[0].summary
-    assert "Open drafts" not in nights[0].ran
+    assert "Open drafts" not in nights[0].ran()
 
 
 @pytest.mark.slow
-def test_drafts_that_are_not_wanted_are_not_counted(runner: Runner) -> None:
+def test_drafts_that_are_not_wanted_are_not_counted(runner: WorkflowRunner) -> None:
     with_logs(runner)
     del runner.variables["CORELOOP_TIER1"]
-    nights = [runner.run("propose", f"2026-04-2{day}") for day in (5, 6, 7)]
-    assert [night.result for night in nights] == ["success"] * 3
+    nights = [night(runner, f"2026-04-2{day}") for day in (5, 6, 7)]
+    assert [each.result for each in nights] == ["success"] * 3
     assert not runner.cache.exists()
 
 
 @pytest.mark.parametrize("command", ["true", 'echo x > "$CORELOOP_DATA_DIR/audit/ai-ask/readme.txt"'])
 def test_data_command_that_delivers_no_file_is_an_error_and_the_dashboard_links_it(
-    runner: Runner, github: GithubStandIn, command: str
+    runner: WorkflowRunner, github: GithubStandIn, command: str
 ) -> None:
     runner.variables["CORELOOP_DATA_COMMAND"] = command
-    job = runner.run("propose")
+    job = night(runner)
     assert job.result == "failure"
     assert (
-        "::error::CORELOOP_DATA_COMMAND ended well but put no *.jsonl file into $CORELOOP_DATA_DIR"
-        in job.said
+        "::error::CORELOOP_DATA_COMMAND ended well but put no *.jsonl file into $CORELOOP_DATA_DIR" in job.log
     )
-    assert job.ran == ["Find the logs", "Clean up the runner"]
+    assert job.ran() == ["actions/checkout", "Find the logs", "Clean up the runner"]
     assert runner.run("dashboard").result == "success"
     body = github.issues[0].body
     assert body is not None
     assert body.startswith(
-        "The [newest nightly run](https://github.com/octo/tools/actions/runs/77) ended with **failure**."
+        f"The [newest nightly run](https://github.com/octo/tools/actions/runs/{RUN_ID}) "
+        "ended with **failure**."
     )
     assert "It wrote no status" in body
 
 
-def test_data_command_that_fails_is_an_error(runner: Runner) -> None:
+def test_data_command_that_fails_is_an_error(runner: WorkflowRunner) -> None:
     runner.variables["CORELOOP_DATA_COMMAND"] = "false"
-    assert runner.run("propose").result == "failure"
+    assert night(runner).result == "failure"
 
 
-def test_without_logs_the_night_is_green(runner: Runner) -> None:
-    job = runner.run("propose")
-    assert (job.result, job.ran) == ("success", ["Find the logs", "Clean up the runner"])
+def test_without_logs_the_night_is_green(runner: WorkflowRunner) -> None:
+    job = night(runner)
+    assert (job.result, job.ran()[1:]) == ("success", ["Find the logs", "Clean up the runner"])
 
 
 @pytest.mark.slow
-def test_error_while_drafts_are_opened_is_red_at_once(runner: Runner) -> None:
+def test_error_while_drafts_are_opened_is_red_at_once(runner: WorkflowRunner) -> None:
     with_logs(runner)
     step = next(one for one in runner.jobs["propose"]["steps"] if one.get("name") == "Open drafts")
     step["run"] = step["run"].replace('open_drafts "$private"', 'open_drafts "$private/nowhere"')
-    job = runner.run("propose", STABLE="true")
+    job = night(runner, STABLE="true")
     assert job.result == "failure"
-    assert "holds no candidates" in job.said
+    assert "holds no candidates" in job.log
 
 
-def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: Runner) -> None:
+def test_dashboard_is_a_job_of_its_own_and_off_by_default(runner: WorkflowRunner) -> None:
     job = runner.jobs["dashboard"]
     assert job["if"] == "always() && vars.CORELOOP_DASHBOARD == 'true'"
     assert job["permissions"] == {"contents": "read", "issues": "write"}

@@ -8,147 +8,19 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-import coreloop
 from github_stand_in import GithubStandIn
-from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
-from job_runner import JobResult, Runner
-from promoting import BRANCH, FILE, OTHER_FILE, OTHER_SOURCE, SOURCE, Project, run_git
+from guarding import BOT, commit, edit, event, ordinary_event, pull
+from promoting import BRANCH, Project, run_git
+from stranger import GUARD, NIGHT, Guarded, examples, needs_examples, promote, pull_request, states, work
 
 ROOT = Path(__file__).parents[2]
-GUARD, NIGHT = ".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml"
-PINNED = f"git+https://example.com/coreloop.git@{'0' * 40}"
-EXAMPLES = ROOT / "tests/.webhooks/node_modules/@octokit/webhooks-examples/api.github.com/index.json"
-SHADOWS = ("yaml.py", "json.py", "types.py", "venv.py", "pip/__init__.py", "coreloop/__init__.py")
 CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
-Guarded = Callable[..., JobResult]
-
-
-@pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A setup-python of which the environments have PyYAML and coreloop's sources already."""
-    folder = tmp_path_factory.mktemp("prepared")
-    venv.create(folder / "venv", with_pip=False)
-    (packages,) = (folder / "venv/lib").glob("python*/site-packages")
-    shutil.copytree(Path(yaml.__file__).parent, packages / "yaml")
-    (packages / "coreloop.pth").write_text(f"{Path(coreloop.__file__).parents[1]}\n")
-    return _setup_python(folder, folder / "venv/bin/python", {})
-
-
-def _setup_python(folder: Path, python: Path, commands: Mapping[str, str]) -> Path:
-    """A folder with a ``python`` whose environments run another, and whose pip has nothing left to do."""
-    installed = f'case "$*" in "-I -m pip "*) exit 0;; esac; exec "{python}" "$@"'
-    for name, text in {"python": installed, **commands}.items():
-        _script(folder / "installed" / name, text)
-    created = f'[ "$*" = "-I -m venv $4" ] && mkdir -p "$4" && cp -r "{folder}/installed" "$4/bin"'
-    return _script(folder / "bin/python", created).parent
-
-
-def _script(path: Path, text: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
-
-
-@pytest.fixture
-def stranger(tmp_path: Path, quiet_git: None) -> Project:
-    """A project with a release branch, and modules named like those that the guard imports."""
-    project = Project(tmp_path / "stranger", tmp_path / "stranger.git")
-    run_git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
-    run_git(tmp_path, "init", "--quiet", "--initial-branch=main", str(project.root))
-    project.git("remote", "add", "origin", str(project.remote))
-    shadows = dict.fromkeys(SHADOWS, "raise SystemExit('this is the project, not the guard')\n")
-    project.commit({FILE: SOURCE, OTHER_FILE: OTHER_SOURCE, "README.md": "# Tools\n", **shadows}, "Start")
-    project.git("push", "--quiet", "origin", "main", "main:release/1")
-    return project
-
-
-@pytest.fixture
-def branch(stranger: Project, entry_point) -> str:
-    """The first pull request's branch: what init writes."""
-    code, _, errors = entry_point(stranger.root, "init", "--confirm", "--owner", "@kim", "--source", PINNED)
-    assert (code, errors) == (0, "")
-    stranger.git("switch", "--quiet", "-c", "add-coreloop")
-    stranger.git("add", ".")
-    stranger.git("commit", "--quiet", "-m", "Add coreloop")
-    return "add-coreloop"
-
-
-@pytest.fixture
-def merged(stranger: Project, branch: str) -> Project:
-    """The project once that is merged."""
-    stranger.git("push", "--quiet", "origin", f"{branch}:main")
-    stranger.git("switch", "--quiet", "-C", "main")
-    return stranger
-
-
-@pytest.fixture
-def guarded(stranger: Project, prepared: Path, github: GithubStandIn, tmp_path: Path, branch: str) -> Guarded:
-    """Run the guard's job with a payload."""
-
-    def guarded(payload: Mapping[str, Any], name: str = "pull_request", python: Path = prepared) -> JobResult:
-        _show(github, payload["pull_request"])
-        workflow = yaml.safe_load(stranger.git("show", f"add-coreloop:{GUARD}"))
-        payload = {**payload, "repository": {"full_name": github.repo, "default_branch": "main"}}
-        environ = {
-            "GITHUB_REPOSITORY": github.repo,
-            "GITHUB_API_URL": github.url,
-            "GITHUB_TOKEN": github.token,
-            "GITHUB_SERVER_URL": "https://github.com",
-            "GITHUB_RUN_ID": "1",
-        }
-        folder = tmp_path / f"runner{len(list(tmp_path.iterdir()))}"
-        runner = Runner(folder, stranger.remote, payload, name, python, environ=environ)
-        (job,) = workflow["jobs"]
-        return runner.run(workflow, job)
-
-    return guarded
-
-
-def _show(github: GithubStandIn, shown: Mapping[str, Any]) -> None:
-    """Have GitHub show the pull request of a payload, whose labels and reviews stay as they are there."""
-    while len(github.pulls) < shown["number"]:
-        github.add_pull(branch=f"other-{len(github.pulls)}", title="Other work")
-        github.pulls[-1].labels[:] = []
-    live = github.pulls[shown["number"] - 1]
-    live.title, live.body, live.branch = shown["title"], shown["body"], shown["head"]["ref"]
-    live.head_sha, live.base, live.draft = shown["head"]["sha"], shown["base"]["ref"], shown["draft"]
-    live.base_sha = shown["base"]["sha"]
-
-
-def _states(github: GithubStandIn, payload: Mapping[str, Any]) -> list[str]:
-    """The states of the required status, in the order in which they were written."""
-    return [status["state"] for status in github.statuses.get(payload["pull_request"]["head"]["sha"], ())]
-
-
-def pull_request(project: Project, made: Any, *, base: str = "main") -> dict[str, Any]:
-    """The payload about HEAD, which GitHub has fetched as the pull request's head."""
-    number, sha = made.pull.number, project.git("rev-parse", "HEAD")
-    project.git("push", "--quiet", "--force", "origin", f"HEAD:refs/pull/{number}/head")
-    payload = Payload(made).as_json()
-    payload["pull_request"]["head"]["sha"] = sha
-    base_sha = run_git(project.remote, "rev-parse", base)
-    payload["pull_request"]["base"] |= {"ref": base, "sha": base_sha}
-    return payload
-
-
-def promote(project: Project, *, start: str = "main", text: bytes | None = None) -> None:
-    """Commit a promotion on top of a branch of the remote."""
-    project.git("switch", "--quiet", "--detach", run_git(project.remote, "rev-parse", start))
-    project.commit({FILE: edit() if text is None else text}, commit().message)
-
-
-def work(project: Project, *, start: str = "main") -> None:
-    """Commit somebody's own work on top of a branch of the remote."""
-    project.git("switch", "--quiet", "--detach", run_git(project.remote, "rev-parse", start))
-    project.commit({"README.md": "# Our tools\n"}, "docs: better words")
 
 
 # --- the first pull request ------------------------------------------------------------------------
@@ -228,7 +100,7 @@ def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
     payload = pull_request(merged, ordinary_event("opened"), base=base)
     result = guarded(payload)
     assert result.green, result.log
-    assert _states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "success"]
     assert FALLBACK not in result.ran()
 
 
@@ -240,12 +112,12 @@ def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
     payload = pull_request(merged, event("opened"), base=base)
     result = guarded(payload)
     assert result.green, result.log
-    assert _states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "success"]
     promote(merged, start=base, text=edit() + b"x = 1\n")
     payload = pull_request(merged, event("synchronize"), base=base)
     result = guarded(payload)
     assert result.green, result.log  # the job has decided; what is required is the status
-    assert _states(github, payload) == ["pending", "failure"]
+    assert states(github, payload) == ["pending", "failure"]
 
 
 def test_a_merge_label_is_taken_off_and_then_counts_no_more(
@@ -259,7 +131,7 @@ def test_a_merge_label_is_taken_off_and_then_counts_no_more(
     assert result.green, result.log
     assert "done: remove label automerge, #1" in result.log
     assert github.pulls[0].labels == ["coreloop"]
-    assert _states(github, payload) == ["pending", "success"]
+    assert states(github, payload) == ["pending", "success"]
 
 
 def test_no_step_of_the_guard_is_without_a_run(merged: Project, guarded: Guarded, github: GithubStandIn):
@@ -278,32 +150,30 @@ def test_a_branch_that_cannot_be_read_is_red(merged: Project, guarded: Guarded):
     assert not guarded(payload).green
 
 
-def examples(name: str) -> list[dict[str, Any]]:
-    entries = json.loads(EXAMPLES.read_bytes())
-    return next(entry["examples"] for entry in entries if entry["name"] == name)
-
-
-@pytest.mark.skipif(
-    not EXAMPLES.is_file(), reason="run tests/webhooks/install.sh for GitHub's example events"
-)
+@needs_examples
 @pytest.mark.parametrize("promotes", [False, True], ids=["ordinary", "promotion"])
-def test_github_s_example_events_go_through_every_step(promotes: bool, merged: Project, guarded: Guarded):
-    wanted = set(yaml.safe_load((ROOT / GUARD).read_bytes())[True]["pull_request"]["types"])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [pytest.param("pull_request", 6, marks=pytest.mark.slow), ("pull_request_review", 2)],
+)
+def test_github_s_example_events_go_through_every_step(
+    name: str, least: int, promotes: bool, merged: Project, guarded: Guarded
+):
+    wanted = set(yaml.safe_load((ROOT / GUARD).read_bytes())[True][name]["types"])
     promote(merged) if promotes else work(merged)
-    found = {one["action"]: copy.deepcopy(one) for one in examples("pull_request")}
-    assert len(wanted & found.keys()) >= 6
+    found = {one["action"]: copy.deepcopy(one) for one in examples(name)}
+    assert len(wanted & found.keys()) >= least
     good = pull()
     for action in sorted(wanted & found.keys()):
-        payload = found[action]
-        made = pull_request(merged, event(action, number=payload["number"]))["pull_request"]
-        shown = payload["pull_request"]
+        payload, shown = found[action], found[action]["pull_request"]
+        made = pull_request(merged, event(action, number=shown["number"]))["pull_request"]
         shown["head"] |= {"sha": made["head"]["sha"], "repo": shown["base"]["repo"]}
         shown["base"] |= {"ref": "main", "sha": made["base"]["sha"]}
         shown["labels"] = []
         if promotes:
             shown |= {"title": good.title, "body": good.body, "draft": True}
             shown["head"]["ref"] = good.branch
-        result = guarded(payload)
+        result = guarded(payload, name)
         assert result.green, f"{action}\n{result.log}"
         assert ("not a coreloop pull request" in result.log) is not promotes, action
 
@@ -375,7 +245,7 @@ def test_the_guard_s_job_installs_coreloop_and_pyyaml_and_nothing_else(
     result = guarded(pull_request(merged, event("opened")), python=Path(sys.executable).parent)
     assert result.green, result.log
     assert "passes: coreloop pull request" in result.log
-    (python,) = tmp_path.glob("runner*/temp/coreloop/bin/python")
+    (python,) = tmp_path.glob("runner/temp/coreloop/bin/python")
     words = ("-I", "-m", "pip", "list", "--format", "json")
     listed = subprocess.run([python, *words], check=True, capture_output=True)
     names = {entry["name"].lower() for entry in json.loads(listed.stdout)}

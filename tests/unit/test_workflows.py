@@ -1,7 +1,6 @@
 """The workflows as the guard needs them; zizmor, actionlint and the schema look at the rest in .ci/run."""
 
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 import yaml
 
 from promoting import Project
+from workflow_shell import run_shell
 
 FOLDER = Path(__file__).parents[2] / ".github/workflows"
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.yml")}
@@ -96,21 +96,11 @@ def step_of(name: str) -> str:
 
 
 def run_step(text: str, folder: Path, **environ: str) -> str:
-    """Run a step as a runner does; gives what it printed and what it set."""
-    files = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
-    for path in files.values():
-        path.write_text("")
-    there = {name: str(path) for name, path in files.items()}
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
-        env={"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(folder), **there, **environ},
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout + files["GITHUB_OUTPUT"].read_text()
+    """Run a step by itself; gives what it printed and what it set."""
+    given = {"PATH": "/usr/bin:/bin", "RUNNER_TEMP": str(folder), **environ}
+    done = run_shell(text, environ=given, cwd=folder, files=folder)
+    assert done.code == 0, done.output
+    return done.output + "".join(f"{name}={value}\n" for name, value in done.outputs.items())
 
 
 def test_without_logs_the_night_ends_green_with_a_notice(tmp_path: Path):

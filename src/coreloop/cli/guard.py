@@ -70,7 +70,8 @@ def check(as_json: bool, **options: Any) -> None:
     Exits 1 if it may not, 2 if something cannot be read; both fail the workflow. Contacts no server and
     runs no code of the pull request.
     """
-    from coreloop.guard.facts import CheckInputs, check_event
+    from coreloop.guard.check import check_event
+    from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_check
 
     _show(report_check(check_event(CheckInputs(**options))), as_json=as_json)
@@ -83,13 +84,14 @@ def check(as_json: bool, **options: Any) -> None:
 )
 @json_option
 def gather(out: Path, as_json: bool, **options: Any) -> None:
-    """Read the pull request that check decides on, and its reviews and commit.
+    """Read the pull request that check decides on, its reviews and commit, and the base's rules.
 
-    Reviews and commits are read for promotions that are not drafts, and in the merge queue. Read-only.
-    The token comes from GITHUB_TOKEN or GH_TOKEN.
+    Reviews and commits are read for promotions that are not drafts, and in the merge queue; the rules only
+    for promotions. Rules that the token may not read are no error. Read-only. The token comes from
+    GITHUB_TOKEN or GH_TOKEN.
     """
-    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import gather_to
+    from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_gathered
 
     _show(report_gathered(gather_to(out, CheckInputs(**options), os.environ)), as_json=as_json)
@@ -106,8 +108,8 @@ def act(confirm: bool, as_json: bool, **options: Any) -> None:
     Decides as check does and undoes what blocks the pull request, as far as the token allows. Without the
     files of gather, it decides from the event. Exits 1 if an action failed.
     """
-    from coreloop.guard.facts import CheckInputs
     from coreloop.guard.github import act
+    from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_acted
 
     _show(report_acted(act(CheckInputs(**options), os.environ, confirm=confirm)), as_json=as_json)
@@ -125,7 +127,7 @@ def publish(decision: Path, as_json: bool, **options: Any) -> None:
     token only reads: the exit code is then 1 if the decision is no.
     """
     from coreloop.guard.commit_status import publish
-    from coreloop.guard.facts import CheckInputs
+    from coreloop.guard.inputs import CheckInputs
     from coreloop.guard.report import report_published
 
     published = publish(CheckInputs(**options), decision, os.environ)

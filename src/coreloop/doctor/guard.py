@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
+from coreloop.doctor.owners import check_owners, check_owners_on_github
 from coreloop.errors import CoreloopError, ForgeError, ForgeForbiddenError, ForgeNotFoundError
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
 from coreloop.history.repository import Repository, github_repo
@@ -43,7 +44,9 @@ def check_guard(setup: Setup) -> Iterator[Diagnosis]:
     yield _installed(root, workflow)
     if workflow is None:
         yield Diagnosis("required", "warning", "not checked: the guard is not installed", "install it first")
-    elif repository is None:
+        return
+    yield check_owners(root)
+    if repository is None:
         todo = "check that git is installed and that this folder is a repository of yours, on GitHub"
         yield Diagnosis("required", "warning", "not checked: git finds no repository here", todo)
     else:
@@ -109,6 +112,7 @@ def _check_github(setup: Setup, repository: Repository, workflow: Path) -> Itera
         with GithubApi(repo, transport) as api:
             yield _required(api, repository.root, setup.workspace.settings.forge.base)
             yield _newest_run(api, workflow.name)
+            yield from check_owners_on_github(api, setup.workspace.settings.forge.base)
     except CoreloopError as error:
         yield Diagnosis("required", "warning", f"not checked: {error}", "run dartlab-coreloop guard protect")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from coreloop.guard.event import Review
+from coreloop.guard.event import PullRequestEvent, Review
 
 _DECIDES: Final = frozenset({"APPROVED", "CHANGES_REQUESTED", "DISMISSED"})
 # NONE and the first-timers never count. A member whose membership is private shows as CONTRIBUTOR, so the
@@ -32,6 +32,11 @@ def is_approved(reviews: Iterable[Review], *, head: str, authors: Collection[str
         review.state == "APPROVED" and review.commit == head and _counts(review, authors)
         for review in latest.values()
     )
+
+
+def needs_approval(event: PullRequestEvent) -> bool:
+    """Whether a promotion must have been approved: it is not a draft, or is queued."""
+    return not event.pull.draft or event.action == "enqueued"
 
 
 def logins_of(people: Iterable[str]) -> set[str]:

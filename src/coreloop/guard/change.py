@@ -43,6 +43,15 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
+class Gained:
+    """A line of coreloop's that a docstring gains; `qualname` is "" for a module, and if unknown."""
+
+    path: str
+    qualname: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """The commits between a base and a head.
 
@@ -54,6 +63,8 @@ class Change:
         The commit that the change started from.
     """
 
+    base: str
+    head: str
     commits: tuple[Commit, ...]
     merge_base: str
 
@@ -78,7 +89,7 @@ def read_change(repository: Repository, *, base: str, head: str) -> Change:
     merge_base = repository.merge_base(base, head)
     if merge_base is None:
         raise GitError(_no_merge_base(repository, base, head))
-    return Change(tuple(repository.log(head, exclude=base)), merge_base)
+    return Change(base, head, tuple(repository.log(head, exclude=base)), merge_base)
 
 
 def _no_merge_base(repository: Repository, base: str, head: str) -> str:

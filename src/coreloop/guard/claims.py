@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from coreloop.guard.change import Gained
 from coreloop.guard.event import PullRequestEvent, ReportedPull
-from coreloop.guard.gained import Gained
 from coreloop.guard.letters import plain_letters
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import BRANCH_PREFIX, LABEL

@@ -13,15 +13,15 @@ from coreloop.errors import WorkspaceError
 from coreloop.files import read_file
 from coreloop.forge.github_api import GithubApi
 from coreloop.forge.github_errors import wrong_answer
+from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.change import read_change
 from coreloop.guard.claims import claims_of_commits, claims_of_pull
 from coreloop.guard.event import MergeGroupEvent, PullRequestEvent, ReportedPull, shaped_pulls
-from coreloop.guard.facts import CheckInputs, read_live
 from coreloop.guard.github import connected
+from coreloop.guard.inputs import CheckInputs, read_live
 from coreloop.history.repository import Repository
 from coreloop.shapes import ShapeError, decode
 
-CONTEXT: Final = "block-coreloop-auto-merge"
 _MOST_CHARS: Final = 140  # GitHub refuses longer descriptions
 _RUN: Final = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
 
@@ -34,6 +34,8 @@ class Verdict:
     coreloop: bool
     claims: tuple[str, ...]
     reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,13 @@ def _status(verdict: Verdict, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _description(verdict: Verdict) -> str:
+    if not verdict.reasons and verdict.warnings:
+        return _shortened(f"passes, but {verdict.warnings[0]}", _MOST_CHARS)
     if not verdict.reasons:
         return "nothing but a human can merge it" if verdict.coreloop else "not a coreloop pull request"
     more = f" (1 of {len(verdict.reasons)})" if len(verdict.reasons) > 1 else ""
-    first, room = verdict.reasons[0], _MOST_CHARS - len(more)
-    return (first if len(first) <= room else f"{first[: room - 1]}…") + more
+    return _shortened(verdict.reasons[0], _MOST_CHARS - len(more)) + more
+
+
+def _shortened(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"

@@ -1,228 +1,132 @@
-"""The facts that a decision is based on: git, coreloop.yaml and files with the API's answers."""
+"""The facts that a decision on a possible promotion is based on: git, coreloop.yaml and the API's answers."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 from coreloop.docstrings.ownership import promoted_lines
-from coreloop.errors import GitError, UsageError
-from coreloop.guard.change import FileChange, read_change, read_files
-from coreloop.guard.claims import is_promotion, merged_pulls
-from coreloop.guard.event import (
-    Event,
-    MergeGroupEvent,
-    PullRequestEvent,
-    PushEvent,
-    ReportedPull,
-    queue_number,
-    read_authorships,
-    read_event,
-    read_pulls,
-    read_reviews,
-)
+from coreloop.errors import GitError
+from coreloop.guard.change import Change, FileChange, read_files
+from coreloop.guard.claims import is_promotion
+from coreloop.guard.event import MergeGroupEvent, PullRequestEvent
 from coreloop.guard.gained import own_lines
-from coreloop.guard.policy import Decision, Facts, claims, decide, needs_approval, promotion_of
+from coreloop.guard.inputs import Answers
+from coreloop.guard.policy import Facts, claims, promotion_of
 from coreloop.guard.promotion import shrunk_target
-from coreloop.guard.signs import names_at, read_signs
+from coreloop.guard.signs import read_signs
 from coreloop.history.repository import Commit, Repository
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import open_workspace
 from coreloop.proposals.lines import is_form
+from coreloop.proposals.words import BaseNames
+
+_Versions: TypeAlias = tuple[tuple[FileChange, ...], ...]
+"""The files that a promotion changes: alone, then with later commits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckInputs:
-    """The options of ``guard check``.
+def read_facts(
+    repository: Repository,
+    event: PullRequestEvent | MergeGroupEvent,
+    change: Change,
+    *,
+    folder: Path,
+    answers: Answers,
+) -> Facts:
+    """The facts about a change; its files and the settings only if something is a sign of a promotion.
 
-    Attributes
+    Parameters
     ----------
     folder : Path
         A checkout of the base: its coreloop.yaml counts, and no code of the pull request runs.
-    base, head : str, optional
-        Commits; by default those of the payload.
     """
-
-    event: Path
-    event_name: str
-    folder: Path
-    base: str | None = None
-    head: str | None = None
-    reviews: Path | None = None
-    pulls: Path | None = None
-    commits: Path | None = None
-
-
-def check_event(inputs: CheckInputs) -> Decision:
-    """Read the facts of an event and decide.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read or is unknown; the check must fail.
-    """
-    event, pulls = read_live(inputs)
-    return decide(event, _read_facts(event, pulls, inputs))
-
-
-def read_live(inputs: CheckInputs) -> tuple[Event, tuple[ReportedPull, ...]]:
-    """The event, with its pull request as the API shows it if ``--pulls`` is given, and the pull requests.
-
-    Raises
-    ------
-    UsageError
-        ``--pulls`` lacks the event's pull request, or shows it with another base than the event.
-    CoreloopError
-        An input cannot be read.
-    """
-    event = read_event(inputs.event, inputs.event_name)
-    if inputs.pulls is None:
-        return event, ()
-    pulls = read_pulls(inputs.pulls)
-    if not isinstance(event, PullRequestEvent):
-        return event, pulls
-    live = next((pull for pull in pulls if pull.number == event.pull.number), None)
-    if live is None:
-        raise UsageError(f"--pulls does not list #{event.pull.number}")
-    if live.base != event.pull.base:  # the checkout is that of the event's base
-        raise UsageError(f"#{live.number} has another base since this event; re-run the newest run instead")
-    return replace(event, pull=live, live=True), pulls
-
-
-def needs_reviews(inputs: CheckInputs) -> bool:
-    """Whether the decision depends on reviews: a merge group, or a promotion that is not a draft.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
-    event, pulls = read_live(inputs)
-    if not isinstance(event, PullRequestEvent) or not needs_approval(event):
-        return isinstance(event, MergeGroupEvent)
-    if claims(event, Facts(files={}, settings=Settings(), pulls=pulls)):
-        return True
-    return bool(claims(event, _read_facts(event, pulls, inputs)))
-
-
-def concerned(inputs: CheckInputs) -> tuple[set[int], int | None]:
-    """Numbers of the pull requests that an event is about, and the number that must exist on GitHub.
-
-    Raises
-    ------
-    CoreloopError
-        An input cannot be read.
-    """
-    event = read_event(inputs.event, inputs.event_name)
-    if isinstance(event, MergeGroupEvent):
-        base, head = read_range(event, inputs)
-        with Repository(inputs.folder) as repository:
-            commits = read_change(repository, base=base, head=head).commits
-            numbers = merged_pulls(commits) | _entries(repository, commits)
-        return numbers | ({event.number} if event.number is not None else set()), event.number
+    names = BaseNames(repository, change.base)
+    signs = read_signs(repository, change, names, folder=folder, default_branch=event.default_branch)
+    facts = Facts(
+        commits=change.commits,
+        files={},
+        settings=Settings(),
+        landed=signs.landed,
+        gained=signs.gained,
+        reviews=answers.reviews,
+        pulls=answers.pulls,
+        authorships=answers.authorships,
+    )
+    if not claims(event, facts):
+        return facts
     if isinstance(event, PullRequestEvent):
-        return {event.pull.number}, event.pull.number
-    return set(), None
+        promotions, versions = _of_pull(repository, change, facts)
+    else:
+        promotions, versions = _of_group(repository, facts)
+    workspace = open_workspace(folder)
+    project = _below(repository.root, workspace.root)
+    return replace(
+        facts,
+        files={sha: files[0] for sha, files in versions.items()},
+        repairs={sha: files[1:] for sha, files in versions.items()},
+        settings=workspace.settings,
+        project=project,
+        ours=_ours(repository, promotions, versions, project),
+        names=names.among(_added(chain.from_iterable(versions.values()))),
+    )
 
 
-def _entries(repository: Repository, commits: Iterable[Commit]) -> set[int]:
-    """Numbers of the queue's earlier entries, which a rebase does not name in its commits."""
-    shas = {commit.sha for commit in commits}
-    heads = repository.promotion_heads(repository.remote(), "gh-readonly-queue/")
-    names = (f"refs/heads/{name}" for name, commit in heads.items() if commit.sha in shas)
-    return {number for name in names if (number := queue_number(name)) is not None}
+def _of_pull(
+    repository: Repository, change: Change, facts: Facts
+) -> tuple[dict[str, Commit], dict[str, _Versions]]:
+    """The promotion of a pull request and what the whole pull request changes, both by the head's hash."""
+    promotion = [replace(commit, parents=(change.merge_base,)) for commit in promotion_of(facts)]
+    files = read_files(repository, change.merge_base, change.head)
+    return dict(zip([change.head], promotion, strict=False)), {change.head: (files,)}
 
 
-def read_range(event: PullRequestEvent | MergeGroupEvent, inputs: CheckInputs) -> tuple[str, str]:
-    """Base and head commit.
-
-    Raises
-    ------
-    UsageError
-        ``--head`` is not the head of the event.
-    """
-    source = event.pull if isinstance(event, PullRequestEvent) else event
-    base, head = source.base_sha, source.head_sha
-    if inputs.head not in {None, head}:
-        raise UsageError(f"--head {inputs.head} is not the head of the event, {head}; omit --head")
-    return inputs.base or base, head
+def _of_group(repository: Repository, facts: Facts) -> tuple[dict[str, Commit], dict[str, _Versions]]:
+    """The promotions of a group and what each changes, with later commits as well, by hash."""
+    own = [commit for commit in facts.commits if commit.sha not in facts.landed]
+    promotions = {commit.sha: commit for commit in own if is_promotion(commit) and len(commit.parents) == 1}
+    children: dict[str, list[str]] = {}
+    for commit in own:
+        for parent in commit.parents:
+            children.setdefault(parent, []).append(commit.sha)
+    versions = {sha: tuple(_versions(repository, commit, children)) for sha, commit in promotions.items()}
+    return promotions, versions
 
 
-def _read_facts(event: Event, pulls: tuple[ReportedPull, ...], inputs: CheckInputs) -> Facts:
-    if isinstance(event, PushEvent):
-        return Facts(files={}, settings=Settings())
-    reviews = read_reviews(inputs.reviews) if inputs.reviews is not None else ()
-    authorships = read_authorships(inputs.commits) if inputs.commits is not None else ()
-    base, head = read_range(event, inputs)
-    with Repository(inputs.folder) as repository:
-        change = read_change(repository, base=base, head=head)
-        signs = read_signs(
-            repository,
-            change,
-            base=base,
-            head=head,
-            folder=inputs.folder,
-            default_branch=event.default_branch,
-        )
-        facts = Facts(
-            commits=change.commits,
-            files={},
-            settings=Settings(),
-            landed=signs.landed,
-            gained=signs.gained,
-            reviews=reviews,
-            pulls=pulls,
-            authorships=authorships,
-        )
-        if not claims(event, facts):
-            return facts
-        workspace = open_workspace(inputs.folder)
-        if isinstance(event, PullRequestEvent):
-            files = {head: read_files(repository, change.merge_base, head)}
-            promotion = [replace(commit, parents=(change.merge_base,)) for commit in promotion_of(facts)]
-            commits = dict(zip([head], promotion, strict=False))
-        else:
-            own = (commit for commit in change.commits if commit.sha not in signs.landed)
-            files = _files_of_promotions(repository, own)
-            commits = {commit.sha: commit for commit in change.commits if commit.sha in files}
-        project = _below(repository.root, workspace.root)
-        return replace(
-            facts,
-            files=files,
-            settings=workspace.settings,
-            project=project,
-            ours=_ours(repository, commits, files, project),
-            names=names_at(repository, base, _added(files)),
-        )
+def _versions(
+    repository: Repository, promotion: Commit, children: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[FileChange, ...]]:
+    """The files that a promotion changes, alone and with each later commit while it is a single file."""
+    following: Sequence[str] = (promotion.sha,)
+    while len(following) == 1:
+        files = read_files(repository, promotion.parents[0], following[0])
+        if len(files) != 1 and following[0] != promotion.sha:
+            return
+        yield files
+        following = children.get(following[0], ())
 
 
-def _added(files: Mapping[str, tuple[FileChange, ...]]) -> Iterator[str]:
-    """The lines that docstrings of the files gain."""
-    for file in (file for changed in files.values() for file in changed if file.path.endswith(".py")):
-        yield from (line for _, line in own_lines(file.new) - own_lines(file.old))
+def _added(files: Iterable[tuple[FileChange, ...]]) -> Iterator[tuple[str, bytes]]:
+    """The lines that docstrings of the files gain, each with its file before the change."""
+    for file in (file for changed in files for file in changed if file.path.endswith(".py")):
+        yield from ((line, file.old) for _, line in own_lines(file.new) - own_lines(file.old))
 
 
 def _ours(
     repository: Repository,
-    commits: Mapping[str, Commit],
-    files: Mapping[str, tuple[FileChange, ...]],
+    promotions: Mapping[str, Commit],
+    versions: Mapping[str, _Versions],
     project: str,
 ) -> dict[str, frozenset[str]]:
     """Lines of merged promotions by commit, read only for promotions that remove lines."""
     lines = {}
-    for sha, commit in commits.items():
-        target = shrunk_target(files[sha], commit)
+    for sha, commit in promotions.items():
+        targets = (shrunk_target(files, commit) for files in versions[sha])
+        target = next(filter(None, targets), None)
         if target is not None:
             path, base = project + target.partition("::")[0], commit.parents[0]
             lines[sha] = promoted_lines(repository, base, path=path, target=target, is_form=is_form)
     return lines
-
-
-def _files_of_promotions(
-    repository: Repository, commits: Iterable[Commit]
-) -> dict[str, tuple[FileChange, ...]]:
-    """The files that each promotion of a group changes, compared with its parent."""
-    promotions = (commit for commit in commits if is_promotion(commit) and len(commit.parents) == 1)
-    return {commit.sha: read_files(repository, commit.parents[0], commit.sha) for commit in promotions}
 
 
 def _below(root: Path, project: Path) -> str:

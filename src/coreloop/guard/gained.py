@@ -3,40 +3,30 @@
 The bytes decide, not the messages. A file is only parsed if an added line looks like a bullet.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from functools import lru_cache
+from typing import TypeVar
 
 from coreloop.docstrings.bullets import read_bullets
 from coreloop.docstrings.located import docstring_node
 from coreloop.docstrings.sections import scan
 from coreloop.docstrings.source import Definition, SourceText, UnprovenError, definitions, read_source
-from coreloop.guard.change import FileChange, Texts
-from coreloop.guard.lines import refuse_words_of
-from coreloop.guard.words import Words
+from coreloop.guard.change import FileChange, Gained, Texts
+from coreloop.guard.ordinary import has_look
 from coreloop.project.settings import Settings
+from coreloop.proposals.declared import refuse_words
 from coreloop.proposals.lines import is_form
+from coreloop.proposals.words import Words
 
 _Key = TypeVar("_Key")
-# '    - First: show', '"""- First: show', 'Sums.\n- First: show' in a one-line string, and an escaped dash.
-_LOOK: Final = re.compile(rb"(?:^|\\n|[\"'])[ \t\f]*- \S|\\(?:x2d|u002d|U0000002d|0?55|N\{)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Gained:
-    """A line of coreloop's that a docstring gains; `qualname` is "" for a module, and if unknown."""
-
-    path: str
-    qualname: str
-    line: str
 
 
 Lines = Counter[tuple[str, str]]
 """How often each line occurs, by qualname and line."""
 
 
+@lru_cache(maxsize=16)
 def own_lines(source: bytes) -> Lines:
     """The lines of coreloop's forms in the docstrings of a file."""
     try:
@@ -56,20 +46,18 @@ def gained_lines(files: Iterable[Texts]) -> tuple[Gained, ...]:
         All changed Python files.
     """
     changed = list(files)
-    looking = {
-        file.path: (own_lines(file.old), own_lines(file.new))
+    lines = [
+        Gained(file.path, *key)
         for file in changed
-        if _has_look(file.new, file.old)
-    }
-    gained = {path: new - old for path, (old, new) in looking.items() if new - old}
-    if not gained:
-        return ()
-    moved = Counter[str]()
-    for file in changed:
-        if file.path in looking or _has_look(file.old, file.new):
-            old, new = looking.get(file.path) or (own_lines(file.old), own_lines(file.new))
-            moved.update(line for _, line in (old - new).elements())
-    lines = [Gained(path, *key) for path, counts in gained.items() for key in counts.elements()]
+        if has_look(file.new, file.old)
+        for key in (own_lines(file.new) - own_lines(file.old)).elements()
+    ]
+    moved = Counter(
+        line
+        for file in changed
+        if has_look(file.old, file.new)
+        for _, line in (own_lines(file.old) - own_lines(file.new)).elements()
+    )
     return tuple(line for line in lines if not _taken(moved, line.line))
 
 
@@ -106,7 +94,7 @@ def is_worded(gained: Gained, source: bytes, *, settings: Settings, names: Colle
         definition for definition in definitions(text.tree) if definition.qualname == gained.qualname
     ]
     return any(
-        not any(refuse_words_of(gained.line, Words(settings, text.text, "", definition, names)))
+        not any(refuse_words(gained.line, Words(settings, text.text, "", definition, names)))
         for definition in matching or [None]
     )
 
@@ -126,11 +114,6 @@ def _taken(counts: Counter[_Key], key: _Key) -> bool:
     """Whether a key is left, which is then used up."""
     counts[key] -= 1
     return counts[key] >= 0
-
-
-def _has_look(new: bytes, old: bytes) -> bool:
-    added = Counter(new.splitlines()) - Counter(old.splitlines())
-    return any(map(_LOOK.search, added))
 
 
 def _bullets(source: SourceText) -> Iterator[tuple[str, str]]:

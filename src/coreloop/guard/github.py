@@ -7,7 +7,7 @@ operation.
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -16,8 +16,10 @@ from coreloop.errors import ForgeError, ForgeForbiddenError, ForgeNotFoundError,
 from coreloop.files import write_private
 from coreloop.forge.github_api import DEFAULT_URL, GithubApi
 from coreloop.forge.github_errors import wrong_answer
-from coreloop.guard.facts import CheckInputs, check_event, concerned, needs_reviews
-from coreloop.guard.policy import Action
+from coreloop.guard.branch_rules import read_base_rules
+from coreloop.guard.check import check_event, needs_reviews, needs_rules
+from coreloop.guard.decision import Action
+from coreloop.guard.inputs import CheckInputs, concerned
 from coreloop.history.repository import Repository, github_repo
 from coreloop.project.settings import ForgeSettings
 from coreloop.project.workspace import open_workspace
@@ -45,6 +47,16 @@ class _Head:
 class _Headed:
     number: int
     head: _Head
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Based:
+    base: _Base
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +140,10 @@ class Acted:
 
 
 def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gathered:
-    """Write the answers of GitHub that `coreloop.guard.facts.check_event` needs.
+    """Write the answers of GitHub that `coreloop.guard.check.check_event` needs.
 
-    The pull requests are always read, reviews and commits only where the decision depends on them.
+    The pull requests are always read, reviews and commits only where the decision depends on them, and the
+    base's rules only for a promotion that is not a draft.
 
     Parameters
     ----------
@@ -153,8 +166,11 @@ def gather_to(out: Path, inputs: CheckInputs, environ: Mapping[str, str]) -> Gat
             pulls = _read_pulls(api, numbers, required=required)
             answers["pulls"] = json.dumps(pulls).encode()
             write_private(out / "pulls.json", answers["pulls"])
-            if needs_reviews(replace(inputs, pulls=out / "pulls.json")):
+            live = replace(inputs, pulls=out / "pulls.json")
+            if needs_reviews(live):
                 answers |= _read_details(api, pulls)
+            if needs_rules(live):
+                answers["pulls"] = json.dumps(_with_base_rules(api, pulls)).encode()
     for name, content in answers.items():
         write_private(out / f"{name}.json", content)
     return Gathered(tuple(sorted(numbers)), out)
@@ -221,6 +237,13 @@ def _read_pulls(api: GithubApi, numbers: Collection[int], *, required: int | Non
         pull.decoded(_Headed)
         pulls.append(pull.decoded(dict[str, Any]))
     return pulls
+
+
+def _with_base_rules(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The pull requests, each with the rules of its base, which are read once per branch."""
+    bases = [shaped(pull, _Based).base.ref for pull in pulls]
+    rules = {base: asdict(read_base_rules(api, base)) for base in dict.fromkeys(bases)}
+    return [{**pull, "base_rules": rules[base]} for pull, base in zip(pulls, bases, strict=True)]
 
 
 def _read_details(api: GithubApi, pulls: Sequence[dict[str, Any]]) -> dict[str, bytes]:

@@ -3,17 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coreloop.guard.figures import refuse_caveat, refuse_counts, refuse_figures, refuse_guide, refuse_rate
-from coreloop.guard.statement import refuse_arguments, refuse_statement, refuse_tool, refuse_words
-from coreloop.guard.words import Words
+from coreloop.guard.statement import refuse_statement
 from coreloop.history.trailers import SECTIONS
 from coreloop.proposals.advice import parse_advice, statement_key
+from coreloop.proposals.declared import refuse_calls, refuse_fails, refuse_when
 from coreloop.proposals.figures import caveat_figures, guide_figures, read_guide_evidence
 from coreloop.proposals.grammar import (
-    ELIDED,
-    Call,
     Calls,
     CaveatEvidence,
-    Fails,
     FailsApart,
     FailsCall,
     FailsSequence,
@@ -23,7 +20,7 @@ from coreloop.proposals.grammar import (
     parse_line,
 )
 from coreloop.proposals.lines import refuse_line
-from coreloop.records import is_category
+from coreloop.proposals.words import Words
 from coreloop.text import printable
 
 
@@ -92,19 +89,6 @@ def refuse_lines(lines: Sequence[str], trailers: Mapping[str, str], words: Words
     yield from refuse(values, trailers, words)
 
 
-def refuse_words_of(line: str, words: Words) -> Iterator[str]:
-    """Why a line has names or values that the base does not have, whatever its evidence."""
-    statement, value = parse_advice(line), parse_line(line)
-    if statement is not None:
-        yield from refuse_words(statement, words)
-    elif isinstance(value, When):
-        yield from _refuse_when(value, words)
-    elif isinstance(value, Calls):
-        yield from _refuse_calls(value.calls, words)
-    elif isinstance(value, FailsApart | FailsCall | FailsSequence):
-        yield from _refuse_fails(value, words)
-
-
 def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """When and Call, or the one that an earlier promotion lacks; older versions added an Evidence line."""
     match values:
@@ -125,9 +109,9 @@ def _refuse_guide(values: Sequence[Line | None], trailers: Mapping[str, str], wo
         yield "the trailer Replay is not-applicable, but the steps can be replayed"
     for value in values:
         if isinstance(value, When):
-            yield from _refuse_when(value, words)
+            yield from refuse_when(value, words)
         elif isinstance(value, Calls):
-            yield from _refuse_calls(value.calls, words)
+            yield from refuse_calls(value.calls, words)
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
@@ -141,24 +125,6 @@ def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:
     yield from refuse_rate(succeeded, requests, "requests", trailers)
 
 
-def _refuse_when(when: When, words: Words) -> Iterator[str]:
-    if when.category and not is_category(when.category):
-        yield f"{printable(when.category)} is not a category label"
-    unknown = set(when.keywords) - set(words.settings.keywords(when.category))
-    if unknown:
-        yield f"{printable(min(unknown))} is not a keyword of {printable(when.category)} in coreloop.yaml"
-
-
-def _refuse_calls(calls: Iterable[Call], words: Words) -> Iterator[str]:
-    for call in calls:
-        yield from refuse_tool(call.name, words)
-        for name, value in call.arguments:
-            if name != ELIDED and not words.may_pass(call.name, name):
-                yield f"{printable(name)} is not an argument of {printable(call.name)}"
-            if value is not None and value != f"<{name}>" and not words.may_name(value.strip('"')):
-                yield f"{printable(value)} is not a value that coreloop.yaml or the source declares"
-
-
 def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], words: Words) -> Iterator[str]:
     """The Fails line and its Evidence."""
     match values:
@@ -167,23 +133,8 @@ def _refuse_caveat(values: Sequence[Line | None], trailers: Mapping[str, str], w
         case _:
             yield "the lines are not the Fails and Evidence of a caveat"
             return
-    yield from _refuse_fails(fails, words)
+    yield from refuse_fails(fails, words)
     yield from refuse_caveat(fails, evidence)
     yield from refuse_figures(caveat_figures(fails, evidence), trailers)
     counts = fails.counts
     yield from refuse_rate(counts.of - counts.failed, counts.of, counts.unit, trailers)
-
-
-def _refuse_fails(fails: Fails, words: Words) -> Iterator[str]:
-    yield from _refuse_calls(_calls_of(fails), words)
-    if isinstance(fails, FailsApart):
-        yield from refuse_arguments(fails.names, words)
-
-
-def _calls_of(fails: Fails) -> tuple[Call, ...]:
-    match fails:
-        case FailsSequence(calls):
-            return calls
-        case FailsCall(call):
-            return (call,)
-    return ()

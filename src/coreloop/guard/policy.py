@@ -5,13 +5,13 @@ reason for every violation.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.errors import UsageError
-from coreloop.guard.approval import is_approved, logins_of
-from coreloop.guard.change import FileChange
+from coreloop.guard.approval import is_approved, logins_of, needs_approval
+from coreloop.guard.change import FileChange, Gained
 from coreloop.guard.claims import (
     claims_of_commits,
     claims_of_event,
@@ -21,6 +21,7 @@ from coreloop.guard.claims import (
     labels_of_event,
     labels_of_pull,
 )
+from coreloop.guard.decision import Action, Decision
 from coreloop.guard.event import (
     Authorship,
     Event,
@@ -31,7 +32,7 @@ from coreloop.guard.event import (
     Review,
 )
 from coreloop.guard.figures import is_day
-from coreloop.guard.gained import Gained, stray_lines
+from coreloop.guard.gained import stray_lines
 from coreloop.guard.labels import asks_to_merge
 from coreloop.guard.letters import plain_letters
 from coreloop.guard.promotion import engine_of, refuse_files, refuse_trailers, subject_of
@@ -49,38 +50,6 @@ _ACTIONS: Final = frozenset(
 _APPROVE: Final = "have someone with write access approve it who neither wrote nor pushed it"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A remedy for a violation; `label` for ``remove_label`` only."""
-
-    what: Literal["remove_label", "disable_auto_merge", "convert_to_draft"]
-    pull: int
-    label: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Whether a pull request passes.
-
-    Attributes
-    ----------
-    claims : tuple of str
-        The signs that it is coreloop's; empty for other pull requests.
-    reasons : tuple of str
-        Why it does not pass; empty if it passes.
-    actions : tuple of Action
-        Remedies; they do not change the decision, even if they succeed.
-    """
-
-    claims: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    actions: tuple[Action, ...] = ()
-
-    @property
-    def passes(self) -> bool:
-        return not self.reasons
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """All inputs of a decision except the event.
@@ -91,6 +60,8 @@ class Facts:
         Commits of the head that are not in the base, newest first.
     files : mapping of str to tuple of FileChange
         Changed files by commit: the head of a pull request, each promotion of a group.
+    repairs : mapping of str to tuple of tuple of FileChange
+        By promotion of a group: the same, with each of the later commits while a single file changes.
     settings : Settings
         The base's coreloop.yaml.
     project : str
@@ -102,13 +73,14 @@ class Facts:
     gained : tuple of Gained
         Lines of coreloop's that docstrings gain.
     names : frozenset of str
-        Names in the added lines that the base's files have.
+        Names in the added lines that the base has in other files.
     reviews, pulls, authorships
         The API's answers.
     """
 
     commits: tuple[Commit, ...] = ()
     files: Mapping[str, tuple[FileChange, ...]]
+    repairs: Mapping[str, tuple[tuple[FileChange, ...], ...]] = field(default_factory=dict)
     settings: Settings
     project: str = ""
     ours: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -170,12 +142,8 @@ def decide(event: Event, facts: Facts) -> Decision:
         raise UsageError(f"the guard does not handle the pull request action {printable(event.action)}")
     rules = _RULES if any(_stated_claims(event, facts)) else _RULES_OF_LINES
     reasons = [reason for rule in rules for reason in rule(event, facts)]
-    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event, facts)))
-
-
-def needs_approval(event: PullRequestEvent) -> bool:
-    """Whether a promotion must have been approved: it is not a draft, or is queued."""
-    return not event.pull.draft or event.action == "enqueued"
+    decision = Decision(signs, tuple(dict.fromkeys(reasons)), tuple(_actions(event, facts)))
+    return _explained(decision, [event.pull])
 
 
 def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) -> Decision:
@@ -184,8 +152,17 @@ def _decide_group(event: MergeGroupEvent, facts: Facts, signs: tuple[str, ...]) 
     if event.action != "checks_requested":
         raise UsageError(f"the guard does not handle the merge group action {printable(event.action)}")
     reasons = [reason for rule in _GROUP_RULES for reason in rule(event, facts)]
-    actions = (action for pull in _promotions(facts) for action in _actions_on(pull))
-    return Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions))
+    pulls = list(_promotions(facts))
+    actions = (action for pull in pulls for action in _actions_on(pull))
+    return _explained(Decision(signs, tuple(dict.fromkeys(reasons)), tuple(actions)), pulls)
+
+
+def _explained(decision: Decision, pulls: Iterable[ReportedPull]) -> Decision:
+    """A decision with what the base branch lets happen without it."""
+    known = [(pull.base, pull.base_rules) for pull in pulls if pull.base_rules is not None]
+    warnings = (warning for base, rules in known for warning in rules.warnings(base))
+    unread = (printable(rules.unread) for _, rules in known if rules.unread)
+    return replace(decision, warnings=tuple(dict.fromkeys(warnings)), unread=tuple(dict.fromkeys(unread)))
 
 
 def _actions(event: PullRequestEvent, facts: Facts) -> Iterator[Action]:
@@ -302,8 +279,9 @@ def _body(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
 
 
 def _contents(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
+    head = event.pull.head_sha
     for commit in promotion_of(facts):
-        yield from _refuse_contents(commit, event.pull.head_sha, facts)
+        yield from _refuse_contents(commit, facts.files.get(head, ()), head, facts)
 
 
 def _lines(event: PullRequestEvent, facts: Facts) -> Iterator[str]:
@@ -356,11 +334,23 @@ def _group_labels(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
 def _group_contents(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
     for commit in _promoting(facts):
         yield from refuse_trailers(commit, facts.settings)
-        yield from _refuse_contents(commit, commit.sha, facts)
+        yield from _refuse_contents(commit, _brought(commit, facts), commit.sha, facts)
+
+
+def _brought(commit: Commit, facts: Facts) -> tuple[FileChange, ...]:
+    """What a promotion of a group changes; with later commits, such as a suggestion, if only they prove it.
+
+    Whoever wrote these: from the promotion's parent on, the bytes are those of a proved promotion. Without
+    known pull requests nobody has approved the later commits.
+    """
+    own = facts.files.get(commit.sha, ())
+    versions = (own, *(facts.repairs.get(commit.sha, ()) if facts.pulls else ()))
+    proved = (files for files in versions if not any(_refuse_contents(commit, files, commit.sha, facts)))
+    return next(proved, own)
 
 
 def _group_lines(event: MergeGroupEvent, facts: Facts) -> Iterator[str]:
-    promoting = {commit.sha: facts.files.get(commit.sha, ()) for commit in _promoting(facts)}
+    promoting = {commit.sha: _brought(commit, facts) for commit in _promoting(facts)}
     yield from map(_outside, stray_lines(facts.gained, promoting))
 
 
@@ -429,9 +419,9 @@ def _promoting(facts: Facts) -> Iterator[Commit]:
 # --- shared ----------------------------------------------------------------------------------------
 
 
-def _refuse_contents(commit: Commit, sha: str, facts: Facts) -> Iterator[str]:
+def _refuse_contents(commit: Commit, files: tuple[FileChange, ...], sha: str, facts: Facts) -> Iterator[str]:
     yield from refuse_files(
-        facts.files.get(sha, ()),
+        files,
         commit,
         settings=facts.settings,
         project=facts.project,

@@ -10,7 +10,6 @@ from coreloop.guard.change import FileChange
 from coreloop.guard.figures import is_day
 from coreloop.guard.insertion import ChangedLines, changed_lines
 from coreloop.guard.lines import refuse_groups, refuse_replaced
-from coreloop.guard.words import Words
 from coreloop.history.repository import Commit
 from coreloop.history.trailers import (
     CANDIDATE_ID,
@@ -23,6 +22,7 @@ from coreloop.history.trailers import (
     read_promoted,
 )
 from coreloop.project.settings import Settings
+from coreloop.proposals.words import Words
 from coreloop.text import printable
 
 _ENGINE: Final = re.compile(r"\[CORELOOP-[RF]\] docs\(([^()]+)\): ")

@@ -10,9 +10,9 @@ import yaml
 
 from coreloop.errors import ForgeNotFoundError, RefusedError, WorkspaceError
 from coreloop.forge.github_api import GithubApi
+from coreloop.guard.base_rules import CONTEXT
 from coreloop.guard.github import connect_api
 from coreloop.guard.readiness import (
-    GUARD_CHECK,
     advice_for_one,
     lone_maintainer,
     never_green,
@@ -178,7 +178,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
             before = after = differences(wanted, current := read_current(api, wanted.branch))
             missing = _not_ready(api, repository.root, before)
             if confirm and missing:
-                raise RefusedError(f"{GUARD_CHECK} is not required yet: {missing}")
+                raise RefusedError(f"{CONTEXT} is not required yet: {missing}")
             ignored, notes = _limits(api, wanted)
             if confirm and before:
                 apply(api, wanted, current)
@@ -189,7 +189,7 @@ def protect(folder: Path, environ: Mapping[str, str], *, confirm: bool) -> Prote
 
 def _not_ready(api: GithubApi, root: Path, before: list[RuleDifference]) -> str | None:
     """Why the guard's check cannot be required yet, where that is still to be done."""
-    required = f"required check {GUARD_CHECK}"
+    required = f"required check {CONTEXT}"
     return never_green(api, root) if any(rule.rule == required for rule in before) else None
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from coreloop.errors import ForgeError, ForgeNotFoundError
 from coreloop.forge.github_api import GithubApi
+from coreloop.guard.base_rules import CONTEXT
 from coreloop.text import printable
 
-GUARD_CHECK: Final = "block-coreloop-auto-merge"
 _WORKFLOWS: Final = Path(".github") / "workflows"
 
 
@@ -52,7 +52,7 @@ def never_green(api: GithubApi, root: Path) -> str | None:
     """
     workflows = [path.name for path in sorted((root / _WORKFLOWS).glob("*.y*ml")) if _reports(path)]
     if not workflows:
-        return f"no workflow in {_WORKFLOWS.as_posix()} reports {GUARD_CHECK}; run dartlab-coreloop init"
+        return f"no workflow in {_WORKFLOWS.as_posix()} reports {CONTEXT}; run dartlab-coreloop init"
     if any(_was_green(api, name) for name in workflows):
         return None
     return (
@@ -96,7 +96,7 @@ def advice_for_one(login: str, repo: str) -> str:
 
 
 def _reports(workflow: Path) -> bool:
-    return workflow.is_file() and GUARD_CHECK.encode() in workflow.read_bytes()
+    return workflow.is_file() and CONTEXT.encode() in workflow.read_bytes()
 
 
 def _was_green(api: GithubApi, workflow: str) -> bool:

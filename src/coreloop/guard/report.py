@@ -9,8 +9,8 @@ from coreloop.text import counted, printable
 
 if TYPE_CHECKING:  # `check` must not load the GitHub client
     from coreloop.guard.commit_status import Published, Verdict
+    from coreloop.guard.decision import Action, Decision
     from coreloop.guard.github import Acted, Gathered
-    from coreloop.guard.policy import Action, Decision
     from coreloop.guard.protection import Protected
 
 _CURE: Final = "Fix every point above, or close it and promote again. The check then runs by itself."
@@ -54,6 +54,8 @@ def report_check(decision: "Decision") -> GuardReport:
         "claims": decision.claims,
         "reasons": decision.reasons,
         "actions": decision.actions,
+        "warnings": decision.warnings,
+        "unread": decision.unread,
     }
     return GuardReport(lines=tuple(_decision(decision)), facts=facts, code=0 if decision.passes else 1)
 
@@ -114,7 +116,12 @@ def _decision(decision: "Decision | Verdict") -> list[str]:
     signs = f", identified by {', '.join(decision.claims)}" if decision.claims else " on the same commit"
     line = f"{result}: coreloop pull request{signs}"
     cure = () if decision.passes else (_CURE,)
-    return [line, *(f"  - {reason}" for reason in decision.reasons), *cure]
+    return [line, *(f"  - {reason}" for reason in decision.reasons), *cure, *_about_base(decision)]
+
+
+def _about_base(decision: "Decision | Verdict") -> list[str]:
+    unread = (f"not read, which changes nothing: {entry}" for entry in decision.unread)
+    return [*(f"warning: {warning}" for warning in decision.warnings), *unread]
 
 
 def _state(acted: "Acted", index: int) -> str:

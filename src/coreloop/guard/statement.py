@@ -1,12 +1,13 @@
 """Whether a statement is a line that coreloop writes: its form, its words, and the trailers' figures."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from coreloop.guard.figures import refuse_counts, refuse_rate
-from coreloop.guard.words import Words
 from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice
+from coreloop.proposals.declared import refuse_advice
 from coreloop.proposals.figures import read_statement_evidence
+from coreloop.proposals.words import Words
 from coreloop.text import printable
 
 _FORMS: Final = {"R": GUIDE_FORMS, "F": CAVEAT_FORMS}
@@ -28,46 +29,8 @@ def refuse_statement(advice: Advice, trailers: Mapping[str, str], words: Words) 
         yield f"the line is not a form of phase {trailers['Phase']}"
     if trailers["Replay"] != "not-applicable":
         yield f"the trailer Replay is {printable(trailers['Replay'])}, but statements cannot be replayed"
-    yield from refuse_words(advice, words)
+    yield from refuse_advice(advice, words)
     yield from _refuse_evidence(trailers)
-
-
-def refuse_words(advice: Advice, words: Words) -> Iterator[str]:
-    """Why a line has names or values that the base does not have."""
-    named = advice.named()
-    yield from refuse_arguments(named.arguments, words)
-    for value in named.values:
-        if not words.is_declared(value):
-            yield _undeclared(value)
-    for tool, argument, value in named.given:
-        if not words.may_pass(tool, argument):
-            yield f"{printable(argument)} is not an argument of {printable(tool)}"
-        if value and not words.may_name(value):
-            yield _undeclared(value)
-    for keyword in named.keywords:
-        if not words.has_keyword(keyword):
-            yield f"{printable(keyword)} is not a keyword in coreloop.yaml"
-    for tool in named.tools:
-        yield from refuse_tool(tool, words)
-    if advice.sends_to(words.tool):
-        yield f"the line refers {printable(words.tool)} to itself"
-
-
-def refuse_arguments(arguments: Iterable[str], words: Words) -> Iterator[str]:
-    """Arguments must be those of the docstring's tool."""
-    for argument in arguments:
-        if not words.takes(argument):
-            yield f"{printable(argument)} is not an argument of {printable(words.tool)}"
-
-
-def refuse_tool(tool: str, words: Words) -> Iterator[str]:
-    """Tools must exist at the base."""
-    if not words.has_tool(tool):
-        yield f"{printable(tool)} is not a tool of coreloop.yaml or the base; name it under tools:"
-
-
-def _undeclared(value: str) -> str:
-    return f"{printable(value)} is not a value that coreloop.yaml or the source declares"
 
 
 def _refuse_evidence(trailers: Mapping[str, str]) -> Iterator[str]:

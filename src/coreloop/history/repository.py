@@ -123,7 +123,7 @@ class Repository:
     def read(self, revision: str, path: str) -> bytes | None:
         """A file's bytes at a revision; None if absent or not a regular file."""
         entry = self._entry(revision, path)
-        return None if entry is None else self._output("cat-file", "blob", entry[1])
+        return None if entry is None else self.blob(entry[1])
 
     def log(self, revision: str, *, exclude: str | None = None) -> Iterator[Commit]:
         """Commits reachable from a revision and not from ``exclude``; children always before parents."""

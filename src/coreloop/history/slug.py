@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Final
 
 KOREAN_AXIS_SLUG: Final[Mapping[str, str]] = {
@@ -62,7 +61,11 @@ def to_slug(name: str | None, more: Mapping[str, str] | None = None) -> str:
     chosen = {_fold(axis): slug for axis, slug in (more or {}).items()}
     known = chosen.get(folded) or KOREAN_AXIS_SLUG.get(folded) or folded
     slug = _ascii_slug(known) if known.isascii() else ""
-    return slug or f"axis-{sha256(folded.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    if slug:
+        return slug
+    from hashlib import sha256  # loads OpenSSL, 3 ms
+
+    return f"axis-{sha256(folded.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
 def _fold(name: str) -> str:

@@ -1,8 +1,6 @@
 """The supported agent frameworks, and the framework that a project depends on."""
 
-import configparser
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -58,6 +56,8 @@ def _text(path: Path) -> str:
 
 
 def _pyproject_requirements(text: str) -> Iterator[str]:
+    import tomllib  # with configparser 5 ms; the settings need only the names above
+
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -74,6 +74,8 @@ def _pyproject_requirements(text: str) -> Iterator[str]:
 
 
 def _setup_cfg_requirements(text: str) -> Iterator[str]:
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(text)

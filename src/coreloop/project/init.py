@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coreloop.errors import UsageError
-from coreloop.project.owners import PLACEHOLDER, has_placeholder
+from coreloop.project.owners import PLACEHOLDER, has_placeholder, is_reviewer
 from coreloop.project.pin import CannotPinError, pin_installed, pin_source
 from coreloop.project.scaffold import (
     REQUIREMENTS,
@@ -148,7 +148,7 @@ def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
 
 
 def _check_reviewer(reviewer: str) -> str:
-    if not reviewer.startswith("@") or not reviewer[1:] or not reviewer.isprintable() or " " in reviewer:
+    if not is_reviewer(reviewer):
         raise UsageError(
             f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
         )

@@ -19,7 +19,6 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 # https://github.com/octo/tools.git; not https://token@host/x, nor $NAME, which pip replaces, nor a query
 _PUBLIC: Final = re.compile(r"https://[\w.-]+(?::\d+)?/[\w./~+%-]+", re.ASCII)
 _FOLDER: Final = re.compile(r"[\w./-]+", re.ASCII)
-_RELEASE: Final = re.compile(rf"{DISTRIBUTION}==(\d+(?:\.\d+)*(?:(?:a|b|rc|\.post|\.dev)\d+)*)", re.ASCII)
 
 
 class CannotPinError(UsageError):
@@ -57,16 +56,14 @@ def pin_source(source: str) -> str:
     Parameters
     ----------
     source : str
-        ``git+https://…@`` and a commit, an https address with ``#sha256=`` and the hash, or an exact release
-        (``dartlab-coreloop==0.2.0``) of an index that the workflows can access.
+        ``git+https://…@`` and a commit, or an https address with ``#sha256=`` and the hash. A release of an
+        index (``dartlab-coreloop==0.2.0``) has no hash, so the index could replace its files.
 
     Raises
     ------
     UsageError
         The source would not install the same bytes on every machine.
     """
-    if release := _RELEASE.fullmatch(source):
-        return f"{DISTRIBUTION}[cli]=={release[1]}"
     address, _, fragment = source.partition("#")
     url, _, commit = address.removeprefix("git+").rpartition("@")
     options = dict(part.partition("=")[::2] for part in fragment.split("&")) if fragment else {}
@@ -75,7 +72,7 @@ def pin_source(source: str) -> str:
         is_commit = address.startswith("git+") and _COMMIT.fullmatch(commit) and _is_public(url)
         if (is_commit and not sha256) or (_is_public(address) and _SHA256.fullmatch(sha256)):
             return _requirement(source)
-    raise UsageError(f"--source {printable(source)} does not pin one version; give {PIN_EXAMPLES}")
+    raise UsageError(f"--source {printable(source)} names neither a commit nor a hash; give {PIN_EXAMPLES}")
 
 
 def _pin(url: str, direct_url: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from coreloop.files import write_private, write_public
 from coreloop.project.owners import (
     PLACEHOLDER,
     PLACEHOLDER_NOTE,
+    PLACES,
     fill_placeholder,
     has_placeholder,
     owners_of,
@@ -20,8 +21,9 @@ from coreloop.project.owners import (
 from coreloop.project.settings import FILE_NAME, Settings
 
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
-_CODEOWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")
+_VIEWS: Final = ".research/"
+"""The views of runs, see `coreloop.runs.views`."""
 _FOLDERS: Final = ("ai-ask", "candidates", "counterexamples", "judgments")
 
 
@@ -82,8 +84,8 @@ def plan_files(
     contents = dict(_contents(settings, owner=owner, requirement=requirement))
     if settings_file is not None:
         contents[FILE_NAME] = settings_file
-    planned = [_planned(root, path, content) for path, content in contents.items() if path not in _CODEOWNERS]
-    planned.append(_codeowners(root, contents[_CODEOWNERS[0]], owner))
+    planned = [_planned(root, path, content) for path, content in contents.items() if path not in PLACES]
+    planned.append(_codeowners(root, contents[PLACES[0]], owner))
     return [*planned, *_data_files(root, settings), _gitignore(root, settings)]
 
 
@@ -111,7 +113,7 @@ def _contents(settings: Settings, *, owner: str, requirement: str | None) -> Ite
     line = f"branch: {json.dumps(branch, ensure_ascii=False)}".encode()  # JSON is valid YAML
     rules = re.sub(rb"(?m)^branch: .*$", lambda _: line, read_template("branch_protection.yml"))
     yield ".github/branch_protection.yml", rules
-    yield _CODEOWNERS[0], codeowners(settings, owner=owner).encode()
+    yield PLACES[0], codeowners(settings, owner=owner).encode()
 
 
 def read_template(name: str) -> bytes:
@@ -141,7 +143,7 @@ def read_codeowners(root: Path) -> tuple[str, str] | None:
     WorkspaceError
         It cannot be read.
     """
-    path = next((place for place in _CODEOWNERS if (root / place).exists()), None)
+    path = next((place for place in PLACES if (root / place).exists()), None)
     if path is None:
         return None
     _refuse_folder(root / path)
@@ -167,11 +169,11 @@ def _planned(root: Path, path: str, content: bytes) -> ProjectFile:
 
 
 def _codeowners(root: Path, content: bytes, owner: str) -> ProjectFile:
-    for place in _CODEOWNERS:
+    for place in PLACES:
         _refuse_link(root, place)
     existing = read_codeowners(root)
     if existing is None:
-        return ProjectFile(_CODEOWNERS[0], "new", content)
+        return ProjectFile(PLACES[0], "new", content)
     path, text = existing
     if owner == PLACEHOLDER or not has_placeholder(text):
         return ProjectFile(path, "there")
@@ -202,11 +204,13 @@ def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
 
 
 def _gitignore(root: Path, settings: Settings) -> ProjectFile:
-    """Plan .gitignore so that git ignores the records but not their folders."""
+    """Plan .gitignore so that git ignores the runs, and the records but not their folders."""
     audit, path = _audit(settings), root / ".gitignore"
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...] = (_VIEWS,)
     if audit is not None:
-        lines = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep", f"{audit.parent / 'ai'}/")
+        data = audit.parent
+        records = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep")
+        lines = (*records, f"{data / 'ai'}/", f"{data / 'runs'}/", _VIEWS)
     _refuse_link(root, ".gitignore")
     try:
         old = path.read_bytes() if path.exists() else b""

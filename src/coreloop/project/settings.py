@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
@@ -14,6 +14,7 @@ import yaml
 from coreloop.errors import SettingsError
 from coreloop.files import open_regular
 from coreloop.project.frameworks import FRAMEWORKS
+from coreloop.project.patterns import objection
 from coreloop.records import DEFAULT_SELECTORS, is_category
 
 FILE_NAME: Final = "coreloop.yaml"
@@ -168,16 +169,63 @@ class NotifySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SanitizeSettings:
-    """Extra information for ``sanitize``.
+class OwnDetector:
+    """A form of private data that only this project has.
 
     Attributes
     ----------
-    names : str or None
-        A file of companies to mask: code, name, aliases (joined by a vertical bar), separated by tabs.
+    name : str
+        Two to nine capital letters, as in the label: ``STAFF`` becomes ``[STAFF-1]``.
+    pattern : str
+        A regular expression in Python's syntax, without unlimited repeats: ``{1,40}``, not ``+``. The group
+        ``value``, or else the whole match, is masked.
+    example : str
+        A text in which the pattern finds something.
     """
 
-    names: str | None = None
+    name: str
+    pattern: str
+    example: str
+
+
+Country = Literal["kr", "us", "uk", "eu"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SanitizeSettings:
+    """What ``sanitize`` looks for.
+
+    Attributes
+    ----------
+    names : str or list of str, optional
+        Companies to mask: a list of names, or a file of code, name, aliases (joined by a vertical bar),
+        separated by tabs.
+    detect : list of OwnDetector
+        Private data that only this project has.
+    allow : list of str
+        Values that stay. A finding stays if its whole text is one of them.
+    countries : list of str
+        Countries whose numbers, telephones, addresses and names are searched: ``kr``, ``us``, ``uk``, ``eu``.
+        Fewer countries are faster. E-mail addresses, links, credentials and cards are always searched.
+    """
+
+    names: str | tuple[str, ...] | None = None
+    detect: tuple[OwnDetector, ...] = ()
+    allow: tuple[str, ...] = ()
+    countries: tuple[Country, ...] = get_args(Country)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitSettings:
+    """Limits of all runs together.
+
+    Attributes
+    ----------
+    usd_per_day : float or None
+        US dollars that all runs may spend in a day (UTC). If absent, only each run's own limits apply.
+    """
+
+    usd_per_day: float | None = field(default=None, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +268,9 @@ class Settings:
         The folder for records (``audit/``), knowledge (``ai/knowledge/``) and audit notes
         (``dart/auditAnalysis/``).
     retention_days : int or None
-        ``pattern`` removes files whose newest record is older than this many days. If absent, nothing is
-        removed. Records at an address are never removed.
+        ``pattern`` removes files whose newest record is older than this many days, and a new run removes the
+        runs in which nothing has happened for as long. If absent, nothing is removed. Records at an address
+        are never removed.
     categories : tuple of CategoryRule
         Categories of questions.
     tools : mapping of str to ToolSettings
@@ -246,6 +295,7 @@ class Settings:
     sanitize: SanitizeSettings = SanitizeSettings()
     docstring: DocstringSettings = DocstringSettings()
     notify: NotifySettings = NotifySettings()
+    limits: LimitSettings = LimitSettings()
 
     def selectors(self) -> dict[str, tuple[str, ...]]:
         """Return the selectors of the configured tools."""
@@ -361,6 +411,8 @@ class _Reader:
         self._constructor = yaml.SafeLoader("")
 
     def read(self, node: yaml.Node, hint: Any, where: str = "the file") -> Any:
+        if isinstance(node, yaml.SequenceNode):  # a list where a single value is allowed, too
+            hint = next((kind for kind in get_args(hint) if get_origin(kind) is tuple), hint)
         if is_dataclass(hint):
             return self._read_fields(node, hint, where)
         if get_origin(hint) is tuple:
@@ -375,13 +427,14 @@ class _Reader:
     def _read_fields(self, node: yaml.Node, kind: Any, where: str) -> Any:
         hints = get_type_hints(kind)
         bounds = {field.name: field.metadata for field in fields(kind)}
+        required = {field.name for field in fields(kind) if field.default is field.default_factory is MISSING}
         values = {}
         for key, item in self._entries(node, where).items():
             if key not in hints:
                 raise self._error(f"unknown key {key!r} in {where}{_nearest(key, hints)}", node, key)
             values[key] = self.read(item, hints[key], key)
             self._check_bounds(values[key], bounds[key], key, item)
-        missing = [key for key in hints if key not in values and key in {"label", "any"}]
+        missing = [key for key in hints if key in required and key not in values]
         if missing:
             raise self._error(f"{where} needs {missing[0]!r}", node)
         return kind(**values)
@@ -420,7 +473,7 @@ class _Reader:
         if float in allowed and type(value) is int:
             value = float(value)
         if type(value) not in allowed:
-            names = " or ".join(_TYPE_NAMES[kind] for kind in allowed if kind is not type(None))
+            names = " or ".join(_TYPE_NAMES.get(kind, "a list") for kind in allowed if kind is not type(None))
             raise self._error(f"{where} must be {names}, not {_shown(node)}", node)
         return value
 
@@ -444,6 +497,7 @@ class _Reader:
                 )
         self._check_reach(node, settings.reach)
         self._check_notify(node, settings.notify)
+        self._check_sanitize(node, settings.sanitize)
 
     def _check_reach(self, node: yaml.Node | None, reach: ReachSettings) -> None:
         def error(message: str, *keys: str) -> SettingsError:
@@ -471,6 +525,23 @@ class _Reader:
         if any("\0" in word for word in notify.command):
             raise self._error("notify: command has a null character", command)
 
+    def _check_sanitize(self, node: yaml.Node | None, sanitize: SanitizeSettings) -> None:
+        for index, own in enumerate(sanitize.detect):
+            reason = objection(own.pattern)
+            if not re.fullmatch("[A-Z]{2,9}", own.name):
+                problem, key = f"name must be two to nine capital letters, not {own.name!r}", "name"
+            elif reason is not None:
+                problem, key = f"pattern of {own.name} {reason}", "pattern"
+            elif re.search(own.pattern, own.example) is None:
+                problem, key = f"pattern of {own.name} does not find its example {own.example!r}", "example"
+            else:
+                continue
+            raise self._error(f"sanitize: {problem}", _child(node, "sanitize", "detect", index, key))
+        names = sanitize.names if isinstance(sanitize.names, tuple) else ()
+        for key, values in (("allow", sanitize.allow), ("names", names)):
+            if not all(value.strip() for value in values):
+                raise self._error(f"sanitize: an empty text in {key}", _child(node, "sanitize", key))
+
     def check_targets(self, node: yaml.Node | None, settings: Settings, root: Path) -> None:
         for name, tool in settings.tools.items():
             if tool.target is None:
@@ -483,9 +554,11 @@ class _Reader:
                 )
             if not (root / file).is_file():
                 raise self._error(f"target of {name}: {file} does not exist below {root}", target)
-        if settings.sanitize.names is not None and not (root / settings.sanitize.names).is_file():
-            names = _child(node, "sanitize", "names")
-            raise self._error(f"names: {settings.sanitize.names} does not exist below {root}", names)
+        names = settings.sanitize.names
+        if isinstance(names, str) and not (root / names).is_file():
+            raise self._error(
+                f"names: {names} does not exist below {root}", _child(node, "sanitize", "names")
+            )
 
     def _error(self, message: str, node: yaml.Node | None, key: str | None = None) -> SettingsError:
         entries = node.value if key and isinstance(node, yaml.MappingNode) else []

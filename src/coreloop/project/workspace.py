@@ -70,6 +70,11 @@ class Workspace:
         return self.knowledge_dir / "_archive"
 
     @property
+    def runs_dir(self) -> Path:
+        """The database of runs, see `coreloop.runs.store`; questions and results in clear text."""
+        return self.root / self.settings.data_dir / "runs"
+
+    @property
     def audit_notes_dir(self) -> Path:
         """Notes about companies, written by people: ``{stock code}.md``."""
         return self.root / self.settings.data_dir / "dart" / "auditAnalysis"
@@ -97,10 +102,12 @@ class Workspace:
     def keep_private(self, path: Path) -> None:
         """Close one of coreloop's folders or files, which a clone or an older version left open, to others.
 
-        Paths outside `audit_dir` and `knowledge_dir.parent`, or of another user, are not changed.
+        Only `runs_dir` and paths in it, in `audit_dir` or in `knowledge_dir.parent`, and only those of this
+        user.
         """
-        own = {self.audit_dir.resolve(), self.knowledge_dir.parent.resolve()}
-        if own.isdisjoint(path.resolve().parents) or not hasattr(os, "geteuid"):
+        own = {folder.resolve() for folder in (self.audit_dir, self.knowledge_dir.parent, self.runs_dir)}
+        is_own = not own.isdisjoint(path.resolve().parents) or path.resolve() == self.runs_dir.resolve()
+        if not is_own or not hasattr(os, "geteuid"):
             return
         with suppress(OSError):  # absent, or on a file system without modes
             status = path.stat()

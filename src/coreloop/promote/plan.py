@@ -24,6 +24,7 @@ from coreloop.promote.schema import schema_command
 from coreloop.promote.statement import refuse_undeclared
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.lines import is_form
+from coreloop.proposals.words import BaseNames
 
 _GOES_ON: Final = frozenset({ReplayVerdict.REPRODUCED, ReplayVerdict.NOT_APPLICABLE, ReplayVerdict.NOT_ASKED})
 
@@ -317,8 +318,9 @@ def _edit(
         line=int(line) if line.isdecimal() else None,
     )
     if isinstance(outcome, Edited):
-        for text in lines:
-            refuse_undeclared(text, source, f"{path}::{lead.symbol}", settings)
+        names = BaseNames(repository, base_sha)
+        where = f"{path}::{lead.symbol}"
+        refuse_undeclared(lines, source, where, tool=lead.engine, settings=settings, names=names)
         return outcome
     reason = outcome.reason if isinstance(outcome, Refused) else "the docstring has these lines already"
     raise RefusedError(f"{path}::{lead.symbol}: {reason}")

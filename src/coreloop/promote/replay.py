@@ -2,21 +2,18 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
-from socket import SHUT_RDWR, socket
-from threading import Thread
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 
+from coreloop.http import ExchangeError, HttpClient, HttpRequest
 from coreloop.mine.decode import Skipped, call_step, decode_line
 from coreloop.mine.fields import CallFields
 from coreloop.mine.outcome import is_ok
@@ -24,8 +21,11 @@ from coreloop.records import hash_sequence
 
 _LEAST_AGREED: Final = 2  # a single run may agree by chance
 _POLL_S: Final = 0.2
-_TOO_LATE: Final = "the endpoint did not answer in time"
-_CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
+_REASONS: Final = {
+    "too_late": "the endpoint did not answer in time",
+    "unreachable": "the endpoint cannot be reached",
+    "too_long": "the answer is too long",
+}
 _NO_RECORD: Final = "the request's record did not appear in the audit log in time"
 _OTHER_HASH: Final = "the answer has another hash and names no tool calls"
 _MAX_ANSWER_BYTES: Final = 10_000_000
@@ -107,76 +107,29 @@ class HttpEndpoint:
     def __init__(self, url: str, *, timeout_s: float) -> None:
         self._url = url
         self._timeout_s = timeout_s
-        self._client = httpx2.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
-        self._sockets: list[socket] = []
+        self._client = HttpClient()
 
     def __enter__(self) -> "HttpEndpoint":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.close()
+        self._client.__exit__()
 
     def ask(self, question: str) -> AnswerFields:
         """Ask once."""
-        answered: Future[tuple[int, bytes]] = Future()
-        # The library's limit applies to each read, and a server can send a byte at a time.
-        Thread(target=self._exchange, args=(question, answered), daemon=True).start()
-        try:
-            status, content = answered.result(self._timeout_s)
-        except TimeoutError as error:
-            self._hang_up()
-            raise UnusableAnswerError(_TOO_LATE) from error
-        if status != 200:
-            raise UnusableAnswerError(f"the endpoint answered {status}")
-        try:
-            return msgspec.json.decode(content, type=AnswerFields)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UnusableAnswerError("the answer is not JSON of the expected form") from error
-
-    def _exchange(self, question: str, answered: "Future[tuple[int, bytes]]") -> None:
         body = {"question": question, "stream": False, "origin": "replay"}
         mark = {"X-Coreloop-Replay": "1"}
-        request = self._client.build_request(
-            "POST", self._url, json=body, headers=mark, extensions={"trace": self._note_socket}
-        )
+        request = HttpRequest(method="POST", url=self._url, json=body, headers=mark)
         try:
-            with _no_answer(), closing(self._client.send(request, stream=True)) as answer:
-                answered.set_result((answer.status_code, _read(answer.iter_bytes())))
-        except BaseException as error:  # passed to the waiting thread
-            answered.set_exception(error)
-
-    def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
-        if event in _CONNECTED:
-            self._sockets.append(info["return_value"].get_extra_info("socket"))
-
-    def _hang_up(self) -> None:
-        """Abort the current exchange, so that its thread ends."""
-        for connection in self._sockets:
-            with suppress(OSError):  # closed, or replaced by its TLS wrapper
-                connection.shutdown(SHUT_RDWR)
-        self._sockets.clear()
-
-
-def _read(parts: Iterator[bytes]) -> bytes:
-    content = bytearray()
-    for part in parts:
-        content += part
-        if len(content) > _MAX_ANSWER_BYTES:
-            raise UnusableAnswerError("the answer is too long")
-    return bytes(content)
-
-
-@contextmanager
-def _no_answer() -> Iterator[None]:
-    """Translate the HTTP library's errors to reasons."""
-    try:
-        yield
-    except httpx2.TimeoutException as error:
-        raise UnusableAnswerError(_TOO_LATE) from error
-    except httpx2.ConnectError as error:
-        raise UnusableAnswerError("the endpoint cannot be reached") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise UnusableAnswerError(f"the connection failed ({type(error).__name__})") from error
+            answer = self._client.exchange(request, timeout_s=self._timeout_s, max_bytes=_MAX_ANSWER_BYTES)
+        except ExchangeError as error:
+            raise UnusableAnswerError(_REASONS.get(error.failure, str(error))) from error
+        if answer.status != 200:
+            raise UnusableAnswerError(f"the endpoint answered {answer.status}")
+        try:
+            return msgspec.json.decode(answer.content, type=AnswerFields)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UnusableAnswerError("the answer is not JSON of the expected form") from error
 
 
 class AuditLog:

@@ -1,20 +1,19 @@
 """Checks that a statement of a proposals file is coreloop's, and its evidence as a table."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
-from coreloop.docstrings.signature import takes
 from coreloop.docstrings.source import UnprovenError, find_definition, read_source
 from coreloop.errors import RefusedError
 from coreloop.history.trailers import SECTIONS
 from coreloop.mine.statistics import TwoSides, newcombe_interval, wilson_interval
 from coreloop.project.settings import Settings
-from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, Advice, parse_advice, statement_key
+from coreloop.proposals.advice import CAVEAT_FORMS, GUIDE_FORMS, parse_advice, statement_key
+from coreloop.proposals.declared import refuse_words
 from coreloop.proposals.figures import StatementEvidence
 from coreloop.proposals.statement_document import difference_text
 from coreloop.proposals.statements import Statement
+from coreloop.proposals.words import BaseNames, Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +27,6 @@ class EvidenceRow:
     avoided: str = "–"
     questions: str = "–"
     seen: str = "–"
-
-
-_PLAIN_WORD: Final = re.compile(r"[\w-]{1,40}")
-"""A value for another tool, whose source is not read."""
 
 
 def is_ours(statement: Statement, lines: tuple[str, ...], phase: str) -> bool:
@@ -57,37 +52,36 @@ def names_unknown_keywords(statement: Statement, settings: Settings) -> bool:
     return advice is not None and not known.issuperset(advice.named().keywords)
 
 
-def refuse_undeclared(line: str, source: bytes, target: str, settings: Settings) -> None:
-    """Refuse a statement with arguments or values that the file on the base branch does not declare.
+def refuse_undeclared(
+    lines: Sequence[str], source: bytes, target: str, *, tool: str, settings: Settings, names: BaseNames
+) -> None:
+    """Refuse lines with a tool, argument or value that the base does not have, as the guard does.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        For the docstring of ``tool``.
+    source : bytes
+        The docstring's file at the base.
+    target : str
+        ``path.py::qualname``, for the message too.
 
     Raises
     ------
     RefusedError
-        Names the first undeclared word.
+        Names the first such word.
     """
-    advice = parse_advice(line)
-    if advice is None:
-        return
+    qualname, _, number = target.partition("::")[2].partition(":")
     try:
-        reason = next(_undeclared(advice, source, target.partition("::")[2], settings), None)
+        file = read_source(source)
+        definition = find_definition(file.tree, qualname, int(number) if number else None)
     except UnprovenError as unproven:
         raise RefusedError(f"{target}: {unproven}") from unproven
+    known = names.among((line, source) for line in lines)
+    words = Words(settings, file.text, tool, definition, known)
+    reason = next((reason for line in lines for reason in refuse_words(line, words)), None)
     if reason is not None:
-        raise RefusedError(f"{target}: {reason}; propose again")
-
-
-def _undeclared(advice: Advice, source: bytes, symbol: str, settings: Settings) -> Iterator[str]:
-    file, named = read_source(source), advice.named()
-    qualname, _, line = symbol.partition(":")
-    definition = find_definition(file.tree, qualname, int(line) if line else None)
-    for argument in named.arguments:
-        if not takes(definition, argument):
-            yield f"{argument} is not an argument of it on the base branch"
-    given = [value for _, _, value in named.given if value and not _PLAIN_WORD.fullmatch(value)]
-    for value in (*named.values, *given):
-        is_quoted = any(f"{quote}{value}{quote}" in file.text for quote in "\"'")
-        if not is_quoted and value not in settings.axis_slugs:
-            yield f"{value} is not a value that coreloop.yaml or the file on the base branch declares"
+        raise RefusedError(f"{target}: the guard would stop it: {reason}. Merge that first, or propose again")
 
 
 def statement_evidence(statement: Statement) -> StatementEvidence:

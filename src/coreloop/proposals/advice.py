@@ -245,8 +245,8 @@ def parse_advice(line: str) -> Advice | None:
     """Parse a line; None if it has none of the forms, or contains invisible characters."""
     if not line.isprintable() or not FILLERS.isdisjoint(line):
         return None
-    for form, pattern in _COMPILED.items():
-        match = pattern.fullmatch(line)
+    for form, pattern in _PATTERNS.items():  # compiled at the first line, so that the guard starts sooner
+        match = re.fullmatch(pattern, line)
         if match is not None:
             value = _fails(match) if form == "fails" else Advice(form, _read(_STATEMENTS[form], match))
             return value if str(value) == line else None
@@ -284,7 +284,9 @@ def _fails(match: re.Match[str]) -> Advice:
 
 def _condition(text: str) -> Condition:
     form, match = next(
-        (form, match) for form, pattern in _COMPILED_CONDITIONS.items() if (match := pattern.fullmatch(text))
+        (form, match)
+        for form, pattern in _CONDITION_PATTERNS.items()
+        if (match := re.fullmatch(pattern, text))
     )
     return Condition(form, _read(_CONDITIONS[form], match))
 
@@ -299,7 +301,7 @@ def _items(words: Iterable[tuple[str, str]], *slots: str) -> tuple[str, ...]:
     return tuple(item for slot, item in words if slot in slots)
 
 
-_COMPILED_CONDITIONS: Final = {form: re.compile(_pattern(sentence)) for form, sentence in _CONDITIONS.items()}
+_CONDITION_PATTERNS: Final = {form: _pattern(sentence) for form, sentence in _CONDITIONS.items()}
 _ANY_CONDITION: Final = "|".join(
     f"(?:{_pattern(sentence, named=False)})" for sentence in _CONDITIONS.values()
 )
@@ -308,7 +310,7 @@ _FAILS: Final = (
     rf"- (?P<first>{_ANY_CONDITION})(?: and (?P<second>{_ANY_CONDITION}))? fails "
     rf"\((?P<class>{_SLOTS['class'].item})\)(?:: (?P<call>{_SLOTS['call'].item}))?"
 )
-_COMPILED: Final = {
-    **{form: re.compile(f"- {_pattern(sentence)}") for form, sentence in _STATEMENTS.items()},
-    "fails": re.compile(_FAILS),
+_PATTERNS: Final = {
+    **{form: f"- {_pattern(sentence)}" for form, sentence in _STATEMENTS.items()},
+    "fails": _FAILS,
 }

@@ -53,6 +53,13 @@ def test_a_line_that_a_reviewer_added_in_their_own_words_is_not_ours(project: Pr
     assert ours(project) == {ALWAYS}
 
 
+def test_a_line_that_a_later_commit_repaired_is_a_person_s(project: Project) -> None:
+    """As docs/how-to/guard.md says of a merge or rebase; a squash is the first case here."""
+    promote(project, "aa", "- Always : pass company")
+    project.commit({FILE: source(ALWAYS)}, "Apply suggestions")
+    assert ours(project) == frozenset()
+
+
 def test_lines_of_another_docstring_do_not_count(project: Project) -> None:
     promote(project, "aa", ALWAYS, target=f"{FILE}::show")
     assert ours(project) == frozenset()

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> 
 def sound(folder: Path, entry_point: Command) -> Path:
     """A repository that ``init`` has set up, with a record of today and its tool."""
     run_git(folder, "init", "--quiet", "--initial-branch=main")
-    assert entry_point(folder, "init", "--source", SOURCE, "--confirm")[0] == 0
+    assert entry_point(folder, "init", "--source", SOURCE, "--owner", "@kim", "--confirm")[0] == 0
     (folder / "tools.py").write_text("def analysis(axis): ...\n")
     log(folder)
     return folder
@@ -335,6 +335,47 @@ def test_a_github_that_does_not_answer_is_asked_once(hub: GithubStandIn, sound: 
 def test_a_guard_without_its_requirements_file_is_a_fault(sound: Path):
     (sound / ".github/coreloop-requirements.txt").unlink()
     assert checked(sound)["guard"].level == "fault"
+
+
+# --- CODEOWNERS ---------------------------------------------------------------------------------------
+
+
+def test_owners_of_the_guard_s_files_are_ok(sound: Path):
+    assert checked(sound)["owners"] == Diagnosis(
+        "owners", "ok", ".github/CODEOWNERS has owners for the guard's own files"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "todo"),
+    [
+        pytest.param(None, "there is no CODEOWNERS (.github/CODEOWNERS,", "init --owner", id="absent"),
+        pytest.param("* @OWNER\n", "names the placeholder @OWNER", "init --owner", id="placeholder"),
+        pytest.param(
+            "# x\n* @kim @a#b\n", "line 2: @a#b is not a login, a team or an e-mail", "correct", id="syntax"
+        ),
+        pytest.param("*.py @kim\n", "has no owner for .github/", "add /.github/ @LOGIN", id="others"),
+    ],
+)
+def test_codeowners_that_leaves_the_guard_s_files_to_everybody_is_a_warning(
+    sound: Path, text: str | None, message: str, todo: str
+):
+    owners = sound / ".github/CODEOWNERS"
+    owners.unlink() if text is None else owners.write_text(text)
+    diagnosis = checked(sound)["owners"]
+    assert (diagnosis.level, message in diagnosis.message, todo in diagnosis.todo) == ("warning", True, True)
+
+
+def test_with_a_token_github_s_own_errors_are_told(hub: GithubStandIn, sound: Path):
+    message = "Unknown owner on line 3: @kim\n*.py @kim"
+    hub.owners_errors = [{"line": 3, "message": message, "path": "CODEOWNERS"}]
+    diagnosis = asked(sound, hub)["owners"]
+    assert (diagnosis.level, diagnosis.message) == (
+        "warning",
+        "GitHub, on main: CODEOWNERS:3: Unknown owner on line 3: @kim",
+    )
+    hub.owners_errors = []
+    assert asked(sound, hub)["owners"].level == "ok"
 
 
 # --- whatever comes -----------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from coreloop.guard import gained
-from coreloop.guard.change import Texts
-from coreloop.guard.gained import Gained, gained_lines, is_worded, own_lines, stray_lines, undone_lines
+from coreloop.guard.change import Gained, Texts
+from coreloop.guard.gained import gained_lines, is_worded, own_lines, stray_lines, undone_lines
 from coreloop.project.settings import CategoryRule, Settings
 from guarding import HEAD, file
 from promoting import FILE, LINES
@@ -90,6 +90,9 @@ def test_undoing_a_promotion_restores_what_it_replaced():
     assert undone_lines(before, after, before=before, after=after) == Counter()
     assert undone_lines(after, before + after, before=before, after=after) == Counter()
     assert undone_lines(after, before, before=before, after=before) == Counter()
+    # the base does not have what it added, or it added nothing
+    assert undone_lines(Counter(), before, before=before, after=after) == Counter()
+    assert undone_lines(Counter(), before, before=before, after=Counter()) == Counter()
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,17 @@ def test_a_line_counts_if_the_base_has_its_words(line: str, worded: bool):
     names = {"show"}
     assert is_worded(Gained(FILE, "f", line), PLAIN, settings=SETTINGS, names=names) is worded
     assert is_worded(Gained(FILE, "", line), b"def (", settings=SETTINGS, names=names)
+
+
+def test_the_arguments_are_those_of_the_line_s_own_function():
+    line, both = "- company: from show().code", PLAIN + b"\n\ndef g(other):\n    return other\n"
+    for name, worded in (("f", True), ("g", False)):
+        assert is_worded(Gained(FILE, name, line), both, settings=SETTINGS, names={"show"}) is worded
+
+
+def test_a_new_function_has_no_arguments_at_the_base():
+    for line, worded in (("- First: show", True), ("- company: from show().code", False)):
+        assert is_worded(Gained(FILE, "new", line), PLAIN, settings=SETTINGS, names={"show"}) is worded
 
 
 def test_lines_of_a_promotion_are_not_stray():

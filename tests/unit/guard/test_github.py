@@ -144,6 +144,68 @@ def test_a_queued_pull_request_is_asked_about(command: Command, hub: GithubStand
     assert [entry["state"] for entry in json.loads((out_dir / "reviews.json").read_text())] == ["APPROVED"]
 
 
+def test_the_rules_of_the_base_come_with_a_promotion_that_is_not_a_draft(
+    command: Command, hub: GithubStandIn, about, tmp_path: Path
+):
+    hub.rulesets, hub.required, hub.other_pusher = {"main": 1}, ["block-coreloop-auto-merge"], True
+    out_dir = tmp_path / "said"
+    assert command("gather", *about("synchronize", draft=False), "--out", str(out_dir))[0] == 0
+    (found,) = json.loads((out_dir / "pulls.json").read_text())
+    assert found["base_rules"] == {
+        "requires_status": True,
+        "require_last_push_approval": True,
+        "unread": "",
+    }
+    asked = [request.path for request in hub.traffic if "branches" in request.path]
+    assert asked == [f"/repos/{hub.repo}/rules/branches/main"]
+
+
+@pytest.mark.parametrize("fault", [Fault(), Fault(Reply(500, {})), Fault(Reply(200, {"no": "list"}))])
+def test_rules_that_cannot_be_read_change_no_decision_and_are_told(
+    command: Command, hub: GithubStandIn, about, project: Project, tmp_path: Path, fault: Fault
+):
+    out_dir, words = tmp_path / "said", about("synchronize", draft=False)
+    sha = project.git("rev-parse", "main")
+    hub.pulls[0].head_sha = hub.pulls[0].base_sha = sha
+    hub.pulls[0].labels[:], hub.pulls[0].auto_merge = ["coreloop"], False
+    answers = [f"--{name}={out_dir / name}.json" for name in ("pulls", "reviews", "commits")]
+
+    def decided() -> dict[str, Any]:
+        assert command("gather", *words, "--out", str(out_dir))[0] == 0
+        return json.loads(command("check", "--json", *words, *answers)[1])
+
+    known = decided()
+    assert [line.partition(";")[0] for line in known["warnings"]] == [
+        "main does not require the status block-coreloop-auto-merge, so a red one stops no merge",
+        "main lets the last pusher approve",
+    ]
+    hub.fail(fault, path="/rules/", times=99)
+    unknown = decided()
+    assert unknown["warnings"] == []
+    assert unknown["unread"][0].startswith("cannot read the rules of branch main of octo/tools: ")
+    changed = ("warnings", "unread")
+    assert {name: known[name] for name in known if name not in changed} == {
+        name: unknown[name] for name in unknown if name not in changed
+    }
+    assert known["passes"] is False
+
+
+def test_answers_without_the_rules_are_read_as_before(
+    command: Command, hub: GithubStandIn, about, tmp_path: Path
+):
+    out_dir, words = tmp_path / "said", about("synchronize", draft=False)
+    hub.pulls[0].head_sha = hub.pulls[0].base_sha = head_of(words)
+    command("gather", *words, "--out", str(out_dir))
+    path = out_dir / "pulls.json"
+    path.write_text(json.dumps([{**pull, "base_rules": None} for pull in json.loads(path.read_text())]))
+    code, out, _ = command("check", *words, "--pulls", str(path))
+    assert code == 1
+    assert "warning: " not in out
+    path.write_text(path.read_text().replace(', "base_rules": null', ""))
+    assert "base_rules" not in path.read_text()
+    assert command("check", *words, "--pulls", str(path))[:2] == (code, out)
+
+
 def test_a_group_is_asked_about_by_its_branch_and_its_commits(
     command: Command, project: Project, hub: GithubStandIn, tmp_path: Path
 ):
@@ -158,7 +220,12 @@ def test_a_group_is_asked_about_by_its_branch_and_its_commits(
         "gather", "--event", str(path), "--event-name", "merge_group", "--out", str(out_dir), "--json"
     )
     assert (code, json.loads(out)["pulls"]) == (0, [1, 2])
-    assert [entry["number"] for entry in json.loads((out_dir / "pulls.json").read_text())] == [1, 2]
+    found = json.loads((out_dir / "pulls.json").read_text())
+    assert [(entry["number"], "base_rules" in entry) for entry in found] == [(1, True), (2, True)]
+    assert sum("/rules/" in request.path for request in hub.traffic) == 1
+    hub.pulls[0].branch = "feature"
+    command("gather", "--event", str(path), "--event-name", "merge_group", "--out", str(out_dir))
+    assert "base_rules" not in (out_dir / "pulls.json").read_text()  # no promotion is queued
 
 
 GITHUB_FOLDER = Path(__file__).parents[3] / ".github"

@@ -4,10 +4,10 @@ import pytest
 
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.guard.words import Words
 from coreloop.history.trailers import read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import trailers
+from coreloop.proposals.words import Words
 from guarding import REPLAY, candidate_proposal
 from promoting import LINES
 

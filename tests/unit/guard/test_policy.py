@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from coreloop.errors import UsageError
+from coreloop.guard.base_rules import BaseRules
+from coreloop.guard.change import Gained
+from coreloop.guard.decision import Action, Decision
 from coreloop.guard.event import Account, Authorship, MergeGroupEvent, PushEvent
-from coreloop.guard.gained import Gained
-from coreloop.guard.policy import Action, Decision, decide
+from coreloop.guard.policy import decide
 from coreloop.history.repository import Commit
 from guarding import (
     BASE,
@@ -21,6 +23,7 @@ from guarding import (
     approval,
     candidate_proposal,
     commit,
+    edit,
     event,
     facts,
     file,
@@ -559,6 +562,27 @@ def test_coreloop_s_label_stays_missed():
     assert_stops_only_for(decision, "the label coreloop was removed; add it again")
 
 
+LAX, STRICT = BaseRules(False, False), BaseRules(True, True)
+
+
+@pytest.mark.parametrize("rules", [LAX, STRICT, BaseRules(unread="no answer"), None])
+def test_the_rules_of_the_base_change_no_decision(rules):
+    ready = event(draft=False, live=True, base_rules=rules)
+    decision = judged(ready, reviews=(approval(),))
+    assert (decision.passes, len(decision.warnings)) == (True, 2 if rules is LAX else 0)
+    assert decision.unread == (("no answer",) if rules and rules.unread else ())
+    assert_stops_only_for(judged(ready), "#7 is not a draft")
+    assert judged(ready).warnings == decision.warnings
+
+
+def test_the_rules_of_a_group_s_base_are_told_once_and_only_for_its_promotions():
+    ahead = replace(ordinary_event().pull, number=3, head_sha=OLD, base_rules=BaseRules(unread="no answer"))
+    mixed = (commit(), replace(ORDINARY, sha=OLD))
+    both = (pull(base_rules=LAX), ahead)
+    decision = grouped(commits=mixed, pulls=both, reviews=(approval(),))
+    assert (decision.passes, len(decision.warnings), decision.unread) == (True, 2, ())
+
+
 def test_a_corrected_title_and_a_label_that_was_taken_off_are_no_live_signs():
     for happened in (
         ordinary_event("edited", live=True, former_title=pull().title),
@@ -678,6 +702,24 @@ def test_a_group_that_claims_without_a_promotion_stops():
 def test_what_a_group_s_promotion_changes_is_looked_at(files, reason):
     decision = grouped(files={HEAD: files}, pulls=(pull(),), reviews=(approval(),))
     assert_stops_only_for(decision, reason)
+
+
+def test_later_commits_repair_a_group_s_promotion_only_if_they_prove_it_and_its_pull_request_is_known():
+    code, proved = (file(new=edit() + b"x = 1\n"),), (file(),)
+    queued = {"files": {HEAD: code}, "pulls": (pull(),), "reviews": (approval(),)}
+    outside = "something outside of the docstring of analysis changes"
+    assert_stops_only_for(grouped(**queued), outside)
+    assert_stops_only_for(grouped(**queued, repairs={HEAD: (code, code)}), outside)
+    assert_stops_only_for(grouped(**queued, repairs={OTHER: (proved,)}), outside)
+    assert grouped(**queued, repairs={HEAD: (code, proved, code)}).reasons == ()
+    assert grouped(**{**queued, "files": {HEAD: proved}}, repairs={HEAD: (code,)}).reasons == ()
+    assert_stops_only_for(grouped(**{**queued, "pulls": ()}, repairs={HEAD: (proved,)}), outside)
+
+
+def test_a_repair_brings_the_lines_of_its_group():
+    gained = (Gained(FILE, "analysis", LINES[1]),)
+    lines = {"gained": gained, "pulls": (pull(),), "reviews": (approval(),), "repairs": {HEAD: ((file(),),)}}
+    assert grouped(files={HEAD: ()}, **lines).reasons == ()
 
 
 def test_a_group_s_promotion_has_its_trailers():

@@ -1,10 +1,11 @@
-"""What counts as a promotion, as a table: a pull request or merge group -> green or red -> the reason.
+"""The tables of docs/reference/guard-decisions.md: a pull request or merge group -> green or red -> reasons.
 
-Every row is a real repository. "ordinary" means that the guard takes it for a pull request that is not
-coreloop's; "green" that it is a promotion that may go on.
+Every row is a real repository, made by the function whose docstring is the row's first cell. The page is the
+source of the answers and the reasons.
 """
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,13 +14,17 @@ from typing import Any
 import pytest
 
 from coreloop.docstrings.edit import Edited, put_lines
-from coreloop.guard.event import Account, PullRequestEvent
-from coreloop.guard.facts import CheckInputs, check_event, concerned
-from coreloop.guard.policy import Decision
+from coreloop.guard.check import check_event
+from coreloop.guard.decision import Decision
+from coreloop.guard.event import Account, PullRequestEvent, Review
+from coreloop.guard.inputs import CheckInputs, concerned
+from coreloop.guard.report import report_check
 from coreloop.promote.pull_request import commit_message
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
 from guarding import (
+    BOT,
+    MAKER,
     NOT_APPLICABLE,
     Payload,
     approval,
@@ -31,6 +36,7 @@ from guarding import (
 )
 from promoting import FILE, OTHER_FILE, SOURCE, Project
 
+PAGE = Path(__file__).parents[3] / "docs/reference/guard-decisions.md"
 LINE = "- First: show"
 BRANCH = "skill/docstring-analysis-general-20260425"
 MESSAGE = commit_message([statement_proposal()], NOT_APPLICABLE, section=None)
@@ -39,7 +45,6 @@ PROMOTED = edit(proposal=statement_proposal())
 BETTER, WORSE = "- company: from show().code", "- company: from show().name"
 GITHUB = {"GIT_COMMITTER_NAME": "GitHub", "GIT_COMMITTER_EMAIL": "noreply@github.com"}
 HUMAN_EDIT = SOURCE.replace(b"Ratios of a company.", b"Ratios of a company.\n\n    - Fast, since cached.")
-STRAY = "is a line of coreloop's and comes without its promotion"
 DEPENDABOT = Account("dependabot[bot]", human=False)
 
 
@@ -49,6 +54,8 @@ class Bench:
 
     project: Project
     words: dict[str, Any] = field(default_factory=dict)
+    base: str = "main"
+    reviews: tuple[Review, ...] = ()
 
     def git(self, *words: str, **environ: str) -> str:
         return self.project.git(*words, **environ)
@@ -81,16 +88,25 @@ class Bench:
     def call(self, **words: Any) -> None:
         self.words = words
 
-    def event(self, base: str = "main", action: str = "synchronize", **more: Any) -> PullRequestEvent:
-        shas = {"head_sha": self.git("rev-parse", "HEAD"), "base_sha": self.git("rev-parse", base)}
-        return ordinary_event(action, **{**shas, "base": base, **self.words, **more})
+    def event(self, **more: Any) -> PullRequestEvent:
+        shas = {"head_sha": self.git("rev-parse", "HEAD"), "base_sha": self.git("rev-parse", self.base)}
+        return ordinary_event(**{**shas, "base": self.base, **self.words, **more})
+
+    def review(self, *, sha: str | None = None, **more: Any) -> None:
+        """The promotion is ready, and somebody has reviewed it."""
+        self.words["draft"] = False
+        self.reviews = (approval(sha=sha or self.git("rev-parse", "HEAD"), **more),)
 
     def decide(self, happened: PullRequestEvent) -> Decision:
         self.git("switch", "--quiet", happened.pull.base)
         path = self.project.candidates.parent / "event.json"
         payload = {**Payload(happened).as_json(), "repository": {"default_branch": "main"}}
         path.write_text(json.dumps(payload), encoding="utf-8")
-        return check_event(CheckInputs(event=path, event_name="pull_request", folder=self.project.root))
+        reviews = path.with_name("reviews.json")
+        reviews.write_text(json.dumps([review_json(review) for review in self.reviews]))
+        return check_event(
+            CheckInputs(event=path, event_name="pull_request", folder=self.project.root, reviews=reviews)
+        )
 
 
 @pytest.fixture
@@ -102,10 +118,12 @@ def bench(project: Project) -> Bench:
 
 
 def as_promote_makes_it(bench: Bench) -> None:
+    """As `promote` opens it: a draft"""
     bench.promote()
 
 
 def update_branch(bench: Bench) -> None:
+    """Its "Update branch" button was pressed"""
     bench.promote()
     bench.git("switch", "--quiet", "main")
     bench.write(b"x = 1\n", "fix: x", "other.py")
@@ -114,53 +132,200 @@ def update_branch(bench: Bench) -> None:
 
 
 def update_branch_with_a_change(bench: Bench) -> None:
+    """The merge of "Update branch" also changes a file"""
     update_branch(bench)
     (bench.project.root / "other.py").write_text("x = 2\n")
     bench.git("commit", "--quiet", "--all", "--amend", "--no-edit", **GITHUB)
 
 
 def suggestion_that_proves(bench: Bench) -> None:
+    """A reviewer's suggestion, committed on GitHub, that restores the promoted line"""
     bench.promote(PROMOTED.replace(b"First:", b"First :"))
     bench.write(PROMOTED, "Update tools/finance.py", **GITHUB)
 
 
 def suggestion_of_another_line(bench: Bench) -> None:
+    """A reviewer's suggestion that changes the line"""
     bench.promote()
     bench.write(PROMOTED.replace(b"First: show", b"First: look"), "Apply suggestions", **GITHUB)
 
 
 def suggestion_for_code(bench: Bench) -> None:
+    """A reviewer's suggestion for the code below the docstring"""
     bench.promote()
     bench.write(PROMOTED.replace(b"return {", b"return 1 or {"), "Apply suggestions", **GITHUB)
 
 
 def second_commit(bench: Bench) -> None:
+    """A second commit by a person"""
     bench.promote(PROMOTED.replace(b"First:", b"First :"))
     bench.write(PROMOTED, "fix: the line")
 
 
+def ready_with_approval(bench: Bench) -> None:
+    """Ready, and approved by a human with write access who neither wrote nor pushed it"""
+    bench.promote()
+    bench.review()
+
+
+def ready_without_approval(bench: Bench) -> None:
+    """Ready, and not yet approved"""
+    bench.promote()
+    bench.words["draft"] = False
+
+
+def approved_by_its_author(bench: Bench) -> None:
+    """Ready, and approved by its author"""
+    bench.promote()
+    bench.review(reviewer=MAKER)
+
+
+def approved_by_a_bot(bench: Bench) -> None:
+    """Ready, and approved by a bot"""
+    bench.promote()
+    bench.review(reviewer=BOT)
+
+
+def approved_without_write_access(bench: Bench) -> None:
+    """Ready, and approved by somebody who can only read"""
+    bench.promote()
+    bench.review(permission="read")
+
+
+def approved_before_the_last_push(bench: Bench) -> None:
+    """Ready, and approved before the last push"""
+    bench.promote()
+    bench.review(sha=bench.git("rev-parse", "main"))
+
+
+def ready_by_a_bot(bench: Bench) -> None:
+    """A bot marked it ready for review"""
+    bench.promote()
+    bench.words |= {"action": "ready_for_review", "sender": BOT, "draft": False}
+
+
+def merge_label(bench: Bench) -> None:
+    """The label `automerge`"""
+    bench.promote()
+    bench.words["labels"] = ("coreloop", "automerge")
+
+
+def merge_labels_of_other_languages(bench: Bench) -> None:
+    """The labels `자동 병합`, `自動マージ`, `自动合并` and `r+`"""
+    bench.promote()
+    bench.words["labels"] = ("coreloop", "자동 병합", "自動マージ", "自动合并", "r+")
+
+
+def auto_merge(bench: Bench) -> None:
+    """GitHub's auto-merge is on"""
+    bench.promote()
+    bench.words["auto_merge"] = True
+
+
+def without_its_label(bench: Bench) -> None:
+    """The label `coreloop` was removed"""
+    bench.promote()
+    bench.words |= {"action": "unlabeled", "label": "coreloop", "labels": ()}
+
+
+def other_title(bench: Bench) -> None:
+    """Its title was changed"""
+    bench.promote()
+    bench.words["title"] = "docs: analysis"
+
+
+def other_branch(bench: Bench) -> None:
+    """Its commit on a branch of another name"""
+    bench.promote()
+    bench.words["branch"] = "docs"
+
+
+def other_description(bench: Bench) -> None:
+    """The trailers were removed from its description"""
+    bench.promote()
+    bench.words["body"] = ""
+
+
+def from_a_fork(bench: Bench) -> None:
+    """From a fork"""
+    bench.promote()
+    bench.words["same_repo"] = False
+
+
+def with_another_file(bench: Bench) -> None:
+    """Its commit also changes another file"""
+    bench.promote()
+    (bench.project.root / "other.py").write_text("x = 1\n")
+    bench.git("add", "other.py")
+    bench.git("commit", "--quiet", "--amend", "--no-edit")
+
+
+def unknown_tool(bench: Bench) -> None:
+    """Its line names a tool that the base does not have"""
+    bench.promote(*with_line("- company: from login().code"))
+
+
+def unescaped_value(bench: Bench) -> None:
+    """Its line is written with an escape"""
+    bench.promote(PROMOTED.replace(b"First: show", rb"First: sh\x6fw"))
+
+
+def title_on_other_work(bench: Bench) -> None:
+    """Other work with the title of a promotion"""
+    bench.start("work")
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.call(title=TITLE)
+
+
+def trailers_on_other_work(bench: Bench) -> None:
+    """Other work with the trailers of a promotion"""
+    bench.start("work")
+    bench.write(b"x = 1\n", MESSAGE, "other.py")
+
+
+def new_file(bench: Bench) -> None:
+    """A line of coreloop's in a new file"""
+    bench.start("work")
+    with_line = OTHER.replace(b"Shows a company.", f"Shows a company.\n\n    {BETTER}\n    ".encode())
+    bench.write(with_line, "feat: display", "tools/charts.py")
+
+
+def cherry_pick_after_a_revert(bench: Bench) -> None:
+    """A reverted promotion again, by `cherry-pick`"""
+    sha = bench.land()
+    bench.git("revert", "--no-edit", "HEAD")
+    bench.push()
+    bench.start("again")
+    bench.git("cherry-pick", sha)
+
+
 def without_trailers(bench: Bench) -> None:
+    """Its line in another pull request, without trailers"""
     bench.start("docs")
     bench.write(PROMOTED, "docs: analysis")
 
 
 def trailers_in_lower_case(bench: Bench) -> None:
+    """Its commit with trailers in lower case"""
     bench.start("docs")
     bench.write(PROMOTED, f"docs: analysis\n\n{BODY.lower()}")
 
 
 def trailers_in_the_body_only(bench: Bench) -> None:
+    """Its line, with the trailers in the description only"""
     without_trailers(bench)
     bench.call(body=BODY)
 
 
 def in_a_bigger_change(bench: Bench) -> None:
+    """Its line in a bigger change, as after a squash"""
     bench.start("rework")
     bench.write(b"x = 1\n", "feat: x", "other.py")
     bench.write(PROMOTED.replace(b"return {", b"return 1 or {"), "feat: y")
 
 
 def one_line_docstring(bench: Bench) -> None:
+    """A line of coreloop's in a one-line docstring, with an escaped dash"""
     bench.start("docs")
     bench.write(
         OTHER.replace(b'"""Shows a company."""', rb'"Shows.\n\n\x2d First: analysis"'), "x", OTHER_FILE
@@ -171,12 +336,14 @@ OTHER = b'def show(company: str) -> str:\n    """Shows a company."""\n    return
 
 
 def wrapped(bench: Bench) -> None:
+    """A line of coreloop's, wrapped"""
     bench.start("docs")
     line = b"\n\n    - company: from\n      show().code"
     bench.write(SOURCE.replace(b"of a company.", b"of a company." + line), "docs: x")
 
 
 def reapply(bench: Bench) -> None:
+    """A reverted promotion again, by "Reapply\""""
     bench.land()
     bench.git("revert", "--no-edit", "HEAD")
     bench.push()
@@ -185,11 +352,13 @@ def reapply(bench: Bench) -> None:
 
 
 def file_python_cannot_read(bench: Bench) -> None:
+    """Its line in a file that Python cannot parse"""
     bench.start("docs")
     bench.write(PROMOTED + b"def (:\n", "docs: x")
 
 
 def moved_to_another_tool(bench: Bench) -> None:
+    """A promoted line, copied to another tool"""
     bench.land()
     bench.start("docs")
     more = b'\n\ndef scan(company):\n    """Scans.\n\n    - First: show\n    """\n'
@@ -197,28 +366,94 @@ def moved_to_another_tool(bench: Bench) -> None:
 
 
 def dependabot(bench: Bench) -> None:
+    """Dependabot, with auto-merge and the label `automerge`"""
     bench.start("dependabot/pip/polars-1.2")
     bench.write(b"polars==1.2\n", "build: bump polars", "requirements.txt")
     bench.call(author=DEPENDABOT, labels=("dependencies", "automerge"), auto_merge=True)
 
 
 def human_docstring(bench: Bench) -> None:
+    """A person edits a docstring and adds a bullet"""
     bench.start("docs")
     bench.write(HUMAN_EDIT, "docs: analysis\n\nSigned-off-by: A Tester <tester@example.org>")
 
 
+def signed_off(bench: Bench) -> None:
+    """A commit with DCO lines and other trailers"""
+    bench.start("fix")
+    trailers = "Signed-off-by: A Tester <tester@example.org>\nTarget: the docs\nPhase: R"
+    bench.write(HUMAN_EDIT, f"fix: x\n\n{trailers}")
+
+
+def updated_work(bench: Bench) -> None:
+    """Ordinary work whose "Update branch" button brought a promotion of the base"""
+    bench.start("work")
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.land()
+    bench.git("switch", "--quiet", "work")
+    bench.git("merge", "--quiet", "--no-edit", "main", **GITHUB)
+
+
+def suggestion_for_work(bench: Bench) -> None:
+    """Ordinary work with a reviewer's suggestion, committed on GitHub"""
+    human_docstring(bench)
+    bench.write(HUMAN_EDIT.replace(b"Fast,", b"Quick,"), "Apply suggestions from code review", **GITHUB)
+
+
+def work_with_auto_merge(bench: Bench) -> None:
+    """A person's ready pull request with the label `automerge` and auto-merge on"""
+    human_docstring(bench)
+    bench.call(draft=False, labels=("automerge",), auto_merge=True)
+
+
+def bullet_about_a_new_tool(bench: Bench) -> None:
+    """A person's bullet in the form of a line, about a tool that the same change adds"""
+    bench.start("work")
+    source = HUMAN_EDIT.replace(b"Fast, since cached.", b"First: scan")
+    bench.write(source + b"\n\ndef scan(company):\n    return company\n", "feat: scan")
+
+
+def unreadable_settings(bench: Bench) -> None:
+    """A person's bullet, while the base's coreloop.yaml is invalid"""
+    bench.write(b"tools: 7\n", "chore: settings", "coreloop.yaml")
+    human_docstring(bench)
+
+
+def stacked_on_a_squashed_promotion(bench: Bench) -> None:
+    """Work stacked on a promotion that was then merged by a squash"""
+    bench.promote()
+    bench.start("work", BRANCH)
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.land()
+    bench.git("switch", "--quiet", "work")
+    bench.call()
+
+
+def release_after_a_backport(bench: Bench) -> None:
+    """A release pull request that brings a promotion which the release branch has by a backport"""
+    backport(bench)
+    bench.git("switch", "--quiet", "release")
+    bench.git("merge", "--quiet", "--ff-only", "backport-7-to-release")
+    bench.start("to-release", "main")
+    bench.git("merge", "--quiet", "--no-edit", "release")
+    bench.call(title="Release 1.3", branch="to-release")
+
+
 def human_bullet_of_unknown_words(bench: Bench) -> None:
+    """A person's bullet in the form of a line, with a word that coreloop.yaml lacks"""
     bench.start("docs")
     bench.write(HUMAN_EDIT.replace(b"Fast, since cached.", b"Use for: charts"), "docs: analysis")
 
 
 def docstring_near_promoted_lines(bench: Bench) -> None:
+    """A person edits a docstring that has promoted lines"""
     bench.land()
     bench.start("docs")
     bench.write(PROMOTED.replace(b"Ratios of", b"All ratios of"), "docs: analysis")
 
 
 def rename(bench: Bench) -> None:
+    """A file and a tool with promoted lines are renamed"""
     bench.land()
     bench.start("move")
     bench.git("mv", FILE, "tools/ratios.py")
@@ -227,6 +462,8 @@ def rename(bench: Bench) -> None:
 
 
 def release(bench: Bench) -> None:
+    """A release pull request that brings promotions of the default branch"""
+    bench.base = "release"
     bench.git("branch", "release")
     bench.land()
     bench.start("to-release", "main")
@@ -234,6 +471,8 @@ def release(bench: Bench) -> None:
 
 
 def release_by_a_merge(bench: Bench) -> None:
+    """A release pull request by a merge, after the default branch reverted the promotion"""
+    bench.base = "release"
     bench.git("branch", "release")
     bench.land()
     bench.start("to-release", "release")
@@ -245,6 +484,8 @@ def release_by_a_merge(bench: Bench) -> None:
 
 
 def backport(bench: Bench) -> None:
+    """A backport of a merged promotion, by `cherry-pick -x`"""
+    bench.base = "release"
     bench.git("branch", "release")
     sha = bench.land()
     bench.start("backport-7-to-release", "release")
@@ -253,6 +494,7 @@ def backport(bench: Bench) -> None:
 
 
 def backport_of_more(bench: Bench) -> None:
+    """A backport of a promotion, and one more line"""
     backport(bench)
     edited = put_lines(PROMOTED, "analysis", [BETTER], is_ours=is_form)
     assert isinstance(edited, Edited)
@@ -260,6 +502,8 @@ def backport_of_more(bench: Bench) -> None:
 
 
 def backport_of_nothing_landed(bench: Bench) -> None:
+    """A backport of a promotion that nobody merged"""
+    bench.base = "release"
     bench.git("branch", "release")
     bench.promote()
     bench.start("backport", "release")
@@ -268,6 +512,7 @@ def backport_of_nothing_landed(bench: Bench) -> None:
 
 
 def revert_by_button(bench: Bench) -> None:
+    """The revert of a promotion, by GitHub's button"""
     sha = bench.land()
     bench.start(f"revert-7-{BRANCH}")
     bench.git("revert", "--no-edit", sha)
@@ -275,7 +520,7 @@ def revert_by_button(bench: Bench) -> None:
 
 
 def revert_that_restores_a_line(bench: Bench) -> None:
-    """The reverted promotion had replaced an older line."""
+    """The revert of a promotion that had replaced an older line"""
     first, second = (with_line(line) for line in (WORSE, BETTER))
     bench.land(*first)
     sha = bench.land(*second)
@@ -291,6 +536,7 @@ def with_line(line: str) -> tuple[bytes, str]:
 
 
 def quoted_trailers(bench: Bench) -> None:
+    """Trailers quoted in a message and in a code block"""
     bench.start("docs")
     quoted = "".join(f"> {line}\n" for line in BODY.splitlines())
     bench.write(b"x = 1\n", f"docs: on trailers\n\n{quoted}\n```\n{BODY}\n```\n", "other.py")
@@ -298,55 +544,87 @@ def quoted_trailers(bench: Bench) -> None:
 
 
 def other_branch_of_that_prefix(bench: Bench) -> None:
+    """A branch `skill/search`, a title that only resembles, and the label `coreloop`"""
     bench.start("skill/search")
     bench.write(b"x = 1\n", "feat: search", "other.py")
     bench.call(branch="skill/search", title="Coreloop F-strings", labels=("coreloop",))
 
 
-TABLE: list[tuple[Callable[[Bench], None], str, str, str]] = [
-    # what is done, into which branch, the answer, the reason
-    (as_promote_makes_it, "main", "green", ""),
-    (update_branch, "main", "green", ""),
-    (update_branch_with_a_change, "main", "red", "2 files change; a promotion changes only one"),
-    (suggestion_that_proves, "main", "green", ""),
-    (suggestion_of_another_line, "main", "red", "the Candidate-Key is not the line's key"),
-    (suggestion_for_code, "main", "red", "something outside of the docstring of analysis changes"),
-    (second_commit, "main", "red", "it has 2 commits; a promotion has exactly one"),
-    (without_trailers, "main", "red", STRAY),
-    (trailers_in_lower_case, "main", "red", "lacks the trailers Phase"),
-    (trailers_in_the_body_only, "main", "red", STRAY),
-    (in_a_bigger_change, "main", "red", STRAY),
-    (one_line_docstring, "main", "red", f"{OTHER_FILE}: - First: analysis {STRAY}"),
-    (wrapped, "main", "red", f"{FILE}: {BETTER} {STRAY}"),
-    (reapply, "main", "red", STRAY),
-    (file_python_cannot_read, "main", "red", STRAY),
-    (moved_to_another_tool, "main", "red", STRAY),
-    (backport_of_more, "release", "red", f"{FILE}: {BETTER} {STRAY}"),
-    (backport_of_nothing_landed, "release", "red", "branch backport does not match its commit"),
-    (dependabot, "main", "ordinary", ""),
-    (human_docstring, "main", "ordinary", ""),
-    (human_bullet_of_unknown_words, "main", "ordinary", ""),
-    (docstring_near_promoted_lines, "main", "ordinary", ""),
-    (rename, "main", "ordinary", ""),
-    (release, "release", "ordinary", ""),
-    (release_by_a_merge, "release", "ordinary", ""),
-    (backport, "release", "ordinary", ""),
-    (revert_by_button, "main", "ordinary", ""),
-    (revert_that_restores_a_line, "main", "ordinary", ""),
-    (quoted_trailers, "main", "ordinary", ""),
-    (other_branch_of_that_prefix, "main", "ordinary", ""),
-]
-
-
-@pytest.mark.parametrize(
-    ("build", "base", "answer", "reason"), TABLE, ids=[row[0].__name__.replace("_", " ") for row in TABLE]
+PROMOTIONS: tuple[Callable[[Bench], None], ...] = (
+    *(as_promote_makes_it, update_branch, suggestion_that_proves, ready_with_approval),
+    *(ready_without_approval, approved_by_its_author, approved_by_a_bot, approved_without_write_access),
+    *(approved_before_the_last_push, ready_by_a_bot, merge_label, merge_labels_of_other_languages),
+    *(auto_merge, without_its_label, other_title, other_branch, other_description, from_a_fork),
+    *(with_another_file, unknown_tool, unescaped_value, update_branch_with_a_change),
+    *(title_on_other_work, trailers_on_other_work, new_file, cherry_pick_after_a_revert),
+    *(suggestion_of_another_line, suggestion_for_code, second_commit, without_trailers),
+    *(trailers_in_lower_case, trailers_in_the_body_only, in_a_bigger_change, one_line_docstring, wrapped),
+    *(reapply, file_python_cannot_read, moved_to_another_tool, backport_of_more, backport_of_nothing_landed),
 )
-def test_pull_request(build: Callable[[Bench], None], base: str, answer: str, reason: str, bench: Bench):
+ORDINARY: tuple[Callable[[Bench], None], ...] = (
+    *(dependabot, work_with_auto_merge, human_docstring, human_bullet_of_unknown_words),
+    *(
+        bullet_about_a_new_tool,
+        unreadable_settings,
+        stacked_on_a_squashed_promotion,
+        release_after_a_backport,
+    ),
+    *(docstring_near_promoted_lines, signed_off, suggestion_for_work, updated_work, rename, release),
+    *(release_by_a_merge, backport, revert_by_button, revert_that_restores_a_line, quoted_trailers),
+    other_branch_of_that_prefix,
+)
+GREEN_ORDINARY = "passes: not a coreloop pull request"
+
+
+def rows(heading: str) -> dict[str, tuple[str, str]]:
+    """Answer and reasons by the first cell, of the page's table below a heading."""
+    part = PAGE.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
+    cells = [[cell.strip() for cell in line.strip("|").split(" |")] for line in lines]
+    return {name: (answer, rest[0] if rest else "") for name, answer, *rest in cells}
+
+
+def named(build: Callable[..., None]) -> str:
+    """The row's first cell."""
+    return (build.__doc__ or "").partition("\n")[0]
+
+
+def parametrized(*builds: Callable[..., None]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "build", builds, ids=[build.__name__.replace("_", " ") for build in builds]
+    )
+
+
+def assert_row(row: tuple[str, str], decision: Decision) -> None:
+    """The page has the words that the check prints; ``…`` stands for a commit."""
+    answer, reasons = row
+    assert answer == ("green" if decision.passes else "red"), decision
+    shown = [re.sub(r"\b[0-9a-f]{12}\b", "…", reason) for reason in decision.reasons]
+    assert reasons == "<br>".join(shown)
+
+
+@parametrized(*PROMOTIONS)
+def test_promotion(build: Callable[[Bench], None], bench: Bench):
     build(bench)
-    decision = bench.decide(bench.event(base))
-    given = "ordinary" if not decision.claims else "green" if decision.passes else "red"
-    assert given == answer, decision
-    assert any(reason in text for text in decision.reasons) or not reason, decision.reasons
+    decision = bench.decide(bench.event())
+    assert decision.claims
+    assert_row(rows("Promotions")[named(build)], decision)
+
+
+@parametrized(*ORDINARY)
+def test_ordinary_work(build: Callable[[Bench], None], bench: Bench):
+    build(bench)
+    decision = bench.decide(bench.event())
+    assert report_check(decision).lines == (GREEN_ORDINARY,)
+    assert rows("Ordinary work")[named(build)] == ("green", "")
+
+
+def test_the_page_has_these_rows_and_no_others():
+    tables = {"Promotions": PROMOTIONS, "Ordinary work": ORDINARY, "In the merge queue": GROUPS}
+    assert {heading: list(rows(heading)) for heading in tables} == {
+        heading: [named(build) for build in builds] for heading, builds in tables.items()
+    }
+    assert f"`{GREEN_ORDINARY}`" in PAGE.read_text(encoding="utf-8")
 
 
 def test_a_merge_label_is_taken_off_a_promotion_that_its_lines_give_away(bench: Bench):
@@ -424,6 +702,7 @@ class Queue:
 
 
 def ordinary_entry(queue: Queue, way: str) -> None:
+    """An ordinary pull request"""
     queue.bench.start("work")
     queue.bench.write(HUMAN_EDIT, "docs: analysis")
     queue.bench.start("group")
@@ -431,31 +710,94 @@ def ordinary_entry(queue: Queue, way: str) -> None:
 
 
 def promotion_with_approval(queue: Queue, way: str) -> None:
+    """An approved promotion"""
     queue.bench.promote()
     queue.bench.start("group")
     queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
 
 
 def promotion_without_approval(queue: Queue, way: str) -> None:
+    """A promotion without approval"""
     queue.bench.promote()
     queue.bench.start("group")
     queue.add(7, BRANCH, way, **queue.bench.words)
 
 
 def updated_promotion(queue: Queue, way: str) -> None:
+    """An approved promotion whose branch was updated"""
     update_branch(queue.bench)
     queue.bench.start("group")
     queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
 
 
+def repaired_promotion(queue: Queue, way: str) -> None:
+    """An approved promotion that a reviewer's suggestion repaired"""
+    suggestion_that_proves(queue.bench)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+
+
+def repaired_promotion_without_approval(queue: Queue, way: str) -> None:
+    """A promotion that a reviewer's suggestion repaired, without approval"""
+    suggestion_that_proves(queue.bench)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, **queue.bench.words)
+
+
+def repaired_promotion_between_others(queue: Queue, way: str) -> None:
+    """The same, between ordinary pull requests"""
+    for name in ("before", "behind"):
+        queue.bench.start(name, "main")
+        queue.bench.write(b"x = 1\n", f"fix: {name}", f"{name}.py")
+    queue.bench.git("switch", "--quiet", "main")
+    suggestion_that_proves(queue.bench)
+    queue.bench.start("group", "main")
+    queue.add(6, "before", way, title="fix: before")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+    queue.add(8, "behind", way, title="fix: behind")
+
+
+def promotion_repaired_by_two_suggestions(queue: Queue, way: str) -> None:
+    """The same, repaired by two suggestions"""
+    queue.bench.promote(PROMOTED.replace(b"First:", b"First :").replace(b"show", b"shown"))
+    queue.bench.write(PROMOTED.replace(b"First:", b"First :"), "Apply suggestions", **GITHUB)
+    queue.bench.write(PROMOTED, "Apply suggestions", **GITHUB)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+
+
+def promotion_spoiled_by_a_suggestion(queue: Queue, way: str) -> None:
+    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
+    queue.bench.write(PROMOTED.replace(b"First: show", b"First: look"), "Apply suggestions", **GITHUB)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+
+
+def promotion_repaired_with_code(queue: Queue, way: str) -> None:
+    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
+    queue.bench.write(PROMOTED.replace(b"return {", b"return 1 or {"), "Apply suggestions", **GITHUB)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+
+
+def promotion_repaired_with_another_file(queue: Queue, way: str) -> None:
+    queue.bench.promote(PROMOTED.replace(b"First:", b"First :"))
+    (queue.bench.project.root / FILE).write_bytes(PROMOTED)
+    queue.bench.git("add", FILE)
+    queue.bench.write(b"x = 1\n", "Apply suggestions", "other.py", **GITHUB)
+    queue.bench.start("group")
+    queue.add(7, BRANCH, way, approved=True, **queue.bench.words)
+
+
 def lines_without_trailers(queue: Queue, way: str) -> None:
+    """A promotion's line without its trailers"""
     without_trailers(queue.bench)
     queue.bench.start("group")
     queue.add(8, "docs", way, title="docs: analysis")
 
 
 def lines_behind_a_promotion(queue: Queue, way: str) -> None:
-    """Another pull request of the group brings a second line, without trailers."""
+    """Behind an approved promotion: another line without trailers"""
     promotion_with_approval(queue, way)
     queue.bench.start("docs")
     queue.bench.write(SECOND, "docs: show", OTHER_FILE)
@@ -467,6 +809,7 @@ SECOND = OTHER.replace(b"Shows a company.", b"Shows a company.\n\n    - First: a
 
 
 def behind_a_promotion_with_approval(queue: Queue, way: str) -> None:
+    """Ordinary work behind an approved promotion"""
     promotion_with_approval(queue, way)
     queue.bench.start("work")
     queue.bench.write(b"x = 1\n", "fix: x", "other.py")
@@ -475,7 +818,7 @@ def behind_a_promotion_with_approval(queue: Queue, way: str) -> None:
 
 
 def behind_a_promotion_without_approval(queue: Queue, way: str) -> None:
-    """A queue may merge if only its last entry is green, so every entry looks at those before it."""
+    """Ordinary work behind a promotion without approval"""
     promotion_without_approval(queue, way)
     queue.bench.start("work")
     queue.bench.write(b"x = 1\n", "fix: x", "other.py")
@@ -483,40 +826,59 @@ def behind_a_promotion_without_approval(queue: Queue, way: str) -> None:
     queue.add(8, "work", way, title="fix: x")
 
 
-NO_APPROVAL = "#7 is queued, but no human other than its author has approved"
-GROUPS: list[tuple[Callable[[Queue, str], None], str, str]] = [
-    # what is queued, the answer, the reason
-    (ordinary_entry, "ordinary", ""),
-    (promotion_with_approval, "green", ""),
-    (promotion_without_approval, "red", NO_APPROVAL),
-    (lines_without_trailers, "red", STRAY),
-    (lines_behind_a_promotion, "red", f"{OTHER_FILE}: - First: analysis {STRAY}"),
-    (behind_a_promotion_with_approval, "green", ""),
-    (behind_a_promotion_without_approval, "red", NO_APPROVAL),
-]
-WAYS = ("merge", "squash", "rebase")
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("build", "answer", "reason"), GROUPS, ids=[row[0].__name__.replace("_", " ") for row in GROUPS]
+GROUPS: tuple[Callable[[Queue, str], None], ...] = (
+    *(ordinary_entry, behind_a_promotion_with_approval, promotion_with_approval, updated_promotion),
+    *(repaired_promotion, promotion_repaired_by_two_suggestions, repaired_promotion_between_others),
+    *(promotion_without_approval, repaired_promotion_without_approval, behind_a_promotion_without_approval),
+    *(lines_without_trailers, lines_behind_a_promotion),
 )
-def test_merge_group(
-    build: Callable[[Queue, str], None], answer: str, reason: str, way: str, bench: Bench, tmp_path: Path
-):
-    assert_group(build, answer, reason, way, Queue(bench, tmp_path))
+WAYS = [
+    pytest.param(build, way, id=f"{build.__name__.replace('_', ' ')}-{way}")
+    for build in GROUPS
+    for way in ("merge", "squash", "rebase")
+    if (build, way) != (updated_promotion, "rebase")  # GitHub cannot rebase a merge
+]
 
 
-@pytest.mark.parametrize("way", ["merge", "squash"])
-def test_updated_branch_is_queued(way: str, bench: Bench, tmp_path: Path):
-    assert_group(updated_promotion, "green", "", way, Queue(bench, tmp_path))
-
-
-def assert_group(
-    build: Callable[[Queue, str], None], answer: str, reason: str, way: str, queue: Queue
-) -> None:
+@pytest.mark.parametrize(("build", "way"), WAYS)
+def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench, tmp_path: Path):
+    queue = Queue(bench, tmp_path)
     build(queue, way)
     decision = queue.decide()
-    given = "ordinary" if not decision.claims else "green" if decision.passes else "red"
-    assert given == answer, decision
-    assert any(reason in text for text in decision.reasons) or not reason, decision.reasons
+    assert bool(decision.claims) is (build is not ordinary_entry)
+    assert_row(rows("In the merge queue")[named(build)], decision)
+
+
+SPOILED = [
+    # what is queued, the reason where it is squashed; else the promotion's own commit is not proved
+    (promotion_spoiled_by_a_suggestion, "the Candidate-Key is not the line's key"),
+    (promotion_repaired_with_code, "something outside of the docstring of analysis changes"),
+    (promotion_repaired_with_another_file, "2 files change; a promotion changes only one"),
+]
+
+
+@pytest.mark.parametrize("way", ["merge", "squash", "rebase"])
+@pytest.mark.parametrize(("build", "reason"), SPOILED, ids=[row[0].__name__ for row in SPOILED])
+def test_repair_that_does_more_is_no_repair(
+    build: Callable[[Queue, str], None], reason: str, way: str, bench: Bench, tmp_path: Path
+):
+    queue = Queue(bench, tmp_path)
+    build(queue, way)
+    expected = reason if way == "squash" else "the lines are not the When and Call of a Guide"
+    assert any(expected in said for said in queue.decide().reasons)
+
+
+@pytest.mark.parametrize(("way", "answer"), [("merge", "red"), ("squash", "green")])
+def test_promotion_repaired_after_an_update_is_queued_by_squash_only(
+    way: str, answer: str, bench: Bench, tmp_path: Path
+):
+    bench.promote(PROMOTED.replace(b"First:", b"First :"))
+    bench.git("switch", "--quiet", "main")
+    bench.write(b"x = 1\n", "fix: x", "other.py")
+    bench.git("switch", "--quiet", BRANCH)
+    bench.git("merge", "--quiet", "--no-edit", "main", **GITHUB)
+    bench.write(PROMOTED, "Apply suggestions", **GITHUB)
+    bench.start("group", "main")
+    queue = Queue(bench, tmp_path)
+    queue.add(7, BRANCH, way, approved=True, **bench.words)
+    assert queue.decide().passes is (answer == "green")

@@ -30,9 +30,11 @@ MODULES = (
     "forge.github_errors",
     "forge.urllib_transport",
     "proposals.advice",
+    "proposals.declared",
     "proposals.figures",
     "proposals.grammar",
     "proposals.lines",
+    "proposals.words",
 )
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -112,6 +114,21 @@ def test_other_work_goes_on(python: Run, about) -> None:
     completed = python("-m", "coreloop.guard", "check", "--json", *about(ordinary_event))
     assert (completed.returncode, completed.stderr) == (0, "")
     assert json.loads(completed.stdout)["coreloop"] is False
+
+
+def test_other_work_does_without_the_rules_and_the_settings(python: Run, about) -> None:
+    heavy = {
+        "yaml",
+        "coreloop.guard.policy",
+        "coreloop.project.settings",
+        "coreloop.proposals.grammar",
+    }
+    script = f"print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
+    check = f"from coreloop.guard.__main__ import main; main(sys.argv[1:]); {script}"
+    completed = python("-c", f"import sys; {check}", "check", *about(ordinary_event))
+    assert (completed.returncode, completed.stderr) == (0, "[]\n")
+    completed = python("-c", f"import sys; {check}", "check", *about())
+    assert completed.stderr == f"{sorted(heavy)}\n"
 
 
 @pytest.mark.parametrize(

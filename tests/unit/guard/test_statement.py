@@ -5,12 +5,12 @@ import pytest
 from coreloop.docstrings.edit import Edited, put_lines
 from coreloop.docstrings.source import find_definition, read_source
 from coreloop.guard.lines import refuse_lines
-from coreloop.guard.words import Words
 from coreloop.history.trailers import SECTIONS, read_trailers
 from coreloop.project.settings import Settings
 from coreloop.promote.pull_request import commit_message, trailers
 from coreloop.proposals.advice import statement_key
 from coreloop.proposals.lines import is_form
+from coreloop.proposals.words import Words
 from guarding import HEAD, NOT_APPLICABLE, commit, edit, event, file, judged, statement_proposal
 from promoting import SOURCE
 

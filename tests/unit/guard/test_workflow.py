@@ -1,9 +1,5 @@
 """ai-policy.yml's steps, run one after the other as a runner does, against a GitHub on this machine."""
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,16 +11,18 @@ from coreloop.guard.commit_status import CONTEXT
 from github_stand_in import Fault, GithubStandIn, Reply
 from guarding import BOT, Payload, commit, edit, event, ordinary_event, pull
 from promoting import FILE, Project
+from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 
 ROOT = Path(__file__).parents[3]
 FLOW = yaml.safe_load((ROOT / ".github/workflows/ai-policy.yml").read_text(encoding="utf-8"))
 JOB = FLOW["jobs"]["block-coreloop-auto-merge"]
-Run = Callable[..., tuple[int, list[str]]]
+Run = Callable[..., tuple[JobResult, list[str]]]
 
 
 @pytest.fixture
 def head(project: Project, github: GithubStandIn) -> str:
-    """The head of pull request 1, a promotion's draft."""
+    """The head of pull request 1, a promotion's draft, in a project that has the guard."""
+    project.commit({".github/coreloop-requirements.txt": "installed already\n"}, "ci: the guard")
     project.git("switch", "--quiet", "--detach", "main")
     head = project.commit({FILE: edit()}, commit().message)
     project.git("switch", "--quiet", "main")
@@ -36,45 +34,17 @@ def head(project: Project, github: GithubStandIn) -> str:
 
 
 @pytest.fixture
-def run(project: Project, github: GithubStandIn, head: str, tmp_path: Path) -> Run:
-    """Run the job for an event; gives the last exit code, and the states of the head's status so far."""
-    python = tmp_path / "coreloop/bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    variables = {
-        "GITHUB_REPOSITORY": github.repo,
-        "GITHUB_API_URL": github.url,
-        "GITHUB_SERVER_URL": "https://github.com",
-        "GITHUB_RUN_ID": "1",
-        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
-        "RUNNER_TEMP": str(tmp_path),
-        "NUMBER": "1",
-        "QUEUED": "",
-    }
+def run(project: Project, github: GithubStandIn, head: str, tmp_path: Path, prepared: Path) -> Run:
+    """Run the job for an event; gives its result, and the states of the head's status so far."""
+    runner = WorkflowRunner(FLOW, project, github, tmp_path / "runner", prepared)
 
-    def run(action: str, make: Any = event, **changes: Any) -> tuple[int, list[str]]:
+    def run(action: str, make: Any = event, **changes: Any) -> tuple[JobResult, list[str]]:
+        project.git("push", "--quiet", "origin", "main")
         base = project.git("rev-parse", "main")
-        payload = Payload(make(action, number=1, head_sha=head, base_sha=base, **changes))
-        payload.write(tmp_path / "event.json")
+        payload = Payload(make(action, number=1, head_sha=head, base_sha=base, **changes)).as_json()
         name = "pull_request_review" if action in {"submitted", "dismissed"} else "pull_request"
-        environ = {**os.environ, **variables, "GITHUB_EVENT_NAME": name}
-        given = {"TOKEN": github.token, "GITHUB_TOKEN": github.token, "HEAD_SHA": head}
-        shutil.rmtree(tmp_path / "answers", ignore_errors=True)
-        code = 0
-        for step in JOB["steps"]:
-            condition = step.get("if", "")
-            skipped = "missing ==" in condition or (
-                "head.repo" in condition and not payload.happened.pull.same_repo
-            )
-            if "run" not in step or "pip" in step["run"] or skipped:
-                continue
-            own = {name: given[name] for name in step.get("env", {})}
-            bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-            code = subprocess.run(bash, env={**environ, **own}, cwd=project.root, check=False).returncode
-            if code:
-                break
-        return code, [status["state"] for status in github.statuses.get(head, ())]
+        result = runner.run("block-coreloop-auto-merge", event_name=name, event=payload)
+        return result, [status["state"] for status in github.statuses.get(head, ())]
 
     return run
 
@@ -83,7 +53,8 @@ def test_a_review_turns_the_same_status_green_and_its_dismissal_red(
     run: Run, github: GithubStandIn, head: str
 ):
     (opened,) = github.pulls
-    assert run("opened") == (0, ["pending", "success"])
+    first, found = run("opened")
+    assert (first.green, found) == (True, ["pending", "success"]), first.log
     opened.draft = False
     assert run("ready_for_review", draft=False)[1][2:] == ["pending", "failure"]
     github.add_review(1, "kim", "APPROVED", head)
@@ -95,6 +66,38 @@ def test_a_review_turns_the_same_status_green_and_its_dismissal_red(
     assert {status["context"] for status in github.statuses[head]} == {CONTEXT}
 
 
+def test_a_base_that_does_not_require_the_status_is_green_and_the_status_says_so(
+    run: Run, github: GithubStandIn, head: str
+):
+    github.pulls[0].draft = False
+    github.add_review(1, "kim", "APPROVED", head)
+    result, found = run("submitted", draft=False)
+    assert found == ["pending", "success"]
+    assert github.statuses[head][-1]["description"] == (
+        f"passes, but main does not require the status {CONTEXT}, so a red one stops no merge; "
+        "run dartlab-coreloop guard protect"
+    )
+    assert "\nwarning: main lets the last pusher approve; run dartlab-coreloop guard protect\n" in result.log
+    github.rulesets, github.required, github.other_pusher = {"main": 1}, [CONTEXT], True
+    result, found = run("submitted", draft=False)
+    assert found[2:] == ["pending", "success"]
+    assert "warning: " not in result.log
+    assert github.statuses[head][-1]["description"] == "nothing but a human can merge it"
+
+
+def test_rules_of_the_base_that_cannot_be_read_change_nothing_and_the_job_s_log_says_so(
+    run: Run, github: GithubStandIn, head: str
+):
+    github.pulls[0].draft = False
+    github.fail(Fault(Reply(422, {"message": "No"})), path="/rules/", times=99)
+    result, found = run("ready_for_review", draft=False)
+    assert found == ["pending", "failure"]
+    github.add_review(1, "kim", "APPROVED", head)
+    result, found = run("submitted", draft=False)
+    assert found[2:] == ["pending", "success"]
+    assert "not read, which changes nothing: cannot read the rules of branch main of octo/tools" in result.log
+
+
 def test_the_last_pusher_s_approval_is_red_with_a_link_to_the_run(run: Run, github: GithubStandIn, head: str):
     github.pulls[0].draft = False
     github.add_review(1, "kim", "APPROVED", head)
@@ -102,7 +105,7 @@ def test_the_last_pusher_s_approval_is_red_with_a_link_to_the_run(run: Run, gith
     assert run("submitted", draft=False)[1] == ["pending", "failure"]
     said = github.statuses[head][-1]
     assert said["description"].startswith("#1 is not a draft, but no human other than its author has")
-    assert said["target_url"] == "https://github.com/octo/tools/actions/runs/1"
+    assert said["target_url"] == f"https://github.com/octo/tools/actions/runs/{RUN_ID}"
 
 
 def test_a_merge_label_is_taken_off_and_is_then_no_reason(run: Run, github: GithubStandIn):
@@ -131,8 +134,8 @@ def test_a_run_that_cannot_decide_leaves_no_older_green_and_still_takes_the_labe
     opened.labels.append("automerge")
     github.fail(Fault(Reply(500, {})), verb="GET", path="/pulls/1", times=99)
     changes = {"labels": ("coreloop", "automerge"), "draft": False, "sender": BOT}
-    code, states = run("labeled", label="automerge", **changes)
-    assert (code != 0, states[2:]) == (True, ["pending"])
+    result, states = run("labeled", label="automerge", **changes)
+    assert (result.result, states[2:]) == ("failure", ["pending"])
     assert opened.labels == ["coreloop"]
 
 
@@ -180,10 +183,11 @@ def test_the_green_of_another_pull_request_with_the_same_head_is_withheld(
 
 def test_a_fork_gets_no_status_and_the_job_decides(run: Run, github: GithubStandIn):
     opened = github.pulls[0]
-    opened.fork = "mallory/tools"
-    assert run("opened", same_repo=False) == (1, [])
-    opened.fork = ""
-    assert run("opened", same_repo=False) == (1, [])
+    for fork in ("mallory/tools", ""):
+        opened.fork = fork
+        result, found = run("opened", same_repo=False)
+        assert (result.result, found) == ("failure", [])
+        assert result.steps[-1].name == "Publish the decision"
 
 
 def test_the_required_check_is_the_status_and_a_fork_s_job():

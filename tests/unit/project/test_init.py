@@ -43,7 +43,7 @@ def test_the_reviewer_is_the_option_or_the_owner(
     assert f" {expected}\n" in (tmp_path / ".github" / "CODEOWNERS").read_text()
 
 
-@pytest.mark.parametrize("reviewer", ["ann", "@", "@a b", "@a\nb"])
+@pytest.mark.parametrize("reviewer", ["ann", "@", "@a b", "@a\nb", "@a#b"])
 def test_an_invalid_reviewer_is_refused_and_nothing_is_written(reviewer: str, tmp_path: Path):
     with pytest.raises(UsageError, match="is not a reviewer; write --owner @login"):
         init(tmp_path, reviewer=reviewer, confirm=True)

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.owners import PLACEHOLDER_NOTE, fill_placeholder, has_placeholder, owners_of
+from coreloop.project.owners import (
+    PLACEHOLDER_NOTE,
+    fill_placeholder,
+    has_placeholder,
+    ignored_lines,
+    is_reviewer,
+    owners_of,
+)
 from coreloop.project.scaffold import codeowners
 from coreloop.project.settings import Settings
 from github_stand_in import Fault, GithubStandIn, Reply
@@ -49,6 +56,44 @@ def test_the_placeholder_is_replaced_wherever_it_owns_something():
         fill_placeholder("# for @OWNER\r\n*.py @a @OWNER\r\n", "@o/t") == "# for @OWNER\r\n*.py @a @o/t\r\n"
     )
     assert not has_placeholder("# @OWNER\n*.py @OWNERS @a\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "can_review"),
+    [
+        ("@kim", True),
+        ("@Kim-Lee", True),
+        ("@kim_octo", True),
+        ("@octo/docs.team_2", True),
+        ("@" + "k" * 39, True),
+        ("@" + "k" * 40, False),
+        ("@a#b", False),
+        ("@-kim", False),
+        ("@octo/", False),
+        ("@octo/a/b", False),
+        ("kim", False),
+        ("@", False),
+        ("@김", False),
+        ("@kim\n", False),
+        ("@kim @lee", False),
+    ],
+)
+def test_a_reviewer_is_a_login_or_a_team_that_github_can_have(name: str, can_review: bool):
+    assert is_reviewer(name) is can_review
+
+
+@pytest.mark.parametrize(
+    ("text", "ignored"),
+    [
+        pytest.param("\n# @x#y\n* @kim kim@example.org @o/t # !\n/a\\ b/ @kim\n/docs/\n", [], id="sound"),
+        pytest.param("* @a#b", ["line 1: @a#b is not a login, a team or an e-mail address"], id="no login"),
+        pytest.param("\n* @kim lee", ["line 2: lee is not a login, a team or an e-mail address"], id="no @"),
+        pytest.param("!/x @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="negation"),
+        pytest.param("*.p[y] @kim", ["line 1: CODEOWNERS has no patterns with !, [ ] or \\#"], id="range"),
+    ],
+)
+def test_lines_that_github_ignores_are_found(text: str, ignored: list[str]):
+    assert list(ignored_lines(text)) == ignored
 
 
 def test_this_project_s_owners_are_a_placeholder_and_say_so():

@@ -16,7 +16,11 @@ gates: {min_repeat: 3, min_unique_questions: 3, min_chunk_len: 400, min_success_
 replay: {url: "http://127.0.0.1:8400/api/ask", runs: 3, timeout_s: 60}
 reach: {command: [python, -m, dartlab.ai.tools, --schema], caps: {openai: 1024}}
 forge: {repo: owner/name, base: main, max_open: 3}
-sanitize: {names: companies.tsv}
+sanitize:
+  names: companies.tsv
+  detect: [{name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-123456}]
+  allow: [help@example.com]
+  countries: [kr, us]
 retention_days: 30
 """
 
@@ -63,6 +67,9 @@ def test_every_documented_key_is_read(load, documented):
     assert Settings().reach.caps == {}
     assert (settings.forge.repo, settings.forge.base, settings.forge.max_open) == ("owner/name", "main", 3)
     assert settings.sanitize.names == "companies.tsv"
+    assert settings.sanitize.detect[0].pattern == "EMP-[0-9]{6}"
+    assert settings.sanitize.allow == ("help@example.com",)
+    assert settings.sanitize.countries == ("kr", "us")
     assert settings.retention_days == 30
 
 
@@ -148,6 +155,36 @@ def test_files_of_windows_editors_are_read(load, documented, encode):
         pytest.param(
             "tools:\n  a: {target: 'gone.txt::f'}\n", 2, ["path.py::name"], id="target is no Python"
         ),
+        pytest.param(
+            "sanitize:\n  detect:\n    - {name: STAFF, pattern: 'EMP-[0-9]{6}', example: EMP-12}\n",
+            3,
+            ["sanitize", "STAFF", "does not find its example 'EMP-12'"],
+            id="an example that its pattern does not find",
+        ),
+        pytest.param(
+            "sanitize:\n  detect:\n    - name: STAFF\n      pattern: '(a+)+b'\n      example: ab\n",
+            4,
+            ["STAFF", "without a limit", "{1,40}"],
+            id="an unlimited repeat",
+        ),
+        pytest.param(
+            "sanitize:\n  detect: [{name: STAFF, pattern: '(', example: x}]\n",
+            2,
+            ["STAFF", "not a regular expression"],
+            id="no regular expression",
+        ),
+        pytest.param(
+            "sanitize:\n  detect: [{name: staff, pattern: x, example: x}]\n",
+            2,
+            ["capital letters", "'staff'"],
+            id="a label in lower case",
+        ),
+        pytest.param("sanitize:\n  detect: [{name: STAFF, pattern: x}]\n", 2, ["'example'"], id="no example"),
+        pytest.param(
+            "sanitize: {countries: [kr, de]}\n", 1, ["kr or us or uk or eu", "'de'"], id="a country"
+        ),
+        pytest.param("sanitize: {allow: ['']}\n", 1, ["empty", "allow"], id="an empty text"),
+        pytest.param("sanitize: {names: 3}\n", 1, ["names", "a string or a list"], id="names"),
         pytest.param("\nsanitize:\n  names: gone.tsv\n", 3, ["gone.tsv", "not exist"], id="missing names"),
     ],
 )

@@ -2,19 +2,22 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from coreloop.docstrings.signature import takes
 from coreloop.docstrings.source import Definition, parse
+from coreloop.history.repository import Repository
 from coreloop.project.settings import Settings
 from coreloop.proposals.advice import parse_advice
 from coreloop.proposals.grammar import ELIDED, Calls, FailsCall, FailsSequence, parse_line
 from coreloop.records import DEFAULT_SELECTORS
 
 _WORD: Final = re.compile(r"[\w-]{1,40}")
+_SOURCES: Final = ("*.py", "*.json", "*.toml", "*.yaml", "*.yml")
+"""Files that may declare a tool or an argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,25 @@ class Words:
         return self.takes(argument) if tool == self.tool else self._has_name(argument)
 
     def _has_name(self, name: str) -> bool:
-        return name in self.names or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.source) is not None
+        return name in self.names or has_name(self.source, name)
+
+
+def has_name(source: str, name: str) -> bool:
+    """Whether a file's text has a name as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source) is not None
+
+
+class BaseNames:
+    """Names in lines that the base has in other files; git searches for each name once."""
+
+    def __init__(self, repository: Repository, base: str) -> None:
+        self._has = cache(lambda name: repository.has_word(base, name, _SOURCES))
+
+    def among(self, lines: Iterable[tuple[str, bytes]]) -> frozenset[str]:
+        """The names in lines that are not in the line's own file, given as bytes, but in another."""
+        texts = ((line, source.decode("utf-8", "replace")) for line, source in lines)
+        names = {name for line, text in texts for name in names_in(line) if not has_name(text, name)}
+        return frozenset(filter(self._has, names))
 
 
 def names_in(line: str) -> Iterator[str]:
