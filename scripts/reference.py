@@ -1,8 +1,9 @@
-"""Generate docs/reference/commands.md and settings.md from the code; with --check, exit 1 if they differ.
+"""Generate commands.md, settings.md and docs/schemas/ from the code; with --check, exit 1 if they differ.
 
 uv run python scripts/reference.py
 """
 
+import json
 import re
 import sys
 from collections import Counter
@@ -16,6 +17,7 @@ import click
 from griffe import Docstring, DocstringSectionKind
 
 from coreloop.cli.main import COMMANDS, command_paths, main
+from coreloop.models.contracts import SCHEMA_FILES, json_schema
 from coreloop.project.frameworks import FRAMEWORKS
 from coreloop.project.settings import Settings
 
@@ -143,6 +145,10 @@ def _rows(
             continue
         if name not in descriptions:
             raise SystemExit(f"{kind.__name__}.{name}: describe it under Attributes in the docstring")
+        inner = _model(hints[name])
+        if inner is not None:
+            yield from _rows(inner, f"{prefix}{name}[].", attributes=_described(inner)[1])
+            continue
         text = descriptions[name]
         if name == "framework":
             text += f" One of {', '.join(f'`{framework}`' for framework in FRAMEWORKS)}."
@@ -157,7 +163,8 @@ def _type(hint: Any, field: Field[Any]) -> str:
     if get_origin(hint) is Mapping:
         return "string: number" if int in get_args(hint) else "string: string"
     names = {str: "string", int: "number", float: "number"}
-    (name,) = {names[kind] for kind in get_args(hint) or (hint,) if kind is not type(None)}
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    name = " or ".join(dict.fromkeys(names.get(kind, "list of strings") for kind in kinds))
     least, most = field.metadata.get("least"), field.metadata.get("most")
     bounds = (
         f", {least} to {most:,}" if most is not None else f", {least} or more" if least is not None else ""
@@ -204,9 +211,15 @@ def _escaped(text: str) -> str:
     )
 
 
+def schemas() -> dict[Path, str]:
+    """JSON Schemas of what models answer and what leaves the process."""
+    texts = {name: json.dumps(json_schema(kind), indent=2) + "\n" for name, kind in SCHEMA_FILES.items()}
+    return {ROOT / "docs" / "schemas" / name: text for name, text in texts.items()}
+
+
 def run() -> int:
-    """Write or check both pages."""
-    pages = {FOLDER / "commands.md": commands_page(), FOLDER / "settings.md": settings_page()}
+    """Write or check the pages and the schemas."""
+    pages = {FOLDER / "commands.md": commands_page(), FOLDER / "settings.md": settings_page(), **schemas()}
     differ = [
         path for path, text in pages.items() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
@@ -214,8 +227,8 @@ def run() -> int:
         for path in differ:
             print(f"{path.relative_to(ROOT)} differs from the code; run: uv run python scripts/reference.py")
         return 1 if differ else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for path in differ:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(pages[path], encoding="utf-8")
         print(f"wrote {path.relative_to(ROOT)}")
     return 0

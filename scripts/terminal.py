@@ -1,4 +1,4 @@
-"""Draw docs/terminal.svg from the output in docs/tutorial.md; with --check, exit 1 if it differs.
+"""Draw docs/terminal.svg and docs/drive.svg from output in the pages; with --check, exit 1 if they differ.
 
 uv run python scripts/terminal.py
 """
@@ -16,41 +16,58 @@ from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 ROOT: Final = Path(__file__).parents[1]
-PICTURE: Final = ROOT / "docs" / "terminal.svg"
+DOCS: Final = ROOT / "docs"
 # rich's own format loads a font from the network
 _FORMAT: Final = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL).replace(
     "font-family: Fira Code, monospace", "font-family: ui-monospace, Menlo, Consolas, monospace"
 )
-_WIDTH: Final = 101
-_STYLES: Final = {"$ ": "bold green", "+": "green", "-": "red", "@@": "cyan"}
+_STYLES: Final = {
+    "$ ": "bold green",
+    "+": "green",
+    "-": "red",
+    "@@": "cyan",
+    "iteration ": "bold",
+    "…": "dim",
+}
 
 
-def lines() -> Iterator[Text]:
+def promotion() -> Iterator[Text]:
     """Yield the statement of refine, then the diff and the reach of promote."""
-    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     yield from _block(page, "refine", "    difference")
     yield Text()
     yield from _block(page, "promote --tool book_room", "reach")
     yield Text()
 
 
+def driven_run() -> Iterator[Text]:
+    """Yield the output of a driven run, which a model that calls itself done does not end."""
+    page = (DOCS / "how-to" / "drive.md").read_text(encoding="utf-8")
+    for line in _block(page, "runs start --max-iterations 30", " stopped (until)"):
+        yield Text(line.plain, style="bold yellow") if "The task is complete" in line.plain else line
+
+
 def _block(page: str, command: str, last: str) -> Iterator[Text]:
-    text = page[page.index(f"$ dartlab-coreloop {command}\n") :]
+    text = page[page.index(f"$ dartlab-coreloop {command}") :]
     for line in text.splitlines():
         if line.startswith(("left out", "base ")):
             continue
         style = next((style for start, style in _STYLES.items() if line.startswith(start)), "")
         yield Text(line, style="bold yellow" if line.startswith("    hours over") else style)
-        if line.startswith(last):
+        if line.startswith(last) or (last.startswith(" ") and last in line):
             return
 
 
-def picture() -> str:
-    """Return the picture as SVG."""
+PICTURES: Final = {"terminal.svg": (promotion, 101), "drive.svg": (driven_run, 128)}
+"""What each picture shows, and its columns."""
+
+
+def picture(lines: Iterator[Text], columns: int) -> str:
+    """Return a picture as SVG."""
     console = Console(
-        record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor"
+        record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
-    for line in lines():
+    for line in lines:
         console.print(line, overflow="ellipsis", no_wrap=True)
     return console.export_svg(
         title="dartlab-coreloop", theme=MONOKAI, code_format=_FORMAT, unique_id="coreloop"
@@ -58,15 +75,16 @@ def picture() -> str:
 
 
 def run() -> int:
-    """Write or check the picture."""
-    svg = picture()
-    if "--check" not in sys.argv:
-        PICTURE.write_text(svg, encoding="utf-8")
-        return 0
-    if PICTURE.read_text(encoding="utf-8") == svg:
-        return 0
-    print("docs/terminal.svg differs from docs/tutorial.md; run: uv run python scripts/terminal.py")
-    return 1
+    """Write or check the pictures."""
+    is_wrong = False
+    for name, (lines, columns) in PICTURES.items():
+        path, svg = DOCS / name, picture(lines(), columns)
+        if "--check" not in sys.argv:
+            path.write_text(svg, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != svg:
+            print(f"docs/{name} differs from its page; run: uv run python scripts/terminal.py")
+            is_wrong = True
+    return int(is_wrong)
 
 
 if __name__ == "__main__":

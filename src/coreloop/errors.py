@@ -9,6 +9,13 @@
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
+    ├── ModelError         a model gave no usable reply: kind, is_retryable
+    ├── RunError           a run cannot be read or cannot go on
+    │   ├── RunNotFoundError     the store has no such run
+    │   ├── RunBusyError         another process works on the run
+    │   ├── RunEndedError        the run is ended: nothing more happens in it
+    │   ├── RunStoreError        the store cannot be read or written; the run can go on later
+    │   └── BudgetError          the most that a call can cost does not fit the limits
     ├── RefusedError       a check failed: exit code 1
     │   └── HumanDecidesError    a pull request of coreloop waits for a human, or a human decided it
     └── ForgeError         a request to GitHub failed: status, detail
@@ -77,6 +84,65 @@ class NoRepositoryError(GitError):
 
 class ReachError(CoreloopError):
     """The tools' schemas cannot be read."""
+
+
+class ModelError(CoreloopError):
+    """A model gave no usable reply.
+
+    Attributes
+    ----------
+    kind : str
+        ``malformed``, ``cut``, ``refused``, ``rate_limited``, ``unavailable``, ``auth`` or ``rejected``.
+    is_retryable : bool
+        Whether asking again can help.
+    retry_after_s : float or None
+        When to ask again, if the endpoint says so.
+    usage : object or None
+        What the call used all the same.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str,
+        is_retryable: bool = False,
+        retry_after_s: float | None = None,
+        usage: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.is_retryable = is_retryable
+        self.retry_after_s = retry_after_s
+        self.usage = usage
+
+
+class RunError(CoreloopError):
+    """A run cannot be read or cannot go on."""
+
+
+class RunNotFoundError(RunError):
+    """The store has no such run."""
+
+
+class RunBusyError(RunError):
+    """Another process works on the run."""
+
+
+class RunEndedError(RunError):
+    """The run is ended: nothing more happens in it."""
+
+
+class RunStoreError(RunError):
+    """The store of the runs cannot be read or written; a run in it can go on later."""
+
+
+class BudgetError(RunError):
+    """The most that a call can cost does not fit the run's limits; ``reason`` is the limit."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class RefusedError(CoreloopError):

@@ -84,7 +84,9 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
 
 
 @contextmanager
-def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> Iterator[sqlite3.Connection]:
+def writer(
+    path: Path, schema: Schema, *, now: datetime, wal: bool = True, threads: bool = False
+) -> Iterator[sqlite3.Connection]:
     """Open a database for writing; it is created or migrated if necessary.
 
     Several processes may write at once: each waits for the others' transactions.
@@ -99,6 +101,8 @@ def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> It
         With a zone; for migrations.
     wal : bool
         Let other processes read during a write.
+    threads : bool
+        Let other threads use the connection; they must take turns.
 
     Raises
     ------
@@ -106,7 +110,7 @@ def writer(path: Path, schema: Schema, *, now: datetime, wal: bool = True) -> It
         The database has another schema or a newer version, cannot be written, or another process has been
         writing for longer than `BUSY_TIMEOUT_S`.
     """
-    with sqlite_errors(path), closing(connect(path, make=True)) as connection:
+    with sqlite_errors(path), closing(connect(path, make=True, threads=threads)) as connection:
         check_schema(connection, path, schema)
         if wal:
             use_wal(connection)
@@ -142,11 +146,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:  # SQLite itself rolls back when the disk is full
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 @contextmanager
@@ -167,7 +171,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise WorkspaceError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
-def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, make: bool = False, threads: bool = False) -> sqlite3.Connection:
     """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
     try:
         if path.exists() and not path.is_file():
@@ -178,7 +182,9 @@ def connect(path: Path, *, make: bool = False) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}?mode=rw"
     except OSError as error:
         raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads
+    )
     try:
         _prepare(connection)
     except BaseException:

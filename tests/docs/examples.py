@@ -39,9 +39,11 @@ _COMMENT: Final = re.compile(
     r"<!-- (?P<name>not run|exit|continues|setup python|setup):?\s(?P<text>.*?)-->", re.DOTALL
 )
 _VARYING: Final = [
-    (re.compile(r"\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+)?"), "DAY"),  # 2026-04-25, with a time or without
+    # 2026-04-25, 2026-04-25T09:00:00.5 or 2026-04-25 09:00
+    (re.compile(r"\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d+| \d\d:\d\d\b)?"), "DAY"),
     (re.compile(r"\b20\d{6}\b"), "DAY"),  # 20260425, in a branch's name
     (re.compile(r"\breq-[0-9a-f]{16}\b"), "REQUEST"),
+    (re.compile(r"\b0[0-9A-HJKMNP-TV-Z]{25}\b"), "RUN"),
     (re.compile(r"\bat [0-9a-f]{12}\b"), "at COMMIT"),
     (re.compile(r"\d+(\.\d+)? (s|ms|MB)\b"), "N"),
 ]

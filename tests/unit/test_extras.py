@@ -45,6 +45,13 @@ def test_the_modules_are_those_of_the_extra():
     assert {distributions[module][0].lower().replace("_", "-") for module in CLI_MODULES} == named
 
 
+@pytest.mark.parametrize("extra", ["cli", "distributed", "zstd"])
+def test_the_extras_that_messages_name_exist(extra):
+    assert extra in project_table()["optional-dependencies"]
+    calls = [path for path in (ROOT / "src").rglob("*.py") if f'Error("{extra}"' in path.read_text("utf-8")]
+    assert calls
+
+
 def test_a_server_installs_orjson_and_nothing_else():
     base = [requirement for requirement in requires(DISTRIBUTION) or () if "extra ==" not in requirement]
     assert [re.split(r"[<>=!~ ]", requirement)[0] for requirement in base] == ["orjson"]

@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "status": "Show where the loop stands, and warn when a stage produces no output.",
     "backfill-blog": "Import the ai blocks of blog posts as insights.",
     "knowledge": "Show, export and clean the knowledge database.",
+    "runs": "Drive a command, and show, pause, stop and remove runs.",
     "sanitize": "Copy the records without private data, or check them for it.",
     "docstring": "Edit or check docstrings the way promotion does.",
     "guard": "Stop promotions from merging without a human.",

@@ -15,6 +15,9 @@ import click
 from coreloop.errors import UsageError
 from coreloop.mine.remote import Address, Folder, named_folder
 
+NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
+"""Printed by a dry run."""
+_UNITS_S: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -56,6 +59,19 @@ class ShareType(click.FloatRange):
         return share
 
 
+class UsdType(click.FloatRange):
+    """An amount of US dollars over 0; nan, which passes every range check, is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1_000_000, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        usd: float = super().convert(value, param, ctx)
+        if isnan(usd):
+            self.fail(f"{value} is not an amount of US dollars.", param, ctx)
+        return usd
+
+
 class DayType(click.ParamType["date | timedelta"]):
     """A day, as ``YYYY-MM-DD`` or as a number of days before today (``30d``)."""
 
@@ -72,6 +88,22 @@ class DayType(click.ParamType["date | timedelta"]):
             return date.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is not a day; write 2026-04-25 or 30d", param, ctx)
+
+
+class DurationType(click.ParamType["float"]):
+    """Seconds, as ``90``, ``45s``, ``30m``, ``8h``, ``2d`` or ``1h30m``."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, int | float):
+            return float(value)
+        text = f"{value}s" if value.isdecimal() else value
+        parts = re.findall(r"([0-9]{1,9})([dhms])", text)
+        seconds = sum(int(number) * _UNITS_S[unit] for number, unit in parts)
+        if "".join(map("".join, parts)) != text or not seconds:
+            self.fail(f"{value!r} is not a duration; write 90s, 30m, 8h or 1h30m", param, ctx)
+        return float(seconds)
 
 
 def days_between(today: date, since: date | timedelta, until: date | timedelta) -> tuple[date, date]:

@@ -5,11 +5,11 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
 
 import click
 import orjson
 
+from coreloop.cli.options import NOT_CONFIRMED
 from coreloop.knowledge.blog import Backfill, Post
 from coreloop.knowledge.cleanup import Cleaned, Effect, Planned
 from coreloop.knowledge.front_matter import Malformed
@@ -17,8 +17,6 @@ from coreloop.knowledge.insights import Insight
 from coreloop.knowledge.playbook import Bullet
 from coreloop.sqlite import keep_private
 from coreloop.text import printable, wrapped
-
-NOT_CONFIRMED: Final = "nothing changed; add --confirm to carry it out"
 
 
 def show_insights(insights: Sequence[Insight], *, as_json: bool) -> None:

@@ -19,8 +19,8 @@ FILES = {
     "promote --candidate": "promote --id cand-1 --candidate {}",
     "sanitize --in": "sanitize --mode hash --out new --in {}",
     "sanitize PATHS": "sanitize --check {}",
-    "sanitize --names": "sanitize --mode mask --out new --in in.jsonl --names {}",
-    "sanitize --key-file": "sanitize --mode hash --out new --in in.jsonl --key-file {}",
+    "sanitize --names": "sanitize --mode mask --out new --in logs/in.jsonl --names {}",
+    "sanitize --key-file": "sanitize --mode hash --out new --in logs/in.jsonl --key-file {}",
     "sanitize --report": "sanitize --check in.jsonl --report {}",
     "import PATHS": "import --from otlp {}",
     "import --times": "import --from openai-chat --times {} log.jsonl",
@@ -44,9 +44,14 @@ FILES = {
     "knowledge cleanup --db": "knowledge cleanup --confirm --db {}",
     "knowledge restore --db": "knowledge restore gone --db {}",
     "knowledge restore ARCHIVE": "knowledge restore {}",
+    "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
+    "runs export --out": "runs export --out {}",
+    "runs backup --out": "runs backup --out {}",
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
+    "runs install --project": "runs install claude-code --project {}",
+    "runs uninstall --project": "runs uninstall claude-code --project {}",
     "demo --out": "demo --out {}",
     "mine --in-dir": "mine --in-dir {}",
     "pattern --in-dir": "pattern --in-dir {}",
@@ -55,7 +60,7 @@ FOLDERS = {
     "refine --out": "refine --in-dir . --out {}",
     "status --in-dir": "status --in-dir {}",
     "import --out": "import --from otlp in.jsonl --out {}",
-    "sanitize --out": "sanitize --mode hash --in in.jsonl --out {}",
+    "sanitize --out": "sanitize --mode hash --in logs/in.jsonl --out {}",
     "guard check --repo": f"guard check {EVENT} event.json --repo {{}}",
     "guard gather --repo": f"guard gather --out new {EVENT} event.json --repo {{}}",
     "guard gather --out": f"guard gather {EVENT} event.json --out {{}}",
@@ -71,6 +76,7 @@ SPECIAL = ["pipe", "socket", "device", "circle"]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("special")
     write_log(place / "in.jsonl", [record()])
+    write_log(place / "logs" / "in.jsonl", [record()])
     (place / "event.json").write_text("{}")
     (place / "a-folder").mkdir()
     os.mkfifo(place / "pipe")
@@ -152,11 +158,13 @@ def test_a_pipe_as_coreloop_yaml_is_refused(tmp_path: Path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become nobody")
-@pytest.mark.parametrize("words", ["--check in.jsonl", "--check .", "--mode hash --out new --in in.jsonl"])
+@pytest.mark.parametrize(
+    "words", ["--check in/in.jsonl", "--check in", "--mode hash --out new --in in/in.jsonl"]
+)
 def test_an_unreadable_file_is_one_line(entry_point, tmp_path: Path, words: str):
-    write_log(tmp_path / "in.jsonl", [record()])
-    entry_point(tmp_path, "sanitize", "--check", "in.jsonl")  # imports every module while root
-    (tmp_path / "in.jsonl").chmod(0)
+    log = write_log(tmp_path / "in" / "in.jsonl", [record()])
+    entry_point(tmp_path, "sanitize", "--check", "in")  # imports every module while root
+    log.chmod(0)
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         folder.chmod(0o755)
     os.seteuid(65534)

@@ -1,0 +1,62 @@
+"""The driver in a terminal: ``runs start``, and ``runs resume`` for a run of it."""
+
+import os
+import shlex
+import sys
+
+import click
+import orjson
+
+from coreloop.errors import RunBusyError
+from coreloop.project.workspace import Workspace
+from coreloop.runs.console import Console, CtrlC
+from coreloop.runs.driven import plan_of
+from coreloop.runs.driver import drive_run
+from coreloop.runs.driver_lines import reason_line
+from coreloop.runs.state import State
+from coreloop.runs.store import Store
+from coreloop.text import printable
+
+_AT_GOAL = frozenset({"until", "sufficient"})
+
+
+def drive_here(workspace: Workspace, store: Store, state: State, *, as_json: bool) -> None:
+    """Drive a run to its end; exits with 1 if it missed its goal, and with 130 after Ctrl-C."""
+    plan, ctrl_c = plan_of(state), CtrlC()
+    _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
+    try:
+        state = drive_run(workspace, store, state.run_id, Console(_say, ctrl_c, os.environ))
+    except RunBusyError as error:
+        if ctrl_c.count:
+            raise
+        _say(str(error))
+    click.echo(orjson.dumps(_facts(state)) if as_json else reason_line(state))
+    if code := _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0):
+        sys.exit(code)
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def _exit_code(state: State, *, has_goal: bool, was_interrupted: bool) -> int:
+    if state.status == "stopped_by_user":
+        return 130 if was_interrupted else 0
+    if state.status in {"completed", "paused", "running"} or state.is_until_met:
+        return 0
+    if state.stop_reason in _AT_GOAL:
+        return 0
+    return 1 if has_goal or state.sub_questions or state.stop_reason == "failures" else 0
+
+
+def _facts(state: State) -> dict[str, object]:
+    return {
+        "run_id": state.run_id,
+        "status": state.status,
+        "stop_reason": state.stop_reason,
+        "iteration": state.iteration,
+        "cost_usd": state.spent.usd,
+        "tokens": state.spent.tokens,
+        "findings": sum(len(part.findings) for part in state.sub_questions),
+        "calls": state.calls,
+    }

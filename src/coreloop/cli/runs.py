@@ -1,0 +1,210 @@
+"""``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from coreloop.cli import runs_agent, runs_install
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, UsdType, confirm_option, json_option
+from coreloop.errors import UsageError
+from coreloop.records import encodable
+from coreloop.text import counted
+
+if TYPE_CHECKING:
+    from coreloop.runs.state import State
+    from coreloop.runs.store import Store
+
+
+@click.group(cls=SuggestingGroup)
+def command() -> None:
+    """Drive a command, and show, pause, stop and remove runs: work whose end is decided outside the model.
+
+    RUN is the id of a run; without it, the newest run.
+    """
+
+
+@command.command(context_settings={"allow_interspersed_args": False})
+@click.option("--max-iterations", type=click.IntRange(1), help="Stop after N iterations.  [default: 100]")
+@click.option("--budget-usd", type=UsdType(), help="Stop when this much is spent.  [default: 10.00]")
+@click.option("--max-tokens", type=click.IntRange(1), help="Stop when as many tokens are spent.")
+@click.option("--deadline", type=DurationType(), help="Stop after 8h, 30m or 90s of work.")
+@click.option("--until", default="", metavar="CMD", help="Stop when this shell command exits with 0.")
+@click.option("--prompt", type=FILE, help="A file for the command's stdin, read before each iteration.")
+@click.option(
+    "--max-failures", type=click.IntRange(1), default=5, show_default=True, help="Failures in a row."
+)
+@click.option(
+    "--iteration-timeout",
+    type=DurationType(),
+    default="1h",
+    show_default=True,
+    help="End an iteration that takes longer, with all processes that it started.",
+)
+@click.option(
+    "--usd-per-iteration",
+    type=UsdType(),
+    help="What an iteration costs at least, if the command does not say.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(["bounded", "exhaust"]),
+    default="bounded",
+    show_default=True,
+    help="Whether the agent's own 'sufficient' ends the run.",
+)
+@click.argument("words", metavar="-- COMMAND...", nargs=-1, type=click.UNPROCESSED, required=True)
+@json_option
+def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
+    """Run a command once per iteration, as a fresh process, until a limit or --until ends the run.
+
+    A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
+    """
+    from coreloop.cli.drive import drive_here
+    from coreloop.runs.begin_driven import Wishes, begin_driven
+
+    with project_store() as (workspace, store):
+        wishes = Wishes(command=words, folder=Path.cwd(), **options)
+        state = begin_driven(workspace, store, wishes, now=datetime.now(UTC))
+        drive_here(workspace, store, state, as_json=as_json)
+
+
+@command.command("list")
+@click.option(
+    "--status", default="", metavar="STATUS", help="Show the runs of one status, for example running."
+)
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N runs."
+)
+@json_option
+def list_(status: str, limit: int, as_json: bool) -> None:
+    """List runs, the newest first."""
+    from coreloop.cli.show_runs import show_runs
+    from coreloop.runs.manage import require_status
+
+    require_status(status)
+    with project_store() as (_, store):
+        show_runs(store.runs(status=status, limit=limit), as_json=as_json)
+
+
+@command.command()
+@run_argument
+@json_option
+def show(run_id: str | None, as_json: bool) -> None:
+    """Show a run's state; --json prints its state.json."""
+    from coreloop.cli.show_runs import show_state
+    from coreloop.runs.manage import read_run
+
+    with project_store() as (_, store):
+        show_state(read_run(store, run_id), as_json=as_json)
+
+
+@command.command()
+@run_argument
+@json_option
+def pause(run_id: str | None, as_json: bool) -> None:
+    """Let a run stop after its current iteration; resume lets it go on."""
+    from coreloop.runs.control import pause_run
+
+    _tell(pause_run, run_id, as_json=as_json)
+
+
+@command.command()
+@run_argument
+@json_option
+def resume(run_id: str | None, as_json: bool) -> None:
+    """Let a paused run go on, in the next process that works on it. A run of start goes on here."""
+    from coreloop.cli.drive import drive_here
+    from coreloop.runs.control import resume_run
+    from coreloop.runs.driven import is_driven
+    from coreloop.runs.manage import named_run
+
+    with project_store() as (workspace, store):
+        state = resume_run(store, named_run(store, run_id))
+        if is_driven(state):
+            drive_here(workspace, store, state, as_json=as_json)
+            return
+    _show_status(state, as_json=as_json)
+
+
+@command.command()
+@run_argument
+@json_option
+def stop(run_id: str | None, as_json: bool) -> None:
+    """End a run: a call under way is finished, no other begins."""
+    from coreloop.runs.control import stop_run
+
+    _tell(stop_run, run_id, as_json=as_json)
+
+
+@command.command()
+@run_argument
+@click.option("--out", type=FILE, required=True, help="A new file, readable only by you.")
+@json_option
+def export(run_id: str | None, out: Path, as_json: bool) -> None:
+    """Write a run's events as JSON lines. They contain questions: sanitize the file before you share it."""
+    from coreloop.runs.manage import write_export
+
+    with project_store() as (_, store):
+        count = write_export(store, run_id, out)
+    facts = {"file": encodable(os.fsdecode(out)), "events": count}
+    click.echo(orjson.dumps(facts) if as_json else f"wrote {out}: {counted(count, 'event')}")
+
+
+@command.command()
+@run_argument
+@confirm_option
+@json_option
+def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
+    """Remove a run whole: events, results and views. What it spent today still counts."""
+    from coreloop.cli.show_runs import shown_text
+    from coreloop.runs.manage import forget_run
+
+    with project_store() as (workspace, store):
+        state = forget_run(workspace, store, run_id, confirm=confirm)
+    if as_json:
+        click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
+        return
+    if confirm:
+        click.echo(f"removed {state.run_id}")
+        return
+    click.echo(f"would remove {state.run_id} ({state.status}): {shown_text(state.question)}")
+    click.echo(NOT_CONFIRMED, err=True)
+
+
+@command.command()
+@click.option("--out", type=FILE, required=True, help="A new file for the copy, readable only by you.")
+@json_option
+def backup(out: Path, as_json: bool) -> None:
+    """Copy the store of all runs, also while processes work on them."""
+    with project_store() as (_, store):
+        store.backup(out)
+    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
+
+
+def _tell(tell: "Callable[[Store, str], State]", run_id: str | None, *, as_json: bool) -> None:
+    from coreloop.runs.manage import named_run
+
+    if os.environ.get("CORELOOP_RUN"):
+        raise UsageError("the command of a driver cannot pause or stop a run; use a terminal of your own")
+    with project_store() as (_, store):
+        state = tell(store, named_run(store, run_id))
+    _show_status(state, as_json=as_json)
+
+
+def _show_status(state: "State", *, as_json: bool) -> None:
+    facts = {"run_id": state.run_id, "status": state.status}
+    click.echo(orjson.dumps(facts) if as_json else f"{state.run_id}  {state.status}")
+
+
+for other in (
+    *(runs_agent.open_, runs_agent.next_, runs_agent.record, runs_agent.waive),
+    *(runs_install.install, runs_install.uninstall),
+):
+    command.add_command(other)

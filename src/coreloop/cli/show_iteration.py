@@ -1,0 +1,58 @@
+"""The block that an agent shows after each iteration."""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from coreloop.runs.report import Report
+from coreloop.runs.state import State
+from coreloop.text import printable
+
+FORBIDDEN: Final = ("연구를 종료합니다", "충분합니다", "완료되었습니다")
+"""Endings that a run which goes on never prints, not even in an agent's own words."""
+_LINE_CHARS: Final = 300
+
+
+def iteration_lines(state: State, report: Report) -> Iterator[str]:
+    """Yield the lines of the block.
+
+    Parameters
+    ----------
+    state : State
+        After the report was committed.
+    report : Report
+        The report.
+    """
+    number = state.iteration if state.drives_itself else state.iteration + 1
+    yield f"Iteration #{number}"
+    yield from _section(
+        "findings",
+        [f"{finding.text} ({', '.join(finding.sources) or 'no source'})" for finding in report.findings],
+    )
+    yield from _section("next", list(report.next_actions))
+    answered = sum(not part.is_open for part in state.sub_questions)
+    yield f"progress: {answered} of {len(state.sub_questions)} answered"
+    yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
+    yield "다음 iteration을 시작합니다…" if state.status == "running" else _reason(state)
+
+
+def _section(name: str, texts: list[str]) -> Iterator[str]:
+    yield f"{name}:" if texts else f"{name}: none"
+    yield from (f"  - {_shown(text)}" for text in texts)
+
+
+def _shown(text: str) -> str:
+    text = unicodedata.normalize("NFC", text)
+    for ending in FORBIDDEN:
+        text = text.replace(ending, "…")
+    text = printable(text)
+    return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
+
+
+def _money(state: State) -> str:
+    limit = "" if state.limits.usd is None else f"/${state.limits.usd:,.2f}"
+    return f"${state.spent.usd:,.2f}{limit}"
+
+
+def _reason(state: State) -> str:
+    return f"stopped: {state.stop_reason}" if state.stop_reason else state.status

@@ -1,0 +1,98 @@
+"""What the commands on runs print."""
+
+import shutil
+from collections.abc import Sequence
+
+import click
+import orjson
+
+from coreloop.runs.accounts import RunRow
+from coreloop.runs.state import State, state_json
+from coreloop.text import counted, fitted, printable
+
+_HEADING = f"{'run':<26}  {'status':<31}  {'iteration':>9}  {'spent':>9}  {'changed (UTC)':<16}  question"
+_TEXT_COLUMNS = 1000
+
+
+def show_runs(rows: Sequence[RunRow], *, as_json: bool) -> None:
+    """Print a list of runs."""
+    if as_json:
+        click.echo(orjson.dumps([_row_json(row) for row in rows], option=orjson.OPT_INDENT_2))
+        return
+    if not rows:
+        click.echo("no runs")
+        return
+    columns = shutil.get_terminal_size().columns
+    click.echo(_HEADING)
+    for row in rows:
+        status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
+        line = (
+            f"{row.run_id}  {status:<31}  {row.iteration:>9}  {_usd(row.spent.microusd):>9}  "
+            f"{row.updated_at:%Y-%m-%d %H:%M}  {shown_text(row.question)}"
+        )
+        click.echo(fitted(line, max(columns, len(_HEADING) + 20)))
+
+
+def shown_text(text: str) -> str:
+    """Return the beginning of a text as one printable line; a question may be a whole file."""
+    return fitted(printable(text[: _TEXT_COLUMNS + 1]), _TEXT_COLUMNS)
+
+
+def show_state(state: State, *, as_json: bool) -> None:
+    """Print the state of a run; as JSON, its ``state.json``."""
+    if as_json:
+        click.echo(orjson.dumps(state_json(state), option=orjson.OPT_INDENT_2))
+        return
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    click.echo(f"{state.run_id}  {state.kind}, {state.mode}  {state.status}{reason}")
+    click.echo(f"question    {shown_text(state.question)}")
+    for name, value in _figures(state):
+        click.echo(f"{name:<11} {value}")
+    for part in state.sub_questions:
+        mark = "answered" if part.is_answered else "open"
+        click.echo(
+            f"  {part.id} {mark:<8}  {counted(len(part.findings), 'finding')}  {shown_text(part.text)}"
+        )
+    for error in state.error_log[-3:]:
+        click.echo(f"  error     {error['at'][:19]} attempt {error['attempt']}: {printable(error['error'])}")
+
+
+def _figures(state: State) -> list[tuple[str, str]]:
+    limits, used = state.limits, state.spent + state.reserved
+    limit = "no limit" if limits.microusd is None else _usd(limits.microusd)
+    over = limits.microusd is not None and state.spent.microusd > limits.microusd
+    overshoot = f", {_usd(state.spent.microusd - (limits.microusd or 0))} over" if over else ""
+    tokens = f" of {limits.tokens:,}" if limits.tokens is not None else ""
+    deadline = f" of {limits.deadline_s:,.0f} s" if limits.deadline_s is not None else ""
+    return [
+        ("iteration", f"{state.iteration} of {limits.max_iterations}"),
+        (
+            "spent",
+            f"{_usd(state.spent.microusd)} of {limit}{overshoot}; {_usd(state.reserved.microusd)} reserved",
+        ),
+        ("tokens", f"{used.tokens:,}{tokens}"),
+        ("time", f"{state.elapsed_s:,.0f} s{deadline}"),
+        ("searches", f"{state.queries:,}; {counted(len(state.read_sources), 'source')} read"),
+        *([("confidence", f"{state.confidence:.0%}, in the model's opinion")] if state.confidence else []),
+    ]
+
+
+def _usd(microusd: int) -> str:
+    decimals = 6 if 0 < microusd < 10_000 else 2  # a fraction of a cent is not $0.00
+    return f"${microusd / 1_000_000:,.{decimals}f}"
+
+
+def _row_json(row: RunRow) -> dict[str, object]:
+    return {
+        "run_id": row.run_id,
+        "kind": row.kind,
+        "mode": row.mode,
+        "question": row.question,
+        "status": row.status,
+        "stop_reason": row.stop_reason,
+        "iteration": row.iteration,
+        "cost_usd": row.spent.usd,
+        "tokens": row.spent.tokens,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }

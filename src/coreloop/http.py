@@ -1,0 +1,177 @@
+"""One HTTP exchange, limited in time and size as a whole. Only this module uses the HTTP library.
+
+The library limits each read, and a server can send one byte at a time for hours.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from socket import SHUT_RDWR, socket
+from threading import Thread
+from typing import Any, Final, Literal
+
+import httpx2
+
+_CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
+Failure = Literal["too_late", "unreachable", "broken", "too_long"]
+
+
+class ExchangeError(Exception):
+    """No complete answer; ``failure`` says why."""
+
+    def __init__(self, failure: Failure, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """What is sent.
+
+    Attributes
+    ----------
+    method, url : str
+        ``GET`` or ``POST``, and an absolute address.
+    headers : mapping of str to str
+        Additional headers.
+    json : object or None
+        The body.
+    """
+
+    method: Literal["GET", "POST"] = "GET"
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """A complete answer.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status.
+    headers : mapping of str to str
+        Names in lower case.
+    content : bytes
+        Decompressed.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class HttpClient:
+    """Sends requests, one at a time. Redirects are not followed, and proxies not used.
+
+    Use it as a context manager; it keeps connections open for the next request.
+    """
+
+    def __init__(self) -> None:
+        self._client = httpx2.Client(follow_redirects=False, trust_env=False)
+        self._sockets: list[socket] = []
+
+    def __enter__(self) -> "HttpClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def exchange(
+        self,
+        request: HttpRequest,
+        *,
+        timeout_s: float,
+        max_bytes: int,
+        on_part: Callable[[bytes], None] = lambda _: None,
+    ) -> HttpAnswer:
+        """Send a request and read the whole answer.
+
+        Parameters
+        ----------
+        request : HttpRequest
+            What to send.
+        timeout_s : float
+            From the resolution of the name to the last byte of the answer.
+        max_bytes : int
+            Of the answer, decompressed.
+        on_part : callable
+            Is called with each part of the answer as it arrives, in another thread.
+
+        Raises
+        ------
+        ExchangeError
+            No complete answer.
+        """
+        answered: Future[HttpAnswer] = Future()
+        arguments = (request, timeout_s, max_bytes, on_part, answered)
+        Thread(target=self._run, args=arguments, daemon=True).start()
+        try:
+            return answered.result(timeout_s)
+        except TimeoutError as error:
+            raise ExchangeError("too_late", f"no complete answer in {timeout_s:g} s") from error
+        finally:
+            if not answered.done():  # also on Ctrl-C
+                self._hang_up()
+
+    def _run(
+        self,
+        request: HttpRequest,
+        timeout_s: float,
+        max_bytes: int,
+        on_part: Callable[[bytes], None],
+        answered: "Future[HttpAnswer]",
+    ) -> None:
+        try:
+            with _translated():
+                built = self._client.build_request(
+                    request.method,
+                    request.url,
+                    headers=dict(request.headers),
+                    json=request.json,
+                    timeout=timeout_s,
+                    extensions={"trace": self._note_socket},
+                )
+                with closing(self._client.send(built, stream=True)) as answer:
+                    content = _read(answer.iter_bytes(), max_bytes, on_part)
+                    headers = {name.lower(): value for name, value in answer.headers.items()}
+                    answered.set_result(HttpAnswer(answer.status_code, headers, content))
+        except BaseException as error:  # passed to the waiting thread
+            answered.set_exception(error)
+
+    def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
+        if event in _CONNECTED:
+            self._sockets.append(info["return_value"].get_extra_info("socket"))
+
+    def _hang_up(self) -> None:
+        """Abort the current exchange, so that its thread ends."""
+        for connection in self._sockets:
+            with suppress(OSError):  # closed, or replaced by its TLS wrapper
+                connection.shutdown(SHUT_RDWR)
+        self._sockets.clear()
+
+
+def _read(parts: Iterator[bytes], max_bytes: int, on_part: Callable[[bytes], None]) -> bytes:
+    content = bytearray()
+    for part in parts:
+        content += part
+        if len(content) > max_bytes:
+            raise ExchangeError("too_long", f"the answer has more than {max_bytes:,} bytes")
+        on_part(part)
+    return bytes(content)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Translate the HTTP library's errors; their texts may contain the address with its secrets."""
+    try:
+        yield
+    except httpx2.TimeoutException as error:
+        raise ExchangeError("too_late", "no complete answer in time") from error
+    except httpx2.ConnectError as error:
+        raise ExchangeError("unreachable", "the server cannot be reached") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise ExchangeError("broken", f"the connection failed ({type(error).__name__})") from error

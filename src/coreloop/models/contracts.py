@@ -1,0 +1,145 @@
+"""What models answer and what leaves the process: the types, and their JSON Schemas in ``docs/schemas/``."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Tier = Literal["simple", "standard", "deep"]
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """JSON with known keys. Unknown keys are ignored: models add them."""
+
+
+class PlannedQuery(Contract, frozen=True):
+    """A search to execute, and what it is for."""
+
+    query: Text
+    intent: str
+
+
+class ReplyMetadata(Contract, frozen=True):
+    """Where a reply comes from."""
+
+    timestamp: datetime
+    model: str
+    token_count: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class PlanResponse(Contract, frozen=True):
+    """The plan of a run."""
+
+    queries: tuple[PlannedQuery, ...]
+    sub_questions: tuple[Text, ...] = ()
+    complexity_tier: Tier | None = None
+
+
+class ReportedFinding(Contract, frozen=True):
+    """A sentence, and the sources that say so."""
+
+    text: Text
+    sources: tuple[str, ...]
+    hypothesis_id: str | None = None
+    stance: Literal["supports", "contradicts", "neutral"] | None = None
+
+
+class ReportedHypothesis(Contract, frozen=True):
+    """A statement to test. Without an id it is new."""
+
+    statement: Text
+    id: str | None = None
+
+
+class Uncertainty(Contract, frozen=True):
+    """What is not known, and what would settle it."""
+
+    text: Text
+    needs: str
+
+
+class ReflectionResponse(Contract, frozen=True):
+    """What is known after an iteration, and what to do next."""
+
+    sufficient: bool
+    confidence: Share
+    gaps: tuple[str, ...]
+    new_queries: tuple[PlannedQuery, ...]
+    metadata: ReplyMetadata
+    findings: tuple[ReportedFinding, ...] = ()
+    hypotheses: tuple[ReportedHypothesis, ...] = ()
+    uncertainties: tuple[Uncertainty, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+class Citation(Contract, frozen=True):
+    """A source of an answer; the answer's text refers to its id."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"^\[[1-9][0-9]*\]$")]
+    title: str
+    type: str
+    location: Text
+
+
+class SynthesisResponse(Contract, frozen=True):
+    """The answer, with numbered citations."""
+
+    answer: str
+    citations: tuple[Citation, ...]
+    metadata: ReplyMetadata
+
+
+class ErrorDetail(Contract, frozen=True):
+    """What went wrong, and whether trying again can help."""
+
+    type: Text
+    message: str
+    retryable: bool
+
+
+class ErrorResponse(Contract, frozen=True):
+    """The answer of a call that failed."""
+
+    error: ErrorDetail
+
+
+class LlmResponse(Contract, frozen=True):
+    """An answer to a user's question."""
+
+    intent: str
+    answer: str
+    citations: tuple[Citation, ...]
+    confidence: Share
+    actions: tuple[dict[str, Any], ...] = ()
+
+
+class Envelope(Contract, frozen=True):
+    """What leaves the process: signals, and answers to other programs."""
+
+    id: Annotated[str, msgspec.Meta(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
+    type: Text
+    timestamp: datetime
+    trace_id: str
+    payload: dict[str, Any]
+
+
+SCHEMA_FILES: Final[dict[str, type[Contract]]] = {
+    "MESSAGE_SCHEMA_V1.json": Envelope,
+    "LLM_RESPONSE_JSON_V1.json": LlmResponse,
+    "PLAN_RESPONSE_V1.json": PlanResponse,
+    "REFLECTION_RESPONSE_V1.json": ReflectionResponse,
+    "SYNTHESIS_RESPONSE_V1.json": SynthesisResponse,
+    "ERROR_RESPONSE_V1.json": ErrorResponse,
+}
+"""The files of ``docs/schemas/``; ``scripts/reference.py`` writes them."""
+
+
+def json_schema(contract: type[Contract]) -> dict[str, Any]:
+    """Build the JSON Schema (2020-12) of a contract."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": contract.__name__,
+        **msgspec.json.schema(contract),
+    }

@@ -1,0 +1,101 @@
+"""Asking until a reply can be used: the same model again with its error, the next model, then failure."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from coreloop.errors import ModelError
+from coreloop.models.contracts import Contract, ErrorDetail, ErrorResponse, json_schema
+from coreloop.models.model import CallLimits, Message, Model, Reply, Usage
+
+T = TypeVar("T", bound=Contract)
+Ask = Callable[[], Reply[Any]]
+Metered = Callable[[str, Usage, Ask], Reply[Any]]
+"""Does a call as a step of a run: its name, the most that it can use, and the call."""
+_ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
+
+
+def unmetered(_name: str, _most: Usage, ask: Ask) -> Reply[Any]:
+    """Do a call that no budget limits."""
+    return ask()
+
+
+class Ladder:
+    """Models that are asked one after another. It is a `coreloop.models.model.Model` itself.
+
+    Parameters
+    ----------
+    models : sequence of Model
+        The first is preferred; at least one.
+    metered : callable
+        Does each call, for example as a step of a run that reserves and settles what it uses.
+    """
+
+    def __init__(self, models: Sequence[Model], *, metered: Metered = unmetered) -> None:
+        self._models = tuple(models)
+        self._metered = metered
+
+    @property
+    def name(self) -> str:
+        """The names of the models, in order."""
+        return ",".join(model.name for model in self._models)
+
+    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
+        """The most that one call of any of the models can use; each call is metered by itself."""
+        return max(
+            (model.most(messages, limits) for model in self._models),
+            key=lambda usage: (usage.microusd or 0, usage.tokens),
+        )
+
+    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
+        """Ask until a reply can be used.
+
+        Raises
+        ------
+        ModelError
+            No model gave a usable reply; the last one's error, which names the others.
+        """
+        instructed = [*messages, Message("system", _ONLY_JSON + orjson.dumps(json_schema(schema)).decode())]
+        failures: list[ModelError] = []
+        for model in self._models:
+            try:
+                return self._ask(model, instructed, schema, limits)
+            except ModelError as error:
+                failures.append(error)
+        raise _all_failed(failures)
+
+    def _ask(
+        self, model: Model, messages: Sequence[Message], schema: type[T], limits: CallLimits
+    ) -> Reply[T]:
+        try:
+            return self._call(model, messages, schema, limits)
+        except ModelError as error:
+            if error.kind != "malformed":
+                raise
+            # not a system message: the error quotes the reply, which may quote a hostile source
+            mended = [*messages, Message("user", f"Your last reply was not usable: {error}")]
+        return self._call(model, mended, schema, limits)
+
+    def _call(
+        self, model: Model, messages: Sequence[Message], schema: type[T], limits: CallLimits
+    ) -> Reply[T]:
+        most = model.most(messages, limits)
+        return self._metered(model.name, most, lambda: model.complete(messages, schema, limits))
+
+
+def error_response(error: ModelError) -> ErrorResponse:
+    """Describe a failure as the contract that callers of the service know."""
+    detail = ErrorDetail(type=error.kind, message=str(error), retryable=error.is_retryable)
+    return ErrorResponse(error=detail)
+
+
+def _all_failed(failures: Sequence[ModelError]) -> ModelError:
+    if len(failures) == 1:
+        return failures[0]
+    return ModelError(
+        "; ".join(map(str, failures)),
+        kind=failures[-1].kind,
+        is_retryable=any(error.is_retryable for error in failures),
+        retry_after_s=min((error.retry_after_s for error in failures if error.retry_after_s), default=None),
+    )

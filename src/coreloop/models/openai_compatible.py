@@ -1,0 +1,228 @@
+"""Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, Final, TypeVar
+
+import msgspec
+import orjson
+
+from coreloop.errors import ModelError
+from coreloop.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+from coreloop.models.contracts import Contract, json_schema
+from coreloop.models.endpoints import Endpoint
+from coreloop.models.model import CallLimits, Message, Reply, Usage
+from coreloop.models.replies import MalformedReplyError, read_reply
+
+T = TypeVar("T", bound=Contract)
+_FRAMING_TOKENS: Final = 16
+"""A message's role and separators, at most."""
+_STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 429: "rate_limited"}
+_REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
+
+
+class _Delta(msgspec.Struct, frozen=True):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    delta: _Delta = _Delta()
+    finish_reason: str | None = None
+
+
+class _UsageFields(msgspec.Struct, frozen=True):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Chunk(msgspec.Struct, frozen=True):
+    """A part of a streamed chat completion; other fields are ignored."""
+
+    model: str = ""
+    choices: tuple[_Choice, ...] = ()
+    usage: _UsageFields | None = None
+    error: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    def microusd(self, input_tokens: int, output_tokens: int) -> int:
+        """Price tokens in millionths of a US dollar, rounded up."""
+        return ceil(round(input_tokens * self.input + output_tokens * self.output, 6))
+
+
+class OpenAICompatible:
+    """A model behind an OpenAI-compatible endpoint.
+
+    Parameters
+    ----------
+    provider, model : str
+        The name of the endpoint and of the model.
+    endpoint : Endpoint
+        What the endpoint understands.
+    url : str
+        Its address, see `coreloop.models.endpoints.endpoint_url`.
+    headers : mapping of str to str
+        With the key. They never reach an error or an event.
+    price : Price, optional
+        Without it, calls have no price.
+    """
+
+    def __init__(
+        self,
+        provider: str,
+        model: str,
+        *,
+        endpoint: Endpoint,
+        url: str,
+        headers: Mapping[str, str],
+        price: Price | None = None,
+    ) -> None:
+        self.name = f"{provider}:{model}"
+        self._model = model
+        self._endpoint = endpoint
+        self._url = f"{url}/chat/completions"
+        self._headers = headers
+        self._price = price
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self.name!r})"
+
+    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
+        """The most that a call can use."""
+        # tokenizers that work on bytes need at most a token a byte
+        tokens = sum(
+            len(message.content.encode("utf-8", "replace")) + _FRAMING_TOKENS for message in messages
+        )
+        return self._priced(Usage(self.name, tokens, limits.max_output_tokens, is_estimated=True))
+
+    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
+        """Ask once; see `coreloop.models.model.Model.complete`."""
+        request = HttpRequest(
+            method="POST", url=self._url, headers=self._headers, json=self._body(messages, schema, limits)
+        )
+        try:
+            with HttpClient() as client:
+                answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+        except ExchangeError as error:
+            # The endpoint may have worked, and charged, all the same.
+            raise self._error(
+                str(error), "unavailable", usage=self.most(messages, limits), retry=True
+            ) from error
+        if answer.status != 200:
+            raise self._refused_request(answer)
+        return self._read(answer.content, messages, schema)
+
+    def _body(
+        self, messages: Sequence[Message], schema: type[Contract], limits: CallLimits
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            self._endpoint.max_tokens: limits.max_output_tokens,
+        }
+        if self._endpoint.json_schema:
+            described = {"name": schema.__name__, "schema": json_schema(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": described}
+        return body
+
+    def _read(self, content: bytes, messages: Sequence[Message], schema: type[T]) -> Reply[T]:
+        chunks = list(self._chunks(content))
+        choices = [choice for chunk in chunks for choice in chunk.choices]
+        text = "".join(choice.delta.content or "" for choice in choices)
+        usage = self._usage(chunks, messages, text)
+        finishes = {choice.finish_reason for choice in choices} - {None}
+        if any(choice.delta.refusal for choice in choices) or finishes & _REFUSALS:
+            raise self._error("the model refused to answer", "refused", usage=usage)
+        if "length" in finishes:
+            raise self._error("the reply was cut at the largest number of output tokens", "cut", usage=usage)
+        if not finishes:
+            raise self._error("the reply ended in the middle", "unavailable", usage=usage, retry=True)
+        try:
+            return Reply(read_reply(text, schema), usage)
+        except MalformedReplyError as error:
+            raise self._error(str(error), "malformed", usage=usage, retry=True) from error
+
+    def _chunks(self, content: bytes) -> Iterator[_Chunk]:
+        for line in content.splitlines():
+            data = line.removeprefix(b"data:").strip()
+            if not line.startswith(b"data:") or data == b"[DONE]":
+                continue
+            try:
+                chunk = msgspec.json.decode(data, type=_Chunk)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise self._error("the endpoint does not stream chat completions", "rejected") from error
+            if chunk.error is not None:
+                raise self._error("the endpoint broke off with an error", "unavailable", retry=True)
+            yield chunk
+
+    def _usage(self, chunks: Sequence[_Chunk], messages: Sequence[Message], text: str) -> Usage:
+        reported = [chunk.usage for chunk in chunks if chunk.usage is not None]
+        model = next((chunk.model for chunk in chunks if chunk.model), self.name)
+        if reported:
+            return self._priced(Usage(model, reported[-1].prompt_tokens, reported[-1].completion_tokens))
+        sent = sum(len(message.content) for message in messages)
+        return self._priced(Usage(model, sent, len(text), is_estimated=True))
+
+    def _priced(self, usage: Usage) -> Usage:
+        if self._price is None:
+            return usage
+        return replace(usage, microusd=self._price.microusd(usage.input_tokens, usage.output_tokens))
+
+    def _refused_request(self, answer: HttpAnswer) -> ModelError:
+        kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
+        said = _message(answer.content)
+        return self._error(
+            f"the endpoint answered {answer.status}{said and f': {said}'}",
+            kind,
+            retry=kind in {"rate_limited", "unavailable"},
+            retry_after_s=_retry_after_s(answer.headers.get("retry-after", "")),
+        )
+
+    def _error(
+        self,
+        message: str,
+        kind: str,
+        *,
+        usage: Usage | None = None,
+        retry: bool = False,
+        retry_after_s: float | None = None,
+    ) -> ModelError:
+        return ModelError(
+            self._without_key(f"{self.name}: {message}"),
+            kind=kind,
+            is_retryable=retry,
+            retry_after_s=retry_after_s,
+            usage=usage,
+        )
+
+    def _without_key(self, text: str) -> str:
+        """Take the key out of a text: endpoints repeat a wrong key in their answer."""
+        for value in self._headers.values():
+            text = text.replace(value.removeprefix("Bearer "), "…")
+        return text
+
+
+def _message(content: bytes) -> str:
+    """The message of an error answer, on one line."""
+    try:
+        value = orjson.loads(content[:100_000])
+        error = value["error"] if isinstance(value, dict) else value[0]["error"]
+        message = error["message"] if isinstance(error, dict) else error
+    except (ValueError, LookupError, TypeError):
+        return ""
+    return " ".join(str(message).split())[:300]
+
+
+def _retry_after_s(text: str) -> float | None:
+    """Seconds of a ``Retry-After`` header; its form with a date is not used by these endpoints."""
+    return float(text) if text.isascii() and text.isdecimal() else None

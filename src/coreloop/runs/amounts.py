@@ -1,0 +1,73 @@
+"""Amounts of money and tokens, exact: a budget must hold to the last unit."""
+
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import Final
+
+from coreloop.errors import UsageError
+
+_MICRO: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What calls cost, or may cost at most.
+
+    Attributes
+    ----------
+    microusd : int
+        Millionths of a US dollar; integers, since sums of floats are not exact.
+    tokens : int
+        Input and output tokens.
+    """
+
+    microusd: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(self.microusd + other.microusd, self.tokens + other.tokens)
+
+    def __sub__(self, other: "Amount") -> "Amount":
+        return Amount(self.microusd - other.microusd, self.tokens - other.tokens)
+
+    @property
+    def usd(self) -> float:
+        """US dollars, for people and JSON."""
+        return self.microusd / _MICRO
+
+
+NOTHING: Final = Amount()
+LARGEST: Final = 10**15
+"""Of a call's cost: sums of many still fit the 64 bits of a database's integers."""
+
+
+def checked_amount(amount: object) -> Amount:
+    """Return a cost; refuse a cost that cannot be counted, or that would return money.
+
+    Raises
+    ------
+    UsageError
+        Not an `Amount`, or a part of it is negative, fractional or larger than `LARGEST`.
+    """
+    if not isinstance(amount, Amount):
+        raise UsageError("a cost must be an Amount; a call returns (result, Amount)")
+    for name, value in (("microusd", amount.microusd), ("tokens", amount.tokens)):
+        if type(value) is not int or not 0 <= value <= LARGEST:
+            raise UsageError(
+                f"a cost's {name} must be a whole number from 0 to {LARGEST:,}; "
+                "convert US dollars with coreloop.runs.amounts.microusd"
+            )
+    return amount
+
+
+def microusd(usd: float) -> int:
+    """Convert US dollars to millionths, rounded up, so that a cost is never understated.
+
+    Raises
+    ------
+    ValueError
+        The number is negative or not finite.
+    """
+    if not isfinite(usd) or usd < 0:
+        raise ValueError(f"not an amount of money: {usd}")
+    return ceil(round(usd * _MICRO, 3))  # 0.1 + 0.2 is 300,000 millionths, not 300,001

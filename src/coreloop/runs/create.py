@@ -1,0 +1,83 @@
+"""A new run in a store."""
+
+import os
+import re
+from collections.abc import Callable
+from typing import Final
+
+from coreloop.errors import UsageError
+from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.events import Created
+from coreloop.runs.kinds import kind_named
+from coreloop.runs.limits import Limits, Mode, check_limits
+from coreloop.runs.store import Store
+from coreloop.runs.ulid import new_ulid
+
+_KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+def create_run(
+    store: Store,
+    question: str,
+    *,
+    kind: str,
+    mode: Mode = "bounded",
+    limits: Limits | None = None,
+    is_priced: bool = True,
+    drives_itself: bool = False,
+    clock: Clock | None = None,
+    random: Callable[[int], bytes] = os.urandom,
+) -> str:
+    """Add a run to a store; no process works on it yet.
+
+    Parameters
+    ----------
+    store : Store
+        An open store.
+    question : str
+        What the run is about. Resumed runs keep it.
+    kind : str
+        Of a registered kind, or a new name: lower-case letters, digits, ``_`` and ``-``.
+    mode : str
+        Whether `decide` may stop on a model's opinion (``bounded``) or not (``exhaust``).
+    limits : Limits or None
+        What ends the run; None for the defaults.
+    is_priced : bool
+        Whether the run's calls have a price.
+    drives_itself : bool
+        Whether an agent drives the run, see `coreloop.runs.agent`.
+    clock : Clock or None
+        None for the machine's.
+    random : callable
+        Returns a number of random bytes.
+
+    Returns
+    -------
+    str
+        The run's id, a ULID.
+
+    Raises
+    ------
+    UsageError
+        The kind's name is invalid, or the limits cannot hold.
+    """
+    if not _KIND.fullmatch(kind):
+        raise UsageError(f"not a kind of run: {kind!r}; use lower-case letters, digits, _ and -")
+    limits = limits or Limits()
+    check_limits(limits, is_priced=is_priced)
+    now = (clock or SystemClock()).now()
+    run_id = new_ulid(now, random(10))
+    searches = kind_named(kind).searches
+    store.create(
+        Created(
+            at=now,
+            run_id=run_id,
+            kind=kind,
+            question=question,
+            mode=mode,
+            limits=limits,
+            searches=searches,
+            drives_itself=drives_itself,
+        )
+    )
+    return run_id

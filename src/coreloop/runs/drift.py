@@ -1,0 +1,118 @@
+"""When a run goes in circles, and which way it must go instead: pure, so a restart changes nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.runs.events import Rule
+from coreloop.runs.state import State
+
+MOST_SAME_ACTIONS: Final = 3
+"""An action taken this often in a row must change."""
+MOST_ITERATIONS_WITHOUT_NEWS: Final = 5
+"""After this many iterations in a row without new information the approach must change."""
+Rotation = tuple[tuple[str, str], ...]
+"""Rows ``(label, label that replaces it)``."""
+ROTATION: Final[Rotation] = (
+    ("academic", "web"),
+    ("web", "academic"),
+    ("positive", "counter-evidence"),
+    ("recent", "historical"),
+    ("broad", "niche"),
+    ("niche", "broad"),
+    ("English", "Korean"),
+    ("Korean", "Chinese"),
+    ("web", "code search"),
+    ("hypothesis test", "counter-evidence"),
+    ("forward", "backward"),
+    ("historical", "first principles"),
+    ("Chinese", "first principles"),
+    ("code search", "first principles"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A forced change of strategy.
+
+    Attributes
+    ----------
+    rule : str
+        ``duplicates``, ``same_action`` or ``no_new_information``.
+    before, after : tuple of str
+        The labels of the last action's strategy, and those of the next; they always differ.
+    """
+
+    rule: Rule
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @property
+    def asks_reflexion(self) -> bool:
+        """Whether the run is stuck, so that what helped in similar situations should be looked up."""
+        return self.rule == "no_new_information"
+
+
+def check_drift(state: State, rotation: Rotation = ROTATION) -> Turn | None:
+    """Look for drift, the worst first; record the answer as `coreloop.runs.events.Turned`.
+
+    Parameters
+    ----------
+    state : State
+        After an action was taken, after the duplicates among its queries were dropped, or after an iteration
+        was committed.
+    rotation : tuple of (str, str)
+        What replaces what; at least one row.
+
+    Returns
+    -------
+    Turn or None
+        None if the run may go on as it does.
+    """
+    rule = _rule(state)
+    if rule is None:
+        return None
+    before = state.last_strategy
+    return Turn(rule, before, next_strategy(before, rotation, start=state.turns))
+
+
+def next_strategy(strategy: tuple[str, ...], rotation: Rotation, *, start: int) -> tuple[str, ...]:
+    """Replace one label of a strategy.
+
+    Parameters
+    ----------
+    strategy : tuple of str
+        Labels; unknown ones are kept.
+    rotation : tuple of (str, str)
+        The first row that applies is used, from row ``start`` on and around the end. If none applies, the
+        row's own replacement is added to the strategy.
+    start : int
+        How often the run has turned already, so that no two turns in a row use the same row.
+
+    Returns
+    -------
+    tuple of str
+        Never ``strategy`` itself.
+    """
+    rows = [rotation[(start + place) % len(rotation)] for place in range(len(rotation))]
+    changed = next(_replaced(strategy, rows), None)
+    if changed is not None:
+        return changed
+    new = next((after for _, after in rows if after not in strategy), None)
+    return (*strategy, new) if new is not None else strategy[:-1]
+
+
+def _rule(state: State) -> Rule | None:
+    if state.no_new_info_count >= MOST_ITERATIONS_WITHOUT_NEWS:
+        return "no_new_information"
+    if state.consecutive_same_action >= MOST_SAME_ACTIONS:
+        return "same_action"
+    if state.progress.queries_dropped and not state.progress.queries:
+        return "duplicates"
+    return None
+
+
+def _replaced(strategy: tuple[str, ...], rows: list[tuple[str, str]]) -> Iterator[tuple[str, ...]]:
+    for before, after in rows:
+        if before in strategy and after not in strategy:
+            yield tuple(after if label == before else label for label in strategy)

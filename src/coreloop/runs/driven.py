@@ -1,0 +1,76 @@
+"""The kind of a run that the driver drives: its command and options, kept with the run."""
+
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.errors import RunError
+from coreloop.runs.kinds import Kind, register_kind
+from coreloop.runs.state import State
+
+KIND: Final = "driven"
+PLAN: Final = "plan"
+"""Name of the event that has the `Plan`."""
+_KEY: Final = "driver"
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What the driver does in each iteration.
+
+    Attributes
+    ----------
+    command : tuple of str
+        Program and arguments.
+    folder : str
+        The absolute working folder.
+    prompt : str
+        The absolute path of the prompt, which is read before each iteration; "" for none.
+    until : str
+        A command line for ``sh``; its exit code 0 ends the run. "" for none.
+    iteration_timeout_s : float
+        After which an execution of the command is ended.
+    usd_per_iteration : float or None
+        The least that an execution counts.
+    is_bounded : bool
+        Whether a limit of iterations, time or dollars per iteration was given, so that the run ends even if
+        the command never says what it spent.
+    """
+
+    command: tuple[str, ...]
+    folder: str
+    prompt: str = ""
+    until: str = ""
+    iteration_timeout_s: float = 3600.0
+    usd_per_iteration: float | None = None
+    is_bounded: bool = True
+
+
+def is_driven(state: State) -> bool:
+    """Whether the driver drives a run."""
+    return state.kind == KIND
+
+
+def plan_of(state: State) -> Plan:
+    """Read the plan of a driven run.
+
+    Raises
+    ------
+    RunError
+        The run has none: its driver was killed before it could write it.
+    """
+    try:
+        return msgspec.convert(state.extra.get(_KEY), Plan)
+    except msgspec.ValidationError as error:
+        raise RunError(f"run {state.run_id} has no command; start a new run") from error
+
+
+def _initial() -> dict[str, Any]:
+    return {_KEY: None}
+
+
+def _fold(extra: dict[str, Any], name: str, data: Any) -> None:
+    if name == PLAN:
+        extra[_KEY] = data
+
+
+register_kind(Kind(name=KIND, searches=False, initial=_initial, fold=_fold))

@@ -1,0 +1,75 @@
+"""What the driver says to people: a line per iteration, and why a run stopped."""
+
+from typing import Any, Final
+
+from coreloop.runs.decide import Continue, Stop
+from coreloop.runs.state import State
+from coreloop.text import counted, printable
+
+_REASONS: Final = {
+    "max_iterations": "all iterations are done",
+    "usd": "the budget is spent",
+    "usd_per_day": "the day's budget is spent (limits: usd_per_day)",
+    "tokens": "the tokens are spent",
+    "deadline": "the deadline is over",
+    "queries": "the searches are used up",
+    "sources": "the sources are used up",
+    "failures": "the command failed too often in a row",
+    "until": "the --until command succeeded",
+    "sufficient": "the agent calls its findings sufficient",
+}
+_STATUSES: Final = {
+    "completed": "every sub-question has a finding with a source",
+    "running": "another process works on it",
+    "paused": "go on with runs resume",
+    "stopped_by_user": "a person stopped it",
+    "failed": "see runs show",
+}
+
+
+def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop) -> str:
+    """Build the line of a committed iteration.
+
+    Parameters
+    ----------
+    state : State
+        After the commit.
+    done : dict
+        The result of the iteration's step.
+    decision : Continue or Stop
+        What comes next.
+    """
+    findings = sum(len(part.findings) for part in state.sub_questions)
+    parts = [
+        f"iteration {state.iteration}/{state.limits.max_iterations}",
+        spending(state),
+        counted(findings, "finding"),
+        f"{counted(done.get('files', 0), 'file')} changed",
+        f"{done.get('seconds', 0):.0f} s",
+        _next(state, decision),
+    ]
+    return " · ".join(parts)
+
+
+def spending(state: State) -> str:
+    """Return what is spent, of the budget, and the tokens if they are limited."""
+    usd, limits = f"${state.spent.usd:,.2f}", state.limits
+    budget = usd if limits.usd is None else f"{usd}/${limits.usd:,.2f}"
+    tokens = "" if limits.tokens is None else f" · {state.spent.tokens:,}/{limits.tokens:,} tokens"
+    return budget + tokens
+
+
+def reason_line(state: State) -> str:
+    """Build the line that says why a run does not go on."""
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    why = _REASONS.get(state.stop_reason or "") or _STATUSES.get(state.status, "")
+    done = f"{counted(state.iteration, 'iteration')}, {spending(state)}"
+    return f"{state.run_id}  {state.status}{reason}: {why}; {done}"
+
+
+def _next(state: State, decision: Continue | Stop) -> str:
+    if isinstance(decision, Stop):
+        return f"stops: {decision.reason or decision.status}"
+    unanswered = (f"{part.id} {part.text}" for part in state.sub_questions if not part.is_answered)
+    wanted = next(iter(state.next_actions), "") or next(unanswered, "")
+    return f"next: {printable(wanted)[:100] or f'iteration {state.iteration + 1}'}"

@@ -1,0 +1,327 @@
+"""What can happen to a run: typed events, and their JSON.
+
+Events are appended and never changed. A new field needs a default; a new meaning needs a new `VERSION`.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import msgspec
+
+from coreloop.errors import RunError
+from coreloop.records import encodable
+from coreloop.runs.amounts import Amount
+from coreloop.runs.limits import Limits, Mode
+
+VERSION: Final = 1
+"""Of an event's JSON. An older program refuses a newer event: without it the state would be wrong."""
+Status = Literal["running", "completed", "paused", "stopped_by_user", "budget_exceeded", "stopped", "failed"]
+Outcome = Literal["found", "empty", "blocked", "failed"]
+"""Of a search. No result, no access and an error are three different answers."""
+Rule = Literal["duplicates", "same_action", "no_new_information"]
+"""By which drift is seen, see `coreloop.runs.drift`."""
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="type"):
+    """Anything that happened to a run, at a time in UTC."""
+
+    at: datetime
+
+
+class Created(_Event, frozen=True, tag="created"):
+    """The first event of every run."""
+
+    run_id: str
+    kind: str
+    question: str
+    mode: Mode = "bounded"
+    limits: Limits = Limits()
+    searches: bool = True
+    drives_itself: bool = False
+
+
+class Opened(_Event, frozen=True, tag="opened"):
+    """A process works on the run from now on, also after a crash of the previous one."""
+
+    owner: str
+
+
+class Planned(_Event, frozen=True, tag="planned"):
+    """Sub-questions were added to the run; texts that it has already are ignored."""
+
+    sub_questions: tuple[str, ...]
+
+
+class IterationCommitted(_Event, frozen=True, tag="iteration_committed"):
+    """An iteration ended."""
+
+    iteration: int
+
+
+class Reserved(_Event, frozen=True, tag="reserved"):
+    """The most that a call can cost was set aside, before the call."""
+
+    reservation: str
+    microusd: int = 0
+    tokens: int = 0
+
+
+class Settled(_Event, frozen=True, tag="settled"):
+    """A reservation was replaced by what the call did cost.
+
+    ``is_assumed``: its process died during the call, so that it counts in full.
+    """
+
+    reservation: str
+    microusd: int = 0
+    tokens: int = 0
+    is_assumed: bool = False
+
+
+class StepCommitted(_Event, frozen=True, tag="step_committed"):
+    """A step's result and what it cost; the step is never done again."""
+
+    name: str
+    key: str
+    result: Any = None
+    reservation: str = ""
+    microusd: int = 0
+    tokens: int = 0
+    is_answer: bool = False
+
+
+class StepFailed(_Event, frozen=True, tag="step_failed"):
+    """A step failed; it may be tried again."""
+
+    name: str
+    key: str
+    attempt: int
+    error: str
+    reservation: str = ""
+    microusd: int = 0
+    tokens: int = 0
+
+
+class ActionTaken(_Event, frozen=True, tag="action_taken"):
+    """An iteration's choice of a tool and a strategy."""
+
+    tool: str
+    strategy: tuple[str, ...] = ()
+
+
+class Searched(_Event, frozen=True, tag="searched"):
+    """A query was executed."""
+
+    query: str
+    outcome: Outcome
+    results_count: int = 0
+
+
+class QueryDropped(_Event, frozen=True, tag="query_dropped"):
+    """A query was not executed, because an earlier one asked the same."""
+
+    query: str
+    similar: str
+
+
+class SourceRead(_Event, frozen=True, tag="source_read"):
+    """A source was read; the same source counts once."""
+
+    source: str
+
+
+class FindingRecorded(_Event, frozen=True, tag="finding_recorded"):
+    """A sentence that answers a sub-question, and the source that says so ("" without one)."""
+
+    sub_question: str
+    text: str
+    source: str = ""
+
+
+class Progressed(_Event, frozen=True, tag="progressed"):
+    """A kind that does not search got further."""
+
+    what: str = ""
+
+
+class Reflected(_Event, frozen=True, tag="reflected"):
+    """A model's opinion of the run: an input of the decision, never the decision."""
+
+    sufficient: bool
+    confidence: float
+    next_actions: tuple[str, ...] = ()
+
+
+class Turned(_Event, frozen=True, tag="turned"):
+    """Drift was seen, and the run must go another way."""
+
+    rule: Rule
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class UntilMet(_Event, frozen=True, tag="until_met"):
+    """The driver's ``--until`` command said that the goal is reached."""
+
+
+class Noted(_Event, frozen=True, tag="noted"):
+    """An event of the run's kind, opaque to `coreloop.runs`."""
+
+    name: str
+    data: Any = None
+
+
+class WaiverProposed(_Event, frozen=True, tag="waiver_proposed"):
+    """An agent says why a sub-question falls away; it stays open until a person agrees (`Waived`)."""
+
+    sub_question: str
+    reason: str
+
+
+Reported = (
+    Planned
+    | ActionTaken
+    | Searched
+    | QueryDropped
+    | SourceRead
+    | FindingRecorded
+    | Reflected
+    | Turned
+    | WaiverProposed
+)
+"""What an agent's report can contain: nothing that spends, limits or ends the run."""
+
+
+class Recorded(_Event, frozen=True, tag="recorded"):
+    """An agent's report of its iteration, also while another process works on the run.
+
+    ``microusd`` and ``tokens`` are what the agent says it used. Only a `StepCommitted` spends it.
+    """
+
+    events: tuple[Reported, ...] = ()
+    microusd: int = 0
+    tokens: int = 0
+
+
+class Waived(_Event, frozen=True, tag="waived"):
+    """A person agreed that a sub-question falls away."""
+
+    sub_question: str
+
+
+class Paused(_Event, frozen=True, tag="paused"):
+    """A person paused the run."""
+
+
+class Resumed(_Event, frozen=True, tag="resumed"):
+    """A person let a paused run go on."""
+
+
+class StopRequested(_Event, frozen=True, tag="stop_requested"):
+    """A person stopped the run."""
+
+
+class Ended(_Event, frozen=True, tag="ended"):
+    """The controller ended the run."""
+
+    status: Status
+    reason: str | None = None
+    error: str = ""
+
+
+Event = (
+    Created
+    | Opened
+    | Planned
+    | IterationCommitted
+    | Reserved
+    | Settled
+    | StepCommitted
+    | StepFailed
+    | ActionTaken
+    | Searched
+    | QueryDropped
+    | SourceRead
+    | FindingRecorded
+    | Progressed
+    | Reflected
+    | Turned
+    | UntilMet
+    | Noted
+    | WaiverProposed
+    | Recorded
+    | Waived
+    | Paused
+    | Resumed
+    | StopRequested
+    | Ended
+)
+Spending = Reserved | Settled | StepCommitted | StepFailed
+CONTROL: Final = (Paused, Resumed, StopRequested, Waived)
+"""What people say to a run that a process may be working on."""
+FOREIGN: Final = (*CONTROL, Recorded)
+"""Events that a process which does not work on the run may append."""
+_decode: Final[Callable[[bytes | str], Event]] = msgspec.json.Decoder(Event).decode
+_encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
+
+
+def encode_event(event: Event) -> bytes:
+    """Build the JSON of an event, without its version; lone surrogates are replaced.
+
+    Raises
+    ------
+    TypeError, RecursionError
+        A result or data that is not JSON, or is nested too deeply.
+    """
+    try:
+        return _encode(event)
+    except UnicodeEncodeError:
+        return _encode(_encodable(msgspec.to_builtins(event)))
+
+
+def as_stored(event: Event) -> Event:
+    """Return an event as `decode_event` will read it: tuples in a result are lists, NaN is None."""
+    return _decode(encode_event(event))
+
+
+def decode_event(data: bytes | str, *, version: int = VERSION) -> Event:
+    """Read an event.
+
+    Parameters
+    ----------
+    data : bytes or str
+        JSON of `encode_event`.
+    version : int
+        The version that was stored beside it.
+
+    Raises
+    ------
+    RunError
+        The event is of a newer version or an unknown type, or damaged.
+    """
+    if version > VERSION:
+        raise RunError(f"the run has an event of version {version}; upgrade coreloop")
+    try:
+        return _decode(data)
+    except msgspec.ValidationError as error:
+        raise RunError(
+            f"the run has an event that this version cannot read ({error}); upgrade coreloop"
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RunError(f"the run has a damaged event ({error}); restore the store from a backup") from error
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    return value
+
+
+def spent(event: Spending) -> Amount:
+    """What an event of spending reserves or settles."""
+    return Amount(event.microusd, event.tokens)

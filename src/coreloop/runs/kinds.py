@@ -1,0 +1,60 @@
+"""Kinds of runs: what a package adds to the state and the files of its runs, opaque to `coreloop.runs`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from coreloop.runs.state import State
+
+Fold = Callable[[dict[str, Any], str, Any], None]
+"""Changes a kind's part of the state by one `Noted` event: its name and its data."""
+
+
+Views = Callable[[State], Mapping[str, bytes]]
+"""File names and contents that a kind's views of a run add, for people and skills."""
+
+
+def _ignore(_extra: dict[str, Any], _name: str, _data: Any) -> None:
+    pass
+
+
+def _no_files(_state: State) -> Mapping[str, bytes]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of runs.
+
+    Attributes
+    ----------
+    name : str
+        As in ``state.json``.
+    searches : bool
+        Whether an iteration must search to make progress. Other kinds say what progress is (`Progressed`).
+    initial : callable
+        Makes the kind's keys of ``state.json``, with their first values.
+    fold : callable
+        Adds a `Noted` event to them. Must not fail, and must depend on its arguments only.
+    views : callable
+        Makes the kind's files of `coreloop.runs.views` after a committed iteration: name to content.
+    """
+
+    name: str
+    searches: bool = True
+    initial: Callable[[], dict[str, Any]] = dict
+    fold: Fold = _ignore
+    views: Views = _no_files
+
+
+_KINDS: Final[dict[str, Kind]] = {}
+
+
+def register_kind(kind: Kind) -> None:
+    """Add a kind; a kind of the same name is replaced."""
+    _KINDS[kind.name] = kind
+
+
+def kind_named(name: str) -> Kind:
+    """Return the registered kind, or one that adds nothing to the state."""
+    return _KINDS.get(name) or Kind(name=name)

@@ -1,0 +1,123 @@
+"""The limits of a run. Only what is outside the model sets them."""
+
+from math import isfinite
+from typing import Final, Literal, get_args
+
+import msgspec
+
+from coreloop.errors import UsageError
+from coreloop.runs.amounts import Amount, microusd
+
+Mode = Literal["bounded", "exhaust"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+_LARGEST: Final = 10**12
+
+
+class AnswerReserve(msgspec.Struct, frozen=True):
+    """The share of a run's limits that only the final answer may use.
+
+    Attributes
+    ----------
+    usd : float
+        US dollars.
+    tokens : int
+        Tokens.
+    seconds : float
+        Seconds before the deadline.
+    """
+
+    usd: float = 0.0
+    tokens: int = 0
+    seconds: float = 0.0
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What ends a run, whatever its model says. None means no limit.
+
+    Attributes
+    ----------
+    max_iterations : int
+        Committed iterations.
+    usd : float or None
+        US dollars of the run.
+    usd_per_day : float or None
+        US dollars of all runs of a store in a day (UTC).
+    tokens : int or None
+        Tokens of the run.
+    deadline_s : float or None
+        Seconds of work: the time while a process works on the run, without pauses.
+    queries : int or None
+        Executed searches.
+    sources : int or None
+        Sources read.
+    max_failures : int
+        Failed steps in a row.
+    answer : AnswerReserve
+        Kept for the final answer.
+    """
+
+    max_iterations: int = 100
+    usd: float | None = 10.0
+    usd_per_day: float | None = None
+    tokens: int | None = None
+    deadline_s: float | None = None
+    queries: int | None = None
+    sources: int | None = None
+    max_failures: int = 5
+    answer: AnswerReserve = AnswerReserve()
+
+    @property
+    def microusd(self) -> int | None:
+        """`usd` in millionths."""
+        return None if self.usd is None else microusd(self.usd)
+
+    @property
+    def kept(self) -> Amount:
+        """What only the final answer may spend."""
+        return Amount(microusd(self.answer.usd), self.answer.tokens)
+
+
+def check_limits(limits: Limits, *, is_priced: bool) -> None:
+    """Refuse limits that cannot hold.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of a new run.
+    is_priced : bool
+        Whether the run's calls have a price. Without one, only tokens can be counted.
+
+    Raises
+    ------
+    UsageError
+        A limit is of another type, negative, infinite, too large or smaller than the reserve for the answer,
+        or a run without prices has no limit of tokens.
+    """
+    try:
+        msgspec.convert(msgspec.to_builtins(limits), Limits)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"limits: {error}") from error
+    for name, value in _numbers(limits):
+        if not isfinite(value) or value < 0:
+            raise UsageError(f"limit {name} must be a number of at least 0, not {value}")
+        if value > _LARGEST:
+            raise UsageError(f"limit {name} must be at most {_LARGEST:,}; use None for no limit")
+    if limits.max_iterations < 1 or limits.max_failures < 1:
+        raise UsageError("limits max_iterations and max_failures must be at least 1")
+    if not is_priced and limits.tokens is None:
+        raise UsageError("a model without prices needs a token limit: set tokens, or the model's prices")
+    kept = limits.answer
+    for name, total, part in (
+        ("usd", limits.usd, kept.usd),
+        ("usd_per_day", limits.usd_per_day, kept.usd),
+        ("tokens", limits.tokens, kept.tokens),
+        ("deadline_s", limits.deadline_s, kept.seconds),
+    ):
+        if total is not None and part > total:
+            raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
+
+
+def _numbers(limits: Limits) -> list[tuple[str, float]]:
+    kept = {f"answer.{name}": value for name, value in msgspec.structs.asdict(limits.answer).items()}
+    fields = msgspec.structs.asdict(limits) | kept
+    return [(name, value) for name, value in fields.items() if isinstance(value, int | float)]

@@ -1,0 +1,54 @@
+"""The state of a run from its store."""
+
+from collections import Counter
+
+from coreloop.errors import RunEndedError, RunError
+from coreloop.runs.events import Event, StepFailed
+from coreloop.runs.fold import Folding
+from coreloop.runs.state import State
+from coreloop.runs.store import Store
+
+
+class RunFolding(Folding):
+    """A fold that also counts the failures of each step, by its key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures: Counter[str] = Counter()
+
+    def add(self, event: Event) -> None:
+        super().add(event)
+        if isinstance(event, StepFailed):
+            self.failures[event.key] += 1
+
+
+def load_run(store: Store, run_id: str) -> tuple[RunFolding, int]:
+    """Fold a run's events; returns the folding, and the newest event's number.
+
+    Raises
+    ------
+    RunNotFoundError
+        The store has no such run.
+    RunError
+        An event is damaged or of a newer version.
+    """
+    folding, newest = RunFolding(), 0
+    for newest, event in store.read(run_id):  # noqa: B007
+        try:
+            folding.add(event)
+        except RunError as error:
+            raise RunError(f"{run_id}: {error}") from error
+    return folding, newest
+
+
+def require_going(state: State) -> None:
+    """Refuse an ended run.
+
+    Raises
+    ------
+    RunEndedError
+        The message names the status and the reason.
+    """
+    if state.is_terminal:
+        reason = f" ({state.stop_reason})" if state.stop_reason else ""
+        raise RunEndedError(f"run {state.run_id} is over: {state.status}{reason}; start a new run")

@@ -1,0 +1,148 @@
+"""What a command says of its spending, in JSON lines of its output; prose is never read."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeGuard
+
+import orjson
+
+from coreloop.runs.amounts import NOTHING, Amount, microusd
+
+_MOST_LINE_BYTES: Final = 8 << 20
+_MOST_USD: Final = 1_000_000.0
+_MOST_TOKENS: Final = 10**12
+MOST_WAIT_S: Final = 7 * 86_400.0
+_LIMITED: Final = (429, 529)
+"""HTTP: too many requests; the service is overloaded."""
+_MILLISECONDS: Final = 10**11
+_OWN_KEYS: Final = frozenset({"usd", "tokens", "retry_after_s"})
+_USAGE: Final = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+
+
+@dataclass(slots=True)
+class Reports:
+    """The reports of one execution of a command.
+
+    Attributes
+    ----------
+    is_reported : bool
+        Whether it said what it spent.
+    is_error : bool
+        Whether a result of ``claude`` has ``"is_error": true``.
+    is_limited : bool
+        Whether a result of ``claude`` with ``"is_error": true`` is a rate limit or an overloaded service.
+    retry_after_s : float or None
+        A rate limit: when to try again.
+    resets_at : float or None
+        When ``claude`` says that the limit ends, in seconds since 1970.
+    """
+
+    is_reported: bool = False
+    is_error: bool = False
+    is_limited: bool = False
+    retry_after_s: float | None = None
+    resets_at: float | None = None
+    _lines: Amount = NOTHING
+    _sessions: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> Amount:
+        """The sum of all reports."""
+        return self._lines + Amount(sum(self._sessions.values()))
+
+    def add_line(self, line: bytes) -> None:
+        """Read a line; other lines than reports are ignored."""
+        line = line.strip()
+        if line[:1] not in (b"{", b"["):
+            return
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return
+        for item in value if isinstance(value, list) else [value]:  # claude --verbose prints a list
+            if isinstance(item, dict):
+                self._add(item)
+
+    def _add(self, item: dict[str, Any]) -> None:
+        if item.get("type") == "result":
+            self._add_claude(item)
+        elif item.get("type") == "rate_limit_event":
+            self._add_limit(item.get("rate_limit_info"))
+        elif item and item.keys() <= _OWN_KEYS:
+            self._add_own(item)
+
+    def _add_claude(self, item: dict[str, Any]) -> None:
+        if item.get("is_error") is True:
+            self.is_error = True
+            self.is_limited |= self.resets_at is not None or item.get("api_error_status") in _LIMITED
+        cost, usage = _micro(item.get("total_cost_usd")), item.get("usage")
+        if cost is not None:
+            session = str(item.get("session_id") or len(self._sessions))
+            # the cost of a session is that of all its turns so far
+            self._sessions[session] = max(cost, self._sessions.get(session, 0))
+        if isinstance(usage, dict):
+            self._lines += Amount(tokens=sum(_tokens(usage.get(name)) or 0 for name in _USAGE))
+        self.is_reported |= cost is not None or isinstance(usage, dict)
+
+    def _add_limit(self, info: Any) -> None:
+        """Read an event of ``stream-json``; only a rejected request counts, and only if the result fails."""
+        reset = info.get("resetsAt") if isinstance(info, dict) and info.get("status") == "rejected" else None
+        if _is_number(reset) and reset > 0:
+            self.resets_at = reset / 1000 if reset > _MILLISECONDS else float(reset)
+
+    def _add_own(self, item: dict[str, Any]) -> None:
+        cost, tokens, wait = (
+            _micro(item.get("usd")),
+            _tokens(item.get("tokens")),
+            item.get("retry_after_s", -1),
+        )
+        self._lines += Amount(cost or 0, tokens or 0)
+        self.is_reported |= cost is not None or tokens is not None
+        if _is_number(wait) and 0 <= wait <= MOST_WAIT_S:
+            self.retry_after_s = float(wait)
+
+
+class Lines:
+    """Splits a stream into lines for `Reports`; a line over 8 MB is skipped."""
+
+    def __init__(self, reports: Reports) -> None:
+        self._reports = reports
+        self._rest = bytearray()
+        self._is_skipped = False
+
+    def add(self, data: bytes) -> None:
+        """Add bytes of the stream."""
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            self._rest += line
+            self.end()
+        if not self._is_skipped:
+            self._rest += rest
+        if len(self._rest) > _MOST_LINE_BYTES:
+            self._rest.clear()
+            self._is_skipped = True
+
+    def end(self) -> None:
+        """End the current line."""
+        if not self._is_skipped:
+            self._reports.add_line(bytes(self._rest))
+        self._rest.clear()
+        self._is_skipped = False
+
+
+def _micro(usd: Any) -> int | None:
+    """An amount over the most counts as the most: a huge report must not be cheaper than an honest one."""
+    return microusd(min(usd, _MOST_USD)) if _is_number(usd) and usd >= 0 else None
+
+
+def _tokens(count: Any) -> int | None:
+    is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+    return min(count, _MOST_TOKENS) if is_count else None
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

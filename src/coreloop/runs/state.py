@@ -1,0 +1,205 @@
+"""The state of a run, as `coreloop.runs.fold` computes it, and its JSON."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.duplicates import Search
+from coreloop.runs.events import Status, Turned
+from coreloop.runs.limits import Limits, Mode
+
+TERMINAL: Final[frozenset[Status]] = frozenset(
+    {"completed", "stopped_by_user", "budget_exceeded", "stopped", "failed"}
+)
+_BEFORE: Final = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(slots=True)
+class Finding:
+    """A sentence, its source ("" without one) and the iteration that recorded it."""
+
+    text: str
+    source: str
+    iteration: int
+
+
+@dataclass(slots=True)
+class SubQuestion:
+    """A part of the question. It is answered by a finding that has a source.
+
+    ``waiver`` is why an agent thinks that it falls away; ``is_waived`` says that a person agreed.
+    """
+
+    id: str
+    text: str
+    findings: list[Finding] = field(default_factory=list)
+    waiver: str = ""
+    is_waived: bool = False
+
+    @property
+    def is_answered(self) -> bool:
+        return any(finding.source for finding in self.findings)
+
+    @property
+    def is_open(self) -> bool:
+        return not (self.is_answered or self.is_waived)
+
+
+@dataclass(slots=True)
+class IterationProgress:
+    """What has happened since the last committed iteration.
+
+    ``reports`` counts the agent's reports; ``claimed`` is what it says it used.
+    """
+
+    reports: int = 0
+    claimed: Amount = NOTHING
+    has_steps: bool = False
+    queries: int = 0
+    queries_dropped: int = 0
+    has_searched: bool = False
+    has_new_information: bool = False
+
+
+@dataclass(slots=True)
+class State:
+    """What a run's events add up to. Only `coreloop.runs.fold` changes it.
+
+    Attributes
+    ----------
+    clock : datetime
+        The time of the last event of the process that works on the run.
+    elapsed_s : float
+        Seconds of work until `clock`.
+    iteration : int
+        Committed iterations.
+    spent, reserved : Amount
+        Settled, and set aside for calls under way.
+    reservations : dict of str to Amount
+        Calls under way.
+    calls : int
+        Steps that were done, failed ones included.
+    failures_in_row : int
+        Failed steps since the last committed step.
+    last_strategy : tuple of str
+        Of the last action, or what drift turned it into.
+    turns : int
+        How often drift was seen.
+    drives_itself : bool
+        Whether an agent drives the run, so that no process of coreloop works on it between iterations.
+    order : Turned or None
+        What drift demands; None once another action was taken.
+    consecutive_same_action : int
+        How often the last action was taken in a row.
+    no_new_info_count : int
+        Committed iterations in a row without new information.
+    search_history : list of Search
+        Executed queries in order.
+    read_sources, found_sources : set of str
+        Sources that were read, and sources that a finding has.
+    extra : dict of str to Any
+        What the run's kind adds to the JSON.
+    """
+
+    run_id: str = ""
+    kind: str = ""
+    question: str = ""
+    mode: Mode = "bounded"
+    limits: Limits = field(default_factory=Limits)
+    searches: bool = True
+    status: Status = "running"
+    stop_reason: str | None = None
+    owner: str = ""
+    clock: datetime = _BEFORE
+    elapsed_s: float = 0.0
+    iteration: int = 0
+    progress: IterationProgress = field(default_factory=IterationProgress)
+    spent: Amount = NOTHING
+    reserved: Amount = NOTHING
+    reservations: dict[str, Amount] = field(default_factory=dict)
+    calls: int = 0
+    failures_in_row: int = 0
+    error_log: list[dict[str, Any]] = field(default_factory=list)
+    last_action_hash: str | None = None
+    last_strategy: tuple[str, ...] = ()
+    turns: int = 0
+    drives_itself: bool = False
+    order: Turned | None = None
+    consecutive_same_action: int = 0
+    no_new_info_count: int = 0
+    search_history: list[Search] = field(default_factory=list)
+    read_sources: set[str] = field(default_factory=set)
+    found_sources: set[str] = field(default_factory=set)
+    is_until_met: bool = False
+    sufficient: bool = False
+    confidence: float = 0.0
+    sub_questions: list[SubQuestion] = field(default_factory=list)
+    next_actions: tuple[str, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def queries(self) -> int:
+        """How many queries were executed."""
+        return len(self.search_history)
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether nothing more can happen to the run."""
+        return self.status in TERMINAL
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether there is a sub-question, and each has a finding with a source or was waived by a person."""
+        return bool(self.sub_questions) and not any(part.is_open for part in self.sub_questions)
+
+
+def state_json(state: State) -> dict[str, Any]:
+    """Build the content of a run's ``state.json``, which other programs read.
+
+    Returns
+    -------
+    dict
+        The keys of the page on runs, then those of the run's kind.
+    """
+    return {
+        "run_id": state.run_id,
+        "kind": state.kind,
+        "mode": state.mode,
+        "status": state.status,
+        "stop_reason": state.stop_reason,
+        "question": {"original": state.question},
+        "iteration": {"current": state.iteration, "max": state.limits.max_iterations},
+        "metrics": {
+            "cost_estimate_usd": state.spent.usd,
+            "reserved_usd": state.reserved.usd,
+            "tokens": state.spent.tokens,
+            "calls": state.calls,
+            "elapsed_s": round(state.elapsed_s, 3),
+        },
+        "limits": msgspec.to_builtins(state.limits),
+        "loop_drift": {
+            "last_action_hash": state.last_action_hash,
+            "consecutive_same_action": state.consecutive_same_action,
+            "no_new_info_count": state.no_new_info_count,
+        },
+        "sufficient": state.sufficient,
+        "confidence": state.confidence,
+        "sub_questions": [
+            {
+                "id": part.id,
+                "text": part.text,
+                "findings": [
+                    {"text": finding.text, "source": finding.source, "iteration": finding.iteration}
+                    for finding in part.findings
+                ],
+                **({"waiver": part.waiver, "is_waived": part.is_waived} if part.waiver else {}),
+            }
+            for part in state.sub_questions
+        ],
+        "next_actions": list(state.next_actions),
+        "error_log": state.error_log,
+        "token_budget": state.limits.tokens,
+    } | state.extra

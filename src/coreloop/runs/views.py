@@ -1,0 +1,193 @@
+"""Files that show a run to people and skills. coreloop writes them and never reads them."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from coreloop.errors import WorkspaceError
+from coreloop.files import write_private
+from coreloop.runs.events import Event, IterationCommitted
+from coreloop.runs.kinds import kind_named
+from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.run import Run
+from coreloop.runs.state import State, state_json
+from coreloop.runs.status_line import FILE_NAME as STATUS
+from coreloop.runs.status_line import status_line
+from coreloop.runs.store import Store
+from coreloop.runs.ulid import is_ulid
+
+FOLDER: Final = ".research"
+"""In the project's folder; ``init`` keeps it out of git."""
+CURRENT: Final = "current"
+_STATE: Final = "state.json"
+_NOTHING_LEARNT: Final = Reflexion()
+_NO_ITERATIONS: Final[Mapping[int, Sequence[Event]]] = MappingProxyType({})
+
+
+def session_folder(root: Path, run_id: str) -> Path:
+    """Return the folder of a run's views below a project's folder.
+
+    Raises
+    ------
+    ValueError
+        The id is not a ULID, so that it could name a path elsewhere.
+    """
+    if not is_ulid(run_id):
+        raise ValueError(f"not a run id: {run_id!r}")
+    return root / FOLDER / "sessions" / run_id
+
+
+def private_session(root: Path, run_id: str) -> Path:
+    """Create the folder of a run's views, readable only by you.
+
+    Raises
+    ------
+    WorkspaceError
+        It cannot be created, or a symbolic link leads elsewhere.
+    """
+    folder = session_folder(root, run_id)
+    for path in (root / FOLDER, folder.parent, folder):
+        _make_private(path)
+    return folder
+
+
+def write_views(
+    root: Path,
+    state: State,
+    *,
+    iterations: Mapping[int, Sequence[Event]] = _NO_ITERATIONS,
+    reflexion: Reflexion = _NOTHING_LEARNT,
+) -> None:
+    """Write the views of a run, and make it the current one.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    state : State
+        After a committed iteration.
+    iterations : mapping of int to sequence of Event
+        Iterations and their events, for ``archival/iteration_NNN.json``.
+    reflexion : Reflexion
+        The content of ``reflexion.json``.
+
+    Raises
+    ------
+    WorkspaceError
+        The folder or a file cannot be written; every file is whole, old or new.
+    """
+    folder = private_session(root, state.run_id)
+    contents = {
+        _STATE: _json(state_json(state)),
+        "search_history.json": _json(state.search_history),
+        "reflexion.json": _json(reflexion.view()),
+        **kind_named(state.kind).views(state),
+    }
+    for number, events in iterations.items():
+        contents[f"archival/iteration_{number:03d}.json"] = _json(
+            [msgspec.to_builtins(event) for event in events]
+        )
+    for name, content in contents.items():
+        write_private(folder / name, content)
+    _link(root / FOLDER / CURRENT, Path("sessions", state.run_id))
+    _link(root / FOLDER / _STATE, Path(CURRENT, _STATE))
+    write_private(root / FOLDER / STATUS, status_line(state))
+
+
+class Viewer:
+    """Writes the views of a run after each of its iterations.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    store : Store
+        Of the run.
+    """
+
+    def __init__(self, root: Path, store: Store) -> None:
+        self._root = root
+        self._store = store
+        self._newest = 0
+        self._events: list[Event] = []
+
+    def __call__(self, run: Run) -> None:
+        """Write the views as they are now.
+
+        Raises
+        ------
+        WorkspaceError
+            See `write_views`.
+        """
+        learnt = self._store.reflexion(run.state.kind)
+        write_views(
+            self._root,
+            run.state,
+            iterations=dict(self._new_iterations(run.run_id)),
+            reflexion=Reflexion.from_json(learnt) if learnt else Reflexion(),
+        )
+
+    def _new_iterations(self, run_id: str) -> Iterator[tuple[int, Sequence[Event]]]:
+        """Yield the iterations that were committed since the last call; at first, all of them."""
+        for seq, event in self._store.read(run_id, after=self._newest):
+            self._newest = seq
+            self._events.append(event)
+            if isinstance(event, IterationCommitted):
+                yield event.iteration, self._events
+                self._events = []
+
+
+def remove_views(root: Path, run_id: str) -> None:
+    """Remove the views of a run, and the links to them.
+
+    Raises
+    ------
+    WorkspaceError
+        A file cannot be removed.
+    """
+    folder, current = session_folder(root, run_id), root / FOLDER / CURRENT
+    try:
+        if current.is_symlink() and current.readlink().name == run_id:
+            for link in (root / FOLDER / _STATE, current):
+                if link.is_symlink():
+                    link.unlink()
+            (root / FOLDER / STATUS).unlink(missing_ok=True)
+        if folder.is_symlink() or folder.is_file():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be removed ({error.strerror or error})", path=folder) from error
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _make_private(folder: Path) -> None:
+    if folder.is_symlink():  # a repository could bring one that leads elsewhere
+        raise WorkspaceError("is a symbolic link; replace it by a folder", path=folder)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise WorkspaceError(f"cannot be used ({error.strerror})", path=folder) from error
+
+
+def _link(link: Path, target: Path) -> None:
+    """Replace a symbolic link; a file system without links goes without."""
+    temporary = link.with_name(f".{link.name}.{os.getpid()}.partial")
+    with suppress(OSError):
+        temporary.unlink(missing_ok=True)
+        temporary.symlink_to(target)
+        try:
+            temporary.replace(link)
+        finally:
+            temporary.unlink(missing_ok=True)  # still there if ``link`` is a folder

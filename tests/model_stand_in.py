@@ -1,0 +1,144 @@
+"""An OpenAI-compatible endpoint of our own: streams what a test tells it to, and keeps what it was sent."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Act = Callable[["_Handler"], None]
+
+
+@dataclass
+class ModelStandIn:
+    """The server's address, what it does with the next requests, and the requests."""
+
+    url: str = ""
+    acts: list[Act] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    is_released: threading.Event = field(default_factory=threading.Event)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    stand_in: ModelStandIn
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.stand_in.bodies.append(json.loads(body))
+        self.stand_in.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.close_connection = True
+        self.stand_in.acts.pop(0)(self)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def start(self, status: int = 200, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Connection", "close")
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+
+
+@contextmanager
+def model_stand_in() -> Iterator[ModelStandIn]:
+    """Run the server."""
+    stand_in = ModelStandIn()
+    handler = type("Handler", (_Handler,), {"stand_in": stand_in})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    stand_in.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield stand_in
+    finally:
+        stand_in.is_released.set()
+        server.shutdown()
+        server.server_close()
+
+
+def streams(
+    *texts: str,
+    finish: str | None = "stop",
+    usage: tuple[int, int] | None = (10, 5),
+    model: str = "gpt-5-2026",
+) -> Act:
+    """Stream a reply in parts, as the API's description says."""
+    chunks: list[dict[str, Any]] = [
+        {"model": model, "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
+        *({"model": model, "choices": [{"index": 0, "delta": {"content": text}}]} for text in texts),
+    ]
+    if finish is not None:
+        chunks.append({"model": model, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    if usage is not None:
+        counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        chunks.append({"model": model, "choices": [], "usage": counts})
+    return streams_chunks(*chunks)
+
+
+def streams_chunks(*chunks: dict[str, Any], end: bytes = b"data: [DONE]\n\n") -> Act:
+    """Stream any chunks."""
+
+    def act(handler: _Handler) -> None:
+        handler.start(content_type="text/event-stream")
+        for chunk in chunks:
+            handler.wfile.write(b": keep-alive\n\ndata: " + json.dumps(chunk).encode() + b"\n\n")
+            handler.wfile.flush()
+        handler.wfile.write(end)
+
+    return act
+
+
+def answers(status: int, body: Any = None, **headers: str) -> Act:
+    """Answer with a status and JSON."""
+
+    def act(handler: _Handler) -> None:
+        handler.start(status, content_type="application/json", **headers)
+        handler.wfile.write(body if isinstance(body, bytes) else json.dumps(body).encode())
+
+    return act
+
+
+def hangs(first: bytes = b"") -> Act:
+    """Send a beginning and then nothing, until the test is over."""
+
+    def act(handler: _Handler) -> None:
+        handler.start(content_type="text/event-stream")
+        handler.wfile.write(first)
+        handler.wfile.flush()
+        handler.stand_in.is_released.wait()
+
+    return act
+
+
+def drips() -> Act:
+    """Send a byte now and then, so that no single read takes long."""
+
+    def act(handler: _Handler) -> None:
+        handler.start(content_type="text/event-stream")
+        while not handler.stand_in.is_released.wait(0.02):
+            try:
+                handler.wfile.write(b":")
+                handler.wfile.flush()
+            except OSError:
+                return
+
+    return act
+
+
+def floods() -> Act:
+    """Send comments until the reader hangs up."""
+
+    def act(handler: _Handler) -> None:
+        handler.start(content_type="text/event-stream")
+        try:
+            while not handler.stand_in.is_released.is_set():
+                handler.wfile.write(b": " + b"x" * 65_536 + b"\n")
+        except OSError:
+            return
+
+    return act

@@ -1,0 +1,146 @@
+"""Runs for tests: stores in other processes, a clock to set, and a run of steps whose calls a file counts."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from coreloop.runs.amounts import Amount
+from coreloop.runs.create import create_run
+from coreloop.runs.events import FindingRecorded, Planned, Searched, SourceRead
+from coreloop.runs.limits import Limits
+from coreloop.runs.postgres_store import postgres_store
+from coreloop.runs.run import Run
+from coreloop.runs.sqlite_store import sqlite_store
+from coreloop.runs.state import State, state_json
+from coreloop.runs.store import Store
+
+MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
+AT_MOST = Amount(300, 30)
+COST = Amount(100, 10)
+
+
+class SetClock:
+    """A clock that a test sets: the wall may jump, the monotonic clock cannot."""
+
+    def __init__(self, now: datetime = MOMENT) -> None:
+        self.wall = now
+        self.seconds = 0.0
+
+    def now(self) -> datetime:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def pass_(self, seconds: float) -> None:
+        self.wall += timedelta(seconds=seconds)
+        self.seconds += seconds
+
+
+@contextmanager
+def store_at(place: str) -> Iterator[Store]:
+    """Open the store at a path or an address of Postgres."""
+    if place.startswith("postgresql:"):
+        with postgres_store(place) as postgres:
+            yield postgres
+    else:
+        with sqlite_store(Path(place)) as sqlite:
+            yield sqlite
+
+
+def new_run(store: Store, **fields: Any) -> str:
+    limits = fields.pop("limits", Limits())
+    return create_run(store, fields.pop("question", "why?"), kind="research", limits=limits, **fields)
+
+
+def python(code: str, *words: str, **more: Any) -> subprocess.Popen[str]:
+    """Start a process that can import this module."""
+    path = os.pathsep.join([str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+        **more,
+    )
+
+
+def counted_call(calls: Path, result: Any, cost: Amount = COST) -> Callable[[str], tuple[Any, Amount]]:
+    """A call that adds its key to a file."""
+
+    def call(key: str) -> tuple[Any, Amount]:
+        with calls.open("a") as file:
+            file.write(f"{key}\n")
+        return result, cost
+
+    return call
+
+
+def calls_in(calls: Path) -> Counter[str]:
+    return Counter(calls.read_text().splitlines() if calls.exists() else [])
+
+
+def research(calls: Path) -> Callable[[Run], None]:
+    """An iteration of a small research: a search and a question to a model, and what they found."""
+
+    def iterate(run: Run) -> None:
+        number = run.state.iteration
+        if number == 0:
+            run.record(Planned, sub_questions=("one?", "two?"))
+        found = run.step(
+            "search", f"search-{number}", counted_call(calls, [f"s{number}"], Amount()), at_most=Amount()
+        )
+        run.record(Searched, query=f"q{number}", outcome="found", results_count=len(found))
+        run.record(SourceRead, source=found[0])
+        text = run.step("read", f"read-{number}", counted_call(calls, f"text {number}"), at_most=AT_MOST)
+        run.record(FindingRecorded, sub_question="q1", text=text, source=found[0])
+
+    return iterate
+
+
+def comparable(state: State) -> dict[str, Any]:
+    """A state without what a restart may change: times, and what a dead process's call is assumed to cost."""
+    shown = state_json(state)
+    for name in ("elapsed_s", "cost_estimate_usd", "tokens"):
+        del shown["metrics"][name]
+    return {name: value for name, value in shown.items() if name not in {"run_id", "error_log"}}
+
+
+class Failpoint:
+    """A store whose process kills itself before or after an append.
+
+    Parameters
+    ----------
+    store : Store
+        The real one.
+    number : int
+        The append, from 1; 0 never.
+    is_before : bool
+        Whether the append is not done.
+    """
+
+    def __init__(self, store: Store, number: int, *, is_before: bool) -> None:
+        self._store = store
+        self._left = number
+        self._is_before = is_before
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def append(self, *words: Any, **more: Any) -> Any:
+        self._left -= 1
+        if self._left == 0 and self._is_before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        done = self._store.append(*words, **more)
+        if self._left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return done

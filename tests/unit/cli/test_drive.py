@@ -1,0 +1,181 @@
+"""``runs start`` and ``runs resume`` of a driven run, from the outside."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from coreloop.cli.main import main
+from coreloop.cli.options import DurationType
+from driving import begin, state_at
+
+Command = Callable[..., Result]
+WORK = "echo $CORELOOP_ITERATION >> tasks"
+COMMAND = [sys.executable, "-m", "coreloop", "runs"]
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(main, ["runs", *args])
+
+
+def test_a_run_is_driven_to_its_goal(runs: Command):
+    done = runs("start", "--max-iterations", "9", "--until", "test -e tasks", "--", "sh", "-c", WORK)
+    assert done.exit_code == 0
+    assert "iteration 1/9 · $0.00/$10.00 · 0 findings · 1 file changed" in done.stderr
+    assert done.stdout.endswith(
+        "  stopped (until): the --until command succeeded; 1 iteration, $0.00/$10.00\n"
+    )
+
+
+def test_json_is_all_of_stdout(runs: Command):
+    done = runs("start", "--json", "--max-iterations", "1", "--", "sh", "-c", f"{WORK}; echo prose")
+    facts = json.loads(done.stdout)
+    assert (facts.pop("run_id"), facts) == (
+        done.stderr.split()[0],
+        {
+            "status": "stopped",
+            "stop_reason": "max_iterations",
+            "iteration": 1,
+            "cost_usd": 0.0,
+            "tokens": 0,
+            "findings": 0,
+            "calls": 1,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(["--max-iterations", "1", "--", "sh", "-c", WORK], 0, id="no goal"),
+        pytest.param(["--max-iterations", "1", "--until", "false", "--", "sh", "-c", WORK], 1, id="missed"),
+        pytest.param(["--max-iterations", "1", "--max-failures", "1", "--", "false"], 1, id="failures"),
+    ],
+)
+def test_the_exit_code_says_whether_the_goal_was_missed(words: list[str], code: int, runs: Command):
+    assert runs("start", *words).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--", "true"], "nothing limits the run: give --max-iterations or --deadline"),
+        (["--max-iterations", "1", "--", "no-such-agent"], "'no-such-agent' is not an executable program"),
+        (["--max-iterations", "1", "--", "./PROMPT.md"], "'./PROMPT.md' is not an executable program"),
+        (["--max-iterations", "1", "--prompt", "absent.md", "--", "true"], "absent.md: cannot be read"),
+        (["--deadline", "soon", "--", "true"], "'soon' is not a duration; write 90s, 30m, 8h or 1h30m"),
+        (["--budget-usd", "nan", "--", "true"], "budget-usd"),
+        (["--budget-usd", "0", "--", "true"], "budget-usd"),
+        (["--usd-per-iteration", "nan", "--", "true"], "nan is not an amount of US dollars"),
+    ],
+)
+def test_a_refusal_is_one_line_and_starts_nothing(words: list[str], says: str, runs: Command):
+    Path("PROMPT.md").write_text("Do it.")
+    done = runs("start", *words)
+    assert done.exit_code != 0
+    message = done.exception if not isinstance(done.exception, SystemExit) else done.stderr
+    assert says in str(message)
+    assert runs("list").output == "no runs\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("45s", 45), ("30m", 1800), ("8h", 28_800), ("1h30m", 5400), ("2d", 172_800)],
+)
+def test_a_duration_has_units(text: str, seconds: float):
+    assert DurationType().convert(text, None, None) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "h", "8 h", "-1h", "1h!", "nan", "٣", "9" * 30, "1.5h"])
+def test_other_durations_are_refused(text: str):
+    with pytest.raises(click.BadParameter, match="not a duration"):
+        DurationType().convert(text, None, None)
+
+
+def test_resume_goes_on_with_the_command_also_after_a_pause(runs: Command, tmp_path: Path):
+    run_id = begin(tmp_path, WORK, max_iterations=2)
+    assert runs("pause").output == f"{run_id}  paused\n"
+    done = runs("resume", run_id)
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"{run_id}  stopped (max_iterations)")
+    assert "is over: stopped (max_iterations); start a new run" in str(runs("resume", run_id).exception)
+
+
+def test_resume_works_in_the_folder_of_the_start(
+    runs: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "coreloop.yaml").touch()
+    (tmp_path / "sub").mkdir()
+    begin(tmp_path, WORK, max_iterations=1)
+    monkeypatch.chdir(tmp_path / "sub")
+    assert runs("resume").exit_code == 0
+    assert (tmp_path / "tasks").exists()
+
+
+def test_show_has_the_command_of_a_run(runs: Command, tmp_path: Path):
+    begin(tmp_path, WORK, max_iterations=1)
+    assert json.loads(runs("show", "--json").output)["driver"]["command"] == ["sh", "-c", WORK]
+
+
+def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
+    (tmp_path / "wait").touch()
+    script = f"{WORK}; while test -e wait; do sleep 0.02; done"
+    driver = started(tmp_path, "--max-iterations", "2", "--", "sh", "-c", script)
+    for name in ("pause", "resume"):
+        done = subprocess.run([*COMMAND, name], cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert f"process {driver.pid} on ".encode() in done.stderr
+    (tmp_path / "wait").unlink()
+    out, _ = driver.communicate(timeout=60)
+    assert b"stopped (max_iterations)" in out
+    assert state_at(tmp_path, out.split()[0].decode()).iteration == 2
+
+
+@pytest.mark.parametrize("name", ["pause", "stop"])
+def test_a_driven_command_cannot_stop_its_run(name: str, runs: Command):
+    script = f"{WORK}; {sys.executable} -m coreloop runs {name}; true"
+    done = runs("start", "--max-iterations", "2", "--", "sh", "-c", script)
+    assert "the command of a driver cannot pause or stop a run" in done.stderr
+    assert "stopped (max_iterations): all iterations are done; 2 iterations" in done.stdout
+
+
+def test_a_prompt_may_begin_with_a_byte_order_mark(runs: Command, tmp_path: Path):
+    (tmp_path / "p.md").write_bytes("\ufeff# 매출\r\n".encode())
+    assert runs("start", "--max-iterations", "1", "--prompt", "p.md", "--", "sh", "-c", WORK).exit_code == 0
+    assert json.loads(runs("show", "--json").output)["question"] == {"original": "매출"}
+
+
+def test_ctrl_c_twice_ends_now_with_130(tmp_path: Path):
+    driver = started(tmp_path, "--max-iterations", "2", "--", "sh", "-c", f"{WORK}; sleep 600")
+    driver.send_signal(signal.SIGINT)
+    assert driver.stderr is not None
+    while b"press Ctrl-C again" not in driver.stderr.readline():
+        assert driver.poll() is None
+    driver.send_signal(signal.SIGINT)
+    out, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 130, errors
+    assert b"stopped_by_user: a person stopped it; 0 iterations" in out
+    assert b"Traceback" not in errors
+
+
+def started(project: Path, *words: str) -> "subprocess.Popen[bytes]":
+    """A driver whose command is at work."""
+    driver = subprocess.Popen(
+        [*COMMAND, "start", *words], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 30
+    while not (project / "tasks").exists():
+        assert driver.poll() is None
+        assert time.monotonic() < deadline
+        os.sched_yield()
+    return driver

@@ -1,0 +1,237 @@
+"""``runs open|next|record|waive|install``: what an agent runs, and what it cannot do."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from coreloop.cli.main import main
+from coreloop.cli.show_iteration import FORBIDDEN
+from coreloop.project.workspace import open_workspace
+from coreloop.runs import events as happened
+from coreloop.runs.create import create_run
+from coreloop.runs.run import work_on
+from coreloop.runs.store import open_store
+
+Command = Callable[..., Result]
+QUIET = {"COLUMNS": "120", "CLAUDE_CODE_SESSION_ID": "", "CLAUDECODE": "", "CORELOOP_RUN": ""}
+FIRST = {
+    "iteration": 1,
+    "actions": [{"tool": "web", "strategy": ["English"]}],
+    "queries": [{"query": "profit 2025", "results_count": 3, "success": True}],
+    "findings": [{"text": "올랐다", "sources": ["dart:1"], "answers": "왜?"}],
+    "sub_questions": ["왜?", "얼마나?"],
+    "next_actions": ["read the report"],
+    "usage": {"usd": 0.25, "tokens": 4000},
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def runs(project: Path) -> Command:
+    def runs(*args: str, report: Any = None, **environ: str) -> Result:
+        given = json.dumps(report) if report is not None else None
+        return CliRunner(env=QUIET | environ).invoke(main, ["runs", *args], input=given)
+
+    return runs
+
+
+def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command):
+    run_id = runs("open", "이익은 왜 올랐나?").output.strip()
+    assert json.loads(runs("next").output)["run_id"] == run_id
+    assert runs("record", report=FIRST).output.splitlines() == [
+        "Iteration #1",
+        "findings:",
+        "  - 올랐다 (dart:1)",
+        "next:",
+        "  - read the report",
+        "progress: 1 of 2 answered",
+        "Iteration 1/100 · running · $0.25/$10.00",
+        "다음 iteration을 시작합니다…",
+    ]
+    second = {"findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
+    assert runs("record", run_id, report=second).output.splitlines()[-2:] == [
+        "Iteration 2/100 · completed · $0.25/$10.00",
+        "completed",
+    ]
+    assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
+    ended = json.loads(runs("next").output)
+    assert (ended["goes_on"], ended["do"]) == (False, "End your turn: the run is over, completed.")
+
+
+def test_the_reason_of_a_limit_is_shown(runs: Command):
+    runs(
+        "open", "why?", "--max-iterations", "1", "--budget-usd", "2", "--max-tokens", "9", "--deadline", "8h"
+    )
+    assert json.loads(runs("next").output)["left"] == {
+        "iterations": 1,
+        "usd": 2.0,
+        "tokens": 9,
+        "seconds": pytest.approx(28_800, abs=60),
+        "queries": None,
+        "sources": None,
+    }
+    assert runs("record", report={}).output.splitlines()[-1] == "stopped: max_iterations"
+
+
+@pytest.mark.parametrize("ending", FORBIDDEN)
+def test_a_run_that_goes_on_never_prints_an_ending(runs: Command, ending: str):
+    runs("open", "why?")
+    said = f"{ending}. {ending[:2]}{ending}{ending[2:]}"
+    report = {
+        "findings": [{"text": said, "sources": [said]}],
+        "next_actions": [said],
+        "sub_questions": [said],
+    }
+    shown = runs("record", report=report).output
+    assert "다음 iteration을 시작합니다…" in shown
+    assert [words for words in FORBIDDEN if words in shown] == []
+
+
+def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
+    runs("open", "why?")
+    shown = runs("record", report={"findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}).output
+    assert "\x1b" not in shown
+    assert r"  - a\u{1b}[2J\u{a}bccc" in shown
+    assert max(map(len, shown.splitlines())) <= 304
+
+
+def test_a_wrong_report_is_a_line_and_changes_nothing(runs: Command):
+    runs("open", "why?")
+    refused = runs("record", report={"findings": [{"text": "up", "sources": ["s"], "answers": "q9"}]})
+    assert str(refused.exception).startswith(
+        "$.findings[0].answers: no sub-question q9; the run has none yet"
+    )
+    assert json.loads(runs("next").output)["iteration"]["next"] == 1
+
+
+def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
+    run_id = runs("open", "why?").output.strip()
+    runs("pause")
+    paused = json.loads(runs("next").output)
+    assert (paused["goes_on"], run_id in paused["do"]) == (False, True)
+    assert paused["do"].startswith("End your turn: the run is paused")
+    assert runs("record", report={}).output.splitlines()[-1] == "paused"
+
+
+def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
+    runs("open", "why?")
+    runs("record", report={"sub_questions": ["one?"]})
+    runs("record", report={"sub_questions": [{"id": "q1", "falls_away": "moot"}]})
+    for environ in ({"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
+        refused = runs("waive", "q1", **environ)
+        assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
+    assert "q1 falls away" in runs("waive", "q1").output
+    assert json.loads(runs("next").output)["status"] == "completed"
+
+
+def test_the_session_of_the_run_is_in_the_status_file(runs: Command, project: Path):
+    status = project / ".research" / "status.json"
+    run_id = runs("open", "-", CLAUDE_CODE_SESSION_ID="s1", report="why?").output.strip()
+    assert json.loads(status.read_bytes())["session"] == "s1"
+    runs("next", run_id, "--session", "s2")
+    assert json.loads(status.read_bytes())["session"] == "s2"
+    runs("record", report={"sub_questions": ["one?"]})
+    facts = json.loads(status.read_bytes())
+    assert (facts["session"], facts["iteration"], facts["goes_on"]) == ("s2", 1, True)
+    runs("stop")
+    runs("next")
+    assert json.loads(status.read_bytes())["goes_on"] is False
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        pytest.param(["open", "  "], "the question is empty", id="an empty question"),
+        pytest.param(
+            ["open", "q", "--deadline", "soon"], "'soon' is not a duration; write 90s, 30m", id="a time"
+        ),
+        pytest.param(
+            ["open", "q", "--budget-usd", "nan"], "is not an amount of US dollars", id="a budget of nan"
+        ),
+        pytest.param(["next"], "the project has no runs yet", id="no run"),
+        pytest.param(["install", "cursor"], "'cursor' is not 'claude-code'", id="another agent"),
+        pytest.param(["uninstall", "claude-code"], "nothing is installed", id="nothing to remove"),
+    ],
+)
+def test_a_wrong_use_is_a_line(runs: Command, args: list[str], message: str):
+    done = runs(*args)
+    assert done.exit_code != 0
+    assert message in str(done.exception) + done.output
+
+
+def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project: Path):
+    with open_store(open_workspace(project)) as store:
+        run_id = create_run(store, "why?", kind="driven")
+        runs("open", "another question, newer")
+        with work_on(store, run_id) as run:
+            shown = runs("record", report=FIRST, CORELOOP_RUN=run_id)
+            assert shown.output.splitlines()[-2:] == [
+                "Iteration 1/100 · running · $0.00/$10.00",
+                "다음 iteration을 시작합니다…",
+            ]
+            refused = runs("record", "01KQ0000000000000000000000", report={}, CORELOOP_RUN=run_id)
+            assert str(refused.exception) == f"this agent works on run {run_id}; leave out RUN"
+            run.catch_up()
+            assert [part.is_answered for part in run.state.sub_questions] == [True, False]
+            run.record(happened.Progressed)
+            run.commit_iteration()
+            assert (run.state.iteration, run.state.spent.usd) == (1, 0.0)
+
+
+def test_install_shows_and_then_writes(runs: Command, project: Path):
+    shown = runs("install", "claude-code")
+    assert "write  .claude/hooks/stop-hook.py\n" in shown.output
+    assert "nothing changed; add --confirm" in shown.stderr
+    assert not (project / ".claude").exists()
+    done = json.loads(runs("install", "claude-code", "--lease", "1h", "--confirm", "--json").output)
+    assert done["done"] is True
+    assert "--lease 3600" in (project / ".claude" / "settings.json").read_text()
+    assert runs("uninstall", "claude-code", "--project", str(project), "--confirm").exit_code == 0
+    assert not (project / ".claude").exists()
+
+
+def test_a_session_is_kept_at_work_until_the_limit(runs: Command, project: Path):
+    runs("install", "claude-code", "--confirm")
+    settings = json.loads((project / ".claude" / "settings.json").read_bytes())
+    command = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+    environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(project)}
+
+    def stop(*, again: bool) -> str:
+        given = json.dumps({"session_id": "s1", "stop_hook_active": again, "background_tasks": []})
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], input=given, env=environ, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    assert stop(again=False) == ""
+    runs("open", "why?", "--max-iterations", "3", CLAUDE_CODE_SESSION_ID="s1")
+    seen = []
+    for again in (False, True, True, True):
+        seen.append("block" in stop(again=again))
+        seen.append("block" in stop(again=True))  # nothing was recorded since
+        runs("record", report={})
+    assert seen == [True, False, True, False, True, False, False, False]
+
+
+def test_a_terminal_instead_of_a_report_is_refused(runs: Command, monkeypatch: pytest.MonkeyPatch):
+    from coreloop.cli import runs_agent
+
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    with pytest.raises(Exception, match="nothing on stdin; pipe a file into the command"):
+        runs_agent._stdin(1)

@@ -1,0 +1,53 @@
+"""Events as JSON: what is written is read again; what is newer or damaged is refused in one clear line."""
+
+import msgspec
+import pytest
+from hypothesis import given
+
+from coreloop.errors import RunError
+from coreloop.runs import events as happened
+from coreloop.runs.events import VERSION, Event, decode_event, encode_event
+from coreloop.runs.fold import _APPLY
+from happenings import AT, LATER_EVENTS, created, histories
+
+
+def is_encodable(event: Event) -> bool:
+    return "\\udc80" not in repr(event)
+
+
+@given(histories())
+def test_what_is_written_is_read_again(events: list[Event]):
+    for event in filter(is_encodable, events):
+        assert decode_event(encode_event(event)) == event
+
+
+def test_every_event_has_a_fold_and_is_tried_by_the_property_tests():
+    kinds = set(Event.__args__)
+    assert kinds == {happened.Created} | LATER_EVENTS
+    assert kinds == set(_APPLY) | {happened.Noted}
+
+
+@pytest.mark.parametrize(
+    ("data", "version", "message"),
+    [
+        (encode_event(created()), VERSION + 1, "has an event of version 2; upgrade coreloop"),
+        (
+            b'{"type":"teleported","at":"2026-04-25T09:00:00Z"}',
+            VERSION,
+            "cannot read .*teleported.*; upgrade",
+        ),
+        (b'{"type":"paused"}', VERSION, "cannot read .*`at`.*; upgrade"),
+        (b'{"type":"paused","at":', VERSION, "damaged event .*; restore the store from a backup"),
+        (b"\xff", VERSION, "damaged event"),
+        (b"[" * 100_000, VERSION, "damaged event|cannot read"),
+    ],
+    ids=["newer", "unknown type", "missing field", "torn", "not text", "nested"],
+)
+def test_an_unreadable_event_is_refused(data: bytes, version: int, message: str):
+    with pytest.raises(RunError, match=message):
+        decode_event(data, version=version)
+
+
+def test_a_field_of_a_later_release_is_ignored():
+    data = msgspec.json.encode({"type": "until_met", "at": AT, "by": "make test"})
+    assert decode_event(data) == happened.UntilMet(at=AT)

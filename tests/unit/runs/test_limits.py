@@ -1,0 +1,62 @@
+"""Limits that cannot hold are refused when a run is created."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.errors import UsageError
+from coreloop.runs.amounts import Amount, microusd
+from coreloop.runs.limits import AnswerReserve, Limits, check_limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(usd=-1), "limit usd must be a number of at least 0, not -1"),
+        (Limits(usd=float("nan")), "limit usd must be"),
+        (Limits(deadline_s=float("inf")), "limit deadline_s must be"),
+        (Limits(answer=AnswerReserve(tokens=-1)), "limit answer.tokens must be"),
+        (Limits(max_iterations=0), "max_iterations and max_failures must be at least 1"),
+        (Limits(max_failures=0), "max_iterations and max_failures must be at least 1"),
+        (
+            Limits(usd=1, answer=AnswerReserve(usd=2)),
+            "the reserve for the answer, 2, is larger than the limit usd, 1",
+        ),
+        (
+            Limits(usd_per_day=1, answer=AnswerReserve(usd=2)),
+            "the reserve for the answer, 2, is larger than the limit usd_per_day, 1",
+        ),
+        (Limits(usd=1e305), "limit usd must be at most 1,000,000,000,000; use None for no limit"),
+        (Limits(tokens=10**30), "limit tokens must be at most"),
+        (Limits(max_iterations=2.5), r"limits: Expected `int`, got `float` - at `\$.max_iterations`"),
+        (Limits(usd="1"), r"limits: Expected `float \| null`, got `str` - at `\$.usd`"),
+    ],
+)
+def test_limits_that_cannot_hold_are_refused(limits: Limits, message: str):
+    with pytest.raises(UsageError, match=message):
+        check_limits(limits, is_priced=True)
+
+
+def test_without_prices_tokens_must_be_limited():
+    with pytest.raises(UsageError, match="needs a token limit"):
+        check_limits(Limits(), is_priced=False)
+    check_limits(Limits(tokens=1), is_priced=False)
+    check_limits(Limits(), is_priced=True)
+
+
+@pytest.mark.parametrize(
+    ("usd", "expected"), [(0, 0), (0.1 + 0.2, 300_000), (10, 10_000_000), (0.000_000_15, 1), (1e-30, 0)]
+)
+def test_dollars_are_rounded_up_to_millionths(usd: float, expected: int):
+    assert microusd(usd) == expected
+
+
+@given(st.integers(0, 10**12))
+def test_an_amount_of_money_survives_the_way_to_json(micro: int):
+    assert microusd(Amount(micro).usd) == micro
+
+
+@pytest.mark.parametrize("usd", [-0.01, float("nan"), float("inf")])
+def test_no_amount_of_money_is_refused(usd: float):
+    with pytest.raises(ValueError, match="not an amount of money"):
+        microusd(usd)
