@@ -26,11 +26,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from coreloop.runs import query_words
-from coreloop.runs.duplicates import QueryHistory, Search
-from coreloop.runs.query_guards import differing_guards, read_guards
-from coreloop.runs.query_similarity import BIAS, DUPLICATE_AT, WEIGHTS, features, is_other_subject, similarity
-from coreloop.runs.query_words import read_query
+from coreloop.runs.queries import words
+from coreloop.runs.queries.duplicates import QueryHistory, Search
+from coreloop.runs.queries.guards import differing_guards, read_guards
+from coreloop.runs.queries.similarity import (
+    BIAS,
+    DUPLICATE_AT,
+    WEIGHTS,
+    features,
+    is_other_subject,
+    similarity,
+)
+from coreloop.runs.queries.words import read_query
 
 PRECISION = 0.97
 BLOCK_SETS = 10
@@ -152,11 +159,11 @@ def report(label: str, chosen: Chosen, tables: dict[str, Table]) -> None:
 
 @contextmanager
 def without(module: object, **changes: object) -> Iterator[None]:
-    for cached in (read_query, query_words._read_token):
+    for cached in (read_query, words._read_token):
         cached.cache_clear()
     with mock.patch.multiple(module, **changes):
         yield
-    for cached in (read_query, query_words._read_token):
+    for cached in (read_query, words._read_token):
         cached.cache_clear()
 
 
@@ -172,9 +179,9 @@ def ablate(pairs: dict[str, list[Pair]]) -> None:
         used = every.copy()
         used[place] = False
         again(f"without {name}", used)
-    with without(query_words, _TAILS=frozenset(), SPOKEN=frozenset()):
+    with without(words, _TAILS=frozenset(), SPOKEN=frozenset()):
         again("without particles and endings")
-    with without(query_words, FUNCTION_WORDS=frozenset()):
+    with without(words, FUNCTION_WORDS=frozenset()):
         again("without function words")
     with mock.patch(f"{__name__}.is_other_subject", return_value=False):
         again("without the rule on other subjects")

@@ -23,10 +23,10 @@ from coreloop.runs.clock import SystemClock
 from coreloop.runs.create import create_run
 from coreloop.runs.events import Event, decode_event, encode_event
 from coreloop.runs.fold import fold
-from coreloop.runs.postgres_store import postgres_store
 from coreloop.runs.run import Run, work_on
-from coreloop.runs.sqlite_store import sqlite_store
-from coreloop.runs.store import Store
+from coreloop.runs.stores.postgres import postgres_store
+from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import Store
 
 ROUNDS, EVENTS, FOLDED = 5, 400, 10_000
 RESULT = {"text": "영업이익률은 업종 중앙값보다 높고 현금흐름이 순이익을 따라온다. " * 20}

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.project.workspace import open_workspace
-from coreloop.runs.begin_driven import Wishes, begin_driven
-from coreloop.runs.console import Console, CtrlC, Pace
-from coreloop.runs.driver import drive_run
+from coreloop.runs.driver.begin import Wishes, begin_driven
+from coreloop.runs.driver.console import Console, CtrlC, Pace
+from coreloop.runs.driver.driver import drive_run
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State
-from coreloop.runs.store import open_store
+from coreloop.runs.stores.store import open_store
 
 QUICK = Pace(failure_s=0.01, most_failure_s=0.02, rate_limit_s=0.05, most_rate_limit_s=0.1, least_s=0.01)
 

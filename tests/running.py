@@ -15,11 +15,11 @@ from coreloop.runs.amounts import Amount
 from coreloop.runs.create import create_run
 from coreloop.runs.events import FindingRecorded, Planned, Searched, SourceRead
 from coreloop.runs.limits import Limits
-from coreloop.runs.postgres_store import postgres_store
 from coreloop.runs.run import Run
-from coreloop.runs.sqlite_store import sqlite_store
 from coreloop.runs.state import State, state_json
-from coreloop.runs.store import Store
+from coreloop.runs.stores.postgres import postgres_store
+from coreloop.runs.stores.sqlite import sqlite_store
+from coreloop.runs.stores.store import Store
 
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 AT_MOST = Amount(300, 30)

@@ -20,7 +20,7 @@ BEHIND_ONE_MODULE = {
     "git": "promote.commits",
     "github": "forge",
     "httpx2": "http",
-    "psycopg": "runs.postgres_store",
+    "psycopg": "runs.stores.postgres",
 }
 """Packages and the one module, or package, that imports them."""
 
@@ -112,7 +112,7 @@ OWN_ENVIRONMENT = {
     *("history.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "mine.executors",  # polars reads its number of threads there
     "project.settings",  # CORELOOP_… overrides, unless others are passed in
-    "runs.store",  # CORELOOP_DATABASE_URL, unless others are passed in
+    "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
     "knowledge.blog",  # a function for scripts, by default in the current folder
 }
 

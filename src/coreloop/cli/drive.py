@@ -9,12 +9,12 @@ import orjson
 
 from coreloop.errors import RunBusyError
 from coreloop.project.workspace import Workspace
-from coreloop.runs.console import Console, CtrlC
-from coreloop.runs.driven import plan_of
-from coreloop.runs.driver import drive_run
-from coreloop.runs.driver_lines import reason_line
+from coreloop.runs.driver.console import Console, CtrlC
+from coreloop.runs.driver.driven import plan_of
+from coreloop.runs.driver.driver import drive_run
+from coreloop.runs.driver.lines import reason_line
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from coreloop.text import printable
 
 _AT_GOAL = frozenset({"until", "sufficient"})

@@ -10,7 +10,7 @@ import click
 from coreloop.project.workspace import Workspace, open_workspace
 
 if TYPE_CHECKING:
-    from coreloop.runs.store import Store
+    from coreloop.runs.stores.store import Store
 
 run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 
@@ -18,8 +18,8 @@ run_argument = click.argument("run_id", metavar="[RUN]", required=False)
 @contextmanager
 def project_store() -> "Iterator[tuple[Workspace, Store]]":
     """Open the store of the project in the current folder."""
-    import coreloop.runs.driven  # noqa: F401 (registers its kind, so that its state is whole)
-    from coreloop.runs.store import open_store
+    import coreloop.runs.driver.driven  # noqa: F401 (registers its kind, so that its state is whole)
+    from coreloop.runs.stores.store import open_store
 
     workspace = open_workspace(Path.cwd())
     with open_store(workspace) as store:

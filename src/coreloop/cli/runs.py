@@ -19,7 +19,7 @@ from coreloop.text import counted
 
 if TYPE_CHECKING:
     from coreloop.runs.state import State
-    from coreloop.runs.store import Store
+    from coreloop.runs.stores.store import Store
 
 
 @click.group(cls=SuggestingGroup)
@@ -67,7 +67,7 @@ def start(words: tuple[str, ...], *, as_json: bool, **options: Any) -> None:
     A command that does not say what it spends needs --max-iterations, --deadline or --usd-per-iteration.
     """
     from coreloop.cli.drive import drive_here
-    from coreloop.runs.begin_driven import Wishes, begin_driven
+    from coreloop.runs.driver.begin import Wishes, begin_driven
 
     with project_store() as (workspace, store):
         wishes = Wishes(command=words, folder=Path.cwd(), **options)
@@ -122,7 +122,7 @@ def resume(run_id: str | None, as_json: bool) -> None:
     """Let a paused run go on, in the next process that works on it. A run of start goes on here."""
     from coreloop.cli.drive import drive_here
     from coreloop.runs.control import resume_run
-    from coreloop.runs.driven import is_driven
+    from coreloop.runs.driver.driven import is_driven
     from coreloop.runs.manage import named_run
 
     with project_store() as (workspace, store):

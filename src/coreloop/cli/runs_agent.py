@@ -43,7 +43,7 @@ def open_(
     """Open a run for an agent that drives itself with next and record. QUESTION may be - for stdin."""
     from datetime import UTC, datetime
 
-    from coreloop.runs.agent import KIND, attach, show_views
+    from coreloop.runs.agent.agent import KIND, attach, show_views
     from coreloop.runs.manage import begin_run, read_run
 
     text = _text(question)
@@ -73,9 +73,9 @@ def next_(run_id: str | None, session: str, as_json: bool) -> None:
 
     Within a driver's command, RUN is the driver's run.
     """
-    from coreloop.runs.agent import attach, close_if_over, show_views
+    from coreloop.runs.agent.agent import attach, close_if_over, show_views
+    from coreloop.runs.agent.next_step import next_step
     from coreloop.runs.manage import named_run
-    from coreloop.runs.next_step import next_step
 
     del as_json  # the output is always JSON
     with project_store() as (workspace, store):
@@ -97,9 +97,9 @@ def record(run_id: str | None, as_json: bool) -> None:
     changes nothing; the error names the field. Within a driver's command, RUN is the driver's run.
     """
     from coreloop.cli.show_iteration import iteration_lines
-    from coreloop.runs.agent import record_report, show_views
+    from coreloop.runs.agent.agent import record_report, show_views
+    from coreloop.runs.agent.report import MAX_BYTES, read_report
     from coreloop.runs.manage import named_run
-    from coreloop.runs.report import MAX_BYTES, read_report
     from coreloop.runs.state import state_json
 
     report = read_report(_stdin(MAX_BYTES + 1))
@@ -116,8 +116,8 @@ def record(run_id: str | None, as_json: bool) -> None:
 @json_option
 def waive(sub_question: str, run_id: str | None, as_json: bool) -> None:
     """Agree that a sub-question falls away, as an agent proposed. Only a person can: run it yourself."""
-    from coreloop.runs.agent import show_views
-    from coreloop.runs.agent import waive as agree
+    from coreloop.runs.agent.agent import show_views
+    from coreloop.runs.agent.agent import waive as agree
     from coreloop.runs.manage import named_run
 
     if os.environ.get("CLAUDECODE") or os.environ.get("CORELOOP_RUN"):

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from coreloop.runs.report import Report
+from coreloop.runs.agent.report import Report
 from coreloop.runs.state import State
 from coreloop.text import printable
 

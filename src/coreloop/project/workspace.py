@@ -71,7 +71,7 @@ class Workspace:
 
     @property
     def runs_dir(self) -> Path:
-        """The database of runs, see `coreloop.runs.store`; questions and results in clear text."""
+        """The database of runs, see `coreloop.runs.stores.store`; questions and results in clear text."""
         return self.root / self.settings.data_dir / "runs"
 
     @property

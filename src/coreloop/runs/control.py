@@ -7,7 +7,7 @@ from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Paused, Resumed, StopRequested
 from coreloop.runs.load import load_run, require_going
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 
 _Control = Paused | Resumed | StopRequested
 

@@ -10,7 +10,7 @@ from coreloop.runs.clock import Clock, SystemClock
 from coreloop.runs.events import Created
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import Limits, Mode, check_limits
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import new_ulid
 
 _KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -45,7 +45,7 @@ def create_run(
     is_priced : bool
         Whether the run's calls have a price.
     drives_itself : bool
-        Whether an agent drives the run, see `coreloop.runs.agent`.
+        Whether an agent drives the run, see `coreloop.runs.agent.agent`.
     clock : Clock or None
         None for the machine's.
     random : callable

@@ -7,9 +7,9 @@ from typing import Any, Final
 from coreloop.errors import RunError
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, Spending, spent
 from coreloop.runs.kinds import Kind, kind_named
+from coreloop.runs.queries.duplicates import Search
 from coreloop.runs.state import Finding, IterationProgress, State, SubQuestion
 
 MAX_ERRORS: Final = 100

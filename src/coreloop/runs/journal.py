@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from threading import RLock
 
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
-from coreloop.runs.hold import busy
 from coreloop.runs.load import load_run, require_going
-from coreloop.runs.sql_store import Numbered
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.hold import busy
+from coreloop.runs.stores.sql import Numbered
+from coreloop.runs.stores.store import Store
 
 
 class Journal:
@@ -70,7 +70,7 @@ class Journal:
         RunEndedError
             The run was stopped.
         BudgetError
-            The call could pass ``per_day``, as in `coreloop.runs.store.Store.append`.
+            The call could pass ``per_day``, as in `coreloop.runs.stores.store.Store.append`.
         """
         with self.turn:
             while between := self._store.append(self._run_id, [event], after=self._newest, per_day=per_day):

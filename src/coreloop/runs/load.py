@@ -6,7 +6,7 @@ from coreloop.errors import RunEndedError, RunError
 from coreloop.runs.events import Event, StepFailed
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 
 
 class RunFolding(Folding):

@@ -16,7 +16,7 @@ from coreloop.runs.events import VERSION, Status
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.load import load_run
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from coreloop.runs.views import remove_views
 from coreloop.text import printable
 

@@ -11,8 +11,8 @@ import msgspec
 import orjson
 
 from coreloop.errors import UsageError
-from coreloop.runs.query_similarity import word_similarity
-from coreloop.runs.query_words import read_query, shorten_query
+from coreloop.runs.queries.similarity import word_similarity
+from coreloop.runs.queries.words import read_query, shorten_query
 
 MAX_FAILURES: Final = 200
 MAX_PATTERNS: Final = 100

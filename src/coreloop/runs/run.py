@@ -24,11 +24,11 @@ from coreloop.runs.events import (
     StepFailed,
     as_stored,
 )
-from coreloop.runs.hold import this_process
 from coreloop.runs.journal import Journal
 from coreloop.runs.load import require_going
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.hold import this_process
+from coreloop.runs.stores.store import Store
 from coreloop.text import printable
 
 Call = Callable[[str], tuple[Any, Amount]]

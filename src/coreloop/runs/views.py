@@ -13,14 +13,14 @@ import orjson
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import write_private
+from coreloop.runs.agent.status_line import FILE_NAME as STATUS
+from coreloop.runs.agent.status_line import status_line
 from coreloop.runs.events import Event, IterationCommitted
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run import Run
 from coreloop.runs.state import State, state_json
-from coreloop.runs.status_line import FILE_NAME as STATUS
-from coreloop.runs.status_line import status_line
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from coreloop.runs.ulid import is_ulid
 
 FOLDER: Final = ".research"

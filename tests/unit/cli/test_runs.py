@@ -20,7 +20,7 @@ from coreloop.runs.create import create_run
 from coreloop.runs.limits import Limits
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
-from coreloop.runs.store import open_store
+from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import Viewer, session_folder
 
 Command = Callable[..., Result]

@@ -17,7 +17,7 @@ from coreloop.project.workspace import open_workspace
 from coreloop.runs import events as happened
 from coreloop.runs.create import create_run
 from coreloop.runs.run import work_on
-from coreloop.runs.store import open_store
+from coreloop.runs.stores.store import open_store
 
 Command = Callable[..., Result]
 QUIET = {"COLUMNS": "120", "CLAUDE_CODE_SESSION_ID": "", "CLAUDECODE": "", "CORELOOP_RUN": ""}

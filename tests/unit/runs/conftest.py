@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from running import store_at
 
 

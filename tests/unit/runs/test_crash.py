@@ -14,7 +14,7 @@ from coreloop.runs.fold import Folding
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import work_on
 from coreloop.runs.state import State
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from running import AT_MOST, calls_in, comparable, new_run, python, research, store_at
 
 ITERATIONS = 50

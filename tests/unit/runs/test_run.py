@@ -19,7 +19,7 @@ from coreloop.runs.fold import fold
 from coreloop.runs.limits import AnswerReserve, Limits
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.state import State, state_json
-from coreloop.runs.store import Store
+from coreloop.runs.stores.store import Store
 from running import AT_MOST, COST, MOMENT, SetClock, calls_in, counted_call, new_run, python, store_at
 
 FIVE = Limits(usd=0.0005, tokens=50)
@@ -337,7 +337,7 @@ def test_a_call_that_runs_its_own_step_is_refused_instead_of_waiting_for_ever(st
 FORKS = """
 import os, sys
 from pathlib import Path
-from coreloop.runs.hold import held_file
+from coreloop.runs.stores.hold import held_file
 
 with held_file(Path(sys.stdin.read()), "run"):
     if child := os.fork():

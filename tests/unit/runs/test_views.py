@@ -16,8 +16,8 @@ from coreloop.runs.fold import fold
 from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.limits import Limits
 from coreloop.runs.run import Run, work_on
-from coreloop.runs.sqlite_store import sqlite_store
 from coreloop.runs.state import State, state_json
+from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.runs.views import Viewer, remove_views, session_folder, write_views
 from happenings import AT, RUN_ID, created
 

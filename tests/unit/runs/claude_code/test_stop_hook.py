@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import coreloop
+from coreloop.runs.agent.status_line import status_line
 from coreloop.runs.create import create_run
 from coreloop.runs.events import Opened, Planned
 from coreloop.runs.fold import fold
-from coreloop.runs.sqlite_store import sqlite_store
-from coreloop.runs.status_line import status_line
+from coreloop.runs.stores.sqlite import sqlite_store
 from coreloop.runs.views import write_views
 from happenings import AT, RUN_ID, created
 

@@ -1,0 +1,1 @@
+"""What an agent that drives itself reads and records: the next step, a report, the status file."""

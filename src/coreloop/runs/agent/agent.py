@@ -1,0 +1,174 @@
+"""Runs of an agent that drives itself, and reports of an agent that a driver starts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from coreloop.errors import UsageError
+from coreloop.project.workspace import Workspace
+from coreloop.runs import events as happened
+from coreloop.runs.agent.next_step import reflexion, situation, spent_today
+from coreloop.runs.agent.report import Action, Report, report_events
+from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.decide import Outlook, Stop, decide
+from coreloop.runs.drift import check_drift
+from coreloop.runs.events import Event, Recorded, Reported
+from coreloop.runs.fold import Folding
+from coreloop.runs.load import load_run, require_going
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+from coreloop.runs.views import write_views
+
+KIND: Final = "agent"
+
+
+def record_report(store: Store, run_id: str, report: Report, *, clock: Clock | None = None) -> State:
+    """Commit an agent's report of an iteration, all of it or none; returns the state afterwards.
+
+    In a run that drives itself, the report is an iteration. In a run that a driver holds, it is added to the
+    iteration that the driver commits when its command has ended.
+
+    Parameters
+    ----------
+    store : Store
+        An open store.
+    run_id : str
+        Of a run that is going; one that was paused meanwhile still takes the report of its iteration.
+    report : Report
+        Of `coreloop.runs.agent.report.read_report`.
+    clock : Clock or None
+        None for the machine's.
+
+    Raises
+    ------
+    UsageError
+        A field of the report does not fit the run.
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    now = (clock or SystemClock()).now()
+    is_recorded = False
+    while not is_recorded:
+        folding, newest = load_run(store, run_id)
+        require_going(folding.state)
+        events = _events(folding, report, now)
+        is_recorded = not store.append(run_id, events, after=newest)
+    state = close_if_over(store, run_id, clock=clock)
+    if state.drives_itself:
+        _credit(store, state, report)
+    return state
+
+
+def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> State:
+    """End a run that drives itself if `decide` says so; a driver ends its own runs. Returns the state."""
+    now = (clock or SystemClock()).now()
+    while True:
+        folding, newest = load_run(store, run_id)
+        state = folding.state
+        stop = decide(state, now, Outlook(today=spent_today(store, state, now)))
+        is_ended = state.is_terminal or state.status == "paused" or not isinstance(stop, Stop)
+        if is_ended or not state.drives_itself:
+            return state
+        ended = happened.Ended(at=now, status=stop.status, reason=stop.reason)  # type: ignore[union-attr]
+        store.append(run_id, [ended], after=newest)
+
+
+def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = None) -> None:
+    """Bind a run that drives itself to an agent's session, which the Stop hook then holds."""
+    now = (clock or SystemClock()).now()
+    while True:
+        folding, newest = load_run(store, run_id)
+        state = folding.state
+        if not session or not state.drives_itself or state.is_terminal or state.owner == session:
+            return
+        store.append(run_id, [happened.Opened(at=now, owner=session)], after=newest)
+
+
+def waive(store: Store, run_id: str, part_id: str, *, clock: Clock | None = None) -> State:
+    """Agree as a person that a sub-question falls away, as an agent proposed.
+
+    Raises
+    ------
+    UsageError
+        No agent has proposed it.
+    RunNotFoundError, RunEndedError
+        The store has no such run, or it is over.
+    """
+    waived = happened.Waived(at=(clock or SystemClock()).now(), sub_question=part_id)
+    while True:
+        folding, newest = load_run(store, run_id)
+        require_going(folding.state)
+        proposed = [part.id for part in folding.state.sub_questions if part.waiver and part.is_open]
+        if part_id not in proposed:
+            named = ", ".join(proposed) or "none"
+            raise UsageError(f"no agent proposed to drop {part_id}; proposed: {named}")
+        if not store.append(run_id, [waived], after=newest):
+            return close_if_over(store, run_id, clock=clock)
+
+
+def show_views(workspace: Workspace, store: Store, state: State) -> None:
+    """Write the views of a run that drives itself; a driver writes its own.
+
+    Raises
+    ------
+    WorkspaceError
+        See `coreloop.runs.views.write_views`.
+    """
+    if state.drives_itself:
+        learnt = store.reflexion(state.kind)
+        last = {state.iteration: _last_iteration(store, state.run_id)} if state.iteration else {}
+        write_views(workspace.root, state, iterations=last, reflexion=reflexion(learnt))
+
+
+def _events(folding: Folding, report: Report, now: datetime) -> list[Event]:
+    """A report's events. The folding is used up: it takes them as if they were the run's own."""
+    state, number = folding.state, folding.state.iteration + 1
+    reported: list[Reported] = []
+    _turn(folding, reported, now)  # what runs next has demanded
+    for event in report_events(state, report, now):
+        folding.add(event)
+        reported.append(event)
+    _turn(folding, reported, now)
+    used = report.used
+    recorded = Recorded(at=now, events=tuple(reported), microusd=used.microusd, tokens=used.tokens)
+    if not state.drives_itself:
+        return [recorded]
+    key = f"agent-{number}"
+    spent = happened.StepCommitted(at=now, name="agent", key=key, microusd=used.microusd, tokens=used.tokens)
+    return [recorded, spent, happened.IterationCommitted(at=now, iteration=number)]
+
+
+def _turn(folding: Folding, reported: list[Reported], now: datetime) -> None:
+    if turn := check_drift(folding.state):
+        turned = happened.Turned(at=now, rule=turn.rule, before=turn.before, after=turn.after)
+        folding.add(turned)
+        reported.append(turned)
+
+
+def _last_iteration(store: Store, run_id: str) -> Sequence[Event]:
+    """The events of the newest committed iteration."""
+    last: list[Event] = []
+    current: list[Event] = []
+    for _seq, event in store.read(run_id):
+        current.append(event)
+        if isinstance(event, happened.IterationCommitted):
+            last, current = current, []
+    return last
+
+
+def _credit(store: Store, state: State, report: Report) -> None:
+    """Credit the iteration's last strategy with its progress; the kind's other runs see it."""
+    actions = [action for action in report.actions if isinstance(action, Action) and action.strategy]
+    if not actions:
+        return
+    strategy, has_progress = " > ".join(actions[-1].strategy), state.no_new_info_count == 0
+    run_id, number, where = state.run_id, state.iteration, situation(state)
+
+    def credited(learnt: bytes | None) -> bytes:
+        known = reflexion(learnt)
+        known = known.credit(
+            strategy, situation=where, run_id=run_id, iteration=number, progress=has_progress
+        )
+        return known.to_json()
+
+    store.change_reflexion(state.kind, credited)

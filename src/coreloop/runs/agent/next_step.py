@@ -1,0 +1,125 @@
+"""What an agent must know before its next iteration, as JSON."""
+
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from coreloop.runs import events as happened
+from coreloop.runs.agent.status_line import next_work
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.decide import Outlook, Stop, decide, seconds_left
+from coreloop.runs.drift import Turn, check_drift
+from coreloop.runs.reflexion import Reflexion
+from coreloop.runs.state import State, SubQuestion
+from coreloop.runs.stores.store import Store
+
+_MAX_QUERIES: Final = 500
+_DO: Final = "Do one iteration: {work}. Then pipe its report to dartlab-coreloop runs record {run_id}."
+_REPORT: Final = {
+    "iteration": 1,
+    "actions": [{"tool": "web", "strategy": ["English", "recent"]}],
+    "queries": [{"query": "…", "results_count": 3, "success": True}],
+    "findings": [{"text": "…", "sources": ["https://…"], "answers": "q1"}],
+    "sub_questions": ["…", {"id": "q2", "falls_away": "why"}],
+    "next_actions": ["…"],
+    "usage": {"usd": 0.1, "tokens": 4000},
+}
+
+
+def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict[str, Any]:
+    """Build what an agent must know before its next iteration, as JSON.
+
+    Parameters
+    ----------
+    store : Store
+        For what earlier runs learnt.
+    state : State
+        Of the run.
+    clock : Clock or None
+        None for the machine's.
+    """
+    now = (clock or SystemClock()).now()
+    decision = decide(state, now, Outlook(today=spent_today(store, state, now)))
+    goes_on = not isinstance(decision, Stop)
+    reason = "" if goes_on else _why(state, decision)  # type: ignore[arg-type]
+    done = [search.query for search in state.search_history if search.worked]
+    return {
+        "run_id": state.run_id,
+        "question": state.question,
+        "status": state.status,
+        "stop_reason": state.stop_reason,
+        "goes_on": goes_on,
+        "do": _DO.format(work=next_work(state), run_id=state.run_id) if goes_on else reason,
+        "iteration": {"next": state.iteration + 1, "max": state.limits.max_iterations},
+        "left": _left(state, now),
+        "sub_questions": [_part_json(part) for part in state.sub_questions],
+        "do_not_repeat": list(dict.fromkeys(reversed(done)))[:_MAX_QUERIES],
+        "drift": _order(state),
+        "reflexion": _advice(store, state),
+        "next_actions": list(state.next_actions),
+        "report": _REPORT | {"iteration": state.iteration + 1},
+    }
+
+
+def spent_today(store: Store, state: State, now: datetime) -> Amount:
+    """Return what all runs spent today, if the run has a daily limit."""
+    return NOTHING if state.limits.usd_per_day is None else store.spent_on(now.astimezone(UTC).date())
+
+
+def _why(state: State, stop: Stop) -> str:
+    if stop.status == "paused":
+        return f"End your turn: the run is paused; a person lets it go on by runs resume {state.run_id}."
+    reason = f" ({stop.reason})" if stop.reason else ""
+    return f"End your turn: the run is over, {stop.status}{reason}."
+
+
+def _left(state: State, now: datetime) -> dict[str, float | None]:
+    limits, used = state.limits, state.spent + state.reserved
+
+    def left(limit: float | None, part: float) -> float | None:
+        return None if limit is None else max(0, limit - part)
+
+    seconds = seconds_left(state, now)
+    return {
+        "iterations": left(limits.max_iterations, state.iteration),
+        "usd": left(limits.usd, used.usd),
+        "tokens": left(limits.tokens, used.tokens),
+        "seconds": None if seconds is None else round(max(0.0, seconds), 1),
+        "queries": left(limits.queries, state.queries),
+        "sources": left(limits.sources, len(state.read_sources)),
+    }
+
+
+def _part_json(part: SubQuestion) -> dict[str, Any]:
+    waiting = "open; a person has not yet agreed that it falls away" if part.waiver else "open"
+    mark = waiting if part.is_open else "answered" if part.is_answered else "falls away"
+    return {"id": part.id, "text": part.text, "state": mark, "findings": len(part.findings)}
+
+
+def _order(state: State) -> dict[str, Any] | None:
+    order: Turn | happened.Turned | None = check_drift(state) or state.order
+    if order is None:
+        return None
+    labels = ", ".join(order.after) or "another tool"
+    return {
+        "rule": order.rule,
+        "before": list(order.before),
+        "after": list(order.after),
+        "order": f"Change your strategy to: {labels}.",
+    }
+
+
+def _advice(store: Store, state: State) -> dict[str, Any]:
+    advice = reflexion(store.reflexion(state.kind)).similar(situation(state))
+    return Reflexion(advice.failures, advice.success_patterns).view()
+
+
+def reflexion(learnt: bytes | None) -> Reflexion:
+    """Read what the runs of a kind learnt, as `Store.reflexion` returns it."""
+    return Reflexion.from_json(learnt) if learnt else Reflexion()
+
+
+def situation(state: State) -> str:
+    """Return the text by which similar situations are found: the first open sub-question, or the question."""
+    part = next((part for part in state.sub_questions if part.is_open), None)
+    return part.text if part else state.question

@@ -1,0 +1,148 @@
+"""One execution of a driven run's command, and what it says of itself: exit code, reports, output."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from coreloop.files import write_private
+from coreloop.runs.amounts import Amount, microusd
+from coreloop.runs.driver.console import Say
+from coreloop.runs.driver.driven import Plan
+from coreloop.runs.driver.output import KEPT_FILES, BoundedOutput
+from coreloop.runs.driver.process import Command, Finished, run_command
+from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
+from coreloop.text import printable
+
+RATE_LIMITED: Final = 75
+"""EX_TEMPFAIL of sysexits.h."""
+_SHOWN_LINES: Final = 200
+_SHOWN_CHARS: Final = 300
+_LINE_BYTES: Final = 4 * _SHOWN_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the command of a run is executed.
+
+    Attributes
+    ----------
+    session : Path
+        The run's folder of views; the output is kept below it.
+    environ : mapping of str to str
+        The command's environment, which says which run and iteration it works on.
+    lock : int
+        See `coreloop.runs.driver.process.Command`.
+    """
+
+    session: Path
+    environ: Mapping[str, str]
+    lock: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How an execution ended, and what it reported."""
+
+    finished: Finished
+    reports: Reports
+
+    def cost(self, plan: Plan) -> Amount:
+        """What counts: the reports, and at least the price of an iteration."""
+        reported = self.reports.cost
+        return Amount(max(reported.microusd, microusd(plan.usd_per_iteration or 0)), reported.tokens)
+
+    @property
+    def is_rate_limited(self) -> bool:
+        reports = self.reports
+        return self.finished.code == RATE_LIMITED or reports.retry_after_s is not None or reports.is_limited
+
+    def retry_after_s(self, now: datetime) -> float | None:
+        """Seconds until a rate limit ends, if the command says so."""
+        reports = self.reports
+        if reports.retry_after_s is not None or reports.resets_at is None:
+            return reports.retry_after_s
+        left_s = reports.resets_at - now.timestamp()
+        return left_s if 0 < left_s <= MOST_WAIT_S else None
+
+    @property
+    def failure(self) -> str:
+        """Why the execution failed, or ""; what it printed for people does not matter."""
+        if self.finished.ended_for:
+            return self.finished.ended_for
+        if self.finished.code:
+            return f"exit code {self.finished.code}"
+        return '"is_error": true' if self.reports.is_error else ""
+
+
+def attempt(plan: Plan, place: Place, *, number: int, say: Say, is_over: Callable[[], str]) -> Attempt:
+    """Execute the command of a run once; shows its output and keeps it.
+
+    Raises
+    ------
+    OSError
+        The prompt cannot be read, or nothing can be started.
+    """
+    reports, shown = Reports(), _Shown(say)
+    kept = BoundedOutput()
+    lines = {"stdout": Lines(reports), "stderr": Lines(reports)}
+
+    def hear(stream: str, data: bytes) -> None:
+        kept.add(data)
+        lines[stream].add(data)
+        shown.add(data)
+
+    prompt = Path(plan.prompt).read_bytes() if plan.prompt else b""
+    command = Command(plan.command, Path(plan.folder), place.environ, prompt, place.lock)
+    finished = run_command(command, hear=hear, is_over=is_over)
+    for stream in lines.values():
+        stream.end()
+    file = output_file(place.session, number)
+    shown.end(file)
+    keep_output(file, kept.content())
+    return Attempt(finished, reports)
+
+
+def output_file(session: Path, number: int) -> Path:
+    """Return where the output of an iteration is kept."""
+    return session / "output" / f"iteration_{number:03d}.log"
+
+
+def keep_output(file: Path, content: bytes) -> None:
+    """Write the output of an iteration, and remove the oldest files."""
+    write_private(file, content)
+    files = sorted(file.parent.glob("iteration_*.log"), key=lambda path: path.stat().st_mtime_ns)
+    for old in files[:-KEPT_FILES]:
+        with suppress(OSError):
+            old.unlink()
+
+
+class _Shown:
+    """Shows the first lines of an output, escaped and cut."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._rest = b""
+        self._left = _SHOWN_LINES
+
+    def add(self, data: bytes) -> None:
+        if self._left <= 0:
+            return
+        *whole, rest = (self._rest + data[: _LINE_BYTES * self._left]).split(b"\n")
+        for line in whole[: self._left]:
+            self._show(line)
+        self._left -= len(whole)
+        self._rest = rest[:_LINE_BYTES]
+
+    def end(self, file: Path) -> None:
+        if self._left <= 0:
+            self._say(f"  | … the rest is in {file}")
+        elif self._rest:
+            self._show(self._rest)
+
+    def _show(self, line: bytes) -> None:
+        text = line[:_LINE_BYTES].decode("utf-8", "replace").rstrip("\r")
+        cut = "…" if len(text) > _SHOWN_CHARS else ""
+        self._say(f"  | {printable(text[:_SHOWN_CHARS])}{cut}".rstrip())

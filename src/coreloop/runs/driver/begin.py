@@ -1,0 +1,130 @@
+"""A new run for the driver: from a person's options to its limits and its plan."""
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.project.workspace import Workspace
+from coreloop.runs.driver.driven import KIND, PLAN, Plan
+from coreloop.runs.driver.process import require_processes
+from coreloop.runs.events import Noted
+from coreloop.runs.limits import Limits, Mode
+from coreloop.runs.load import load_run
+from coreloop.runs.manage import begin_run
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+_QUESTION_CHARS: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a person asks for; None for the defaults of `Limits`."""
+
+    command: tuple[str, ...]
+    folder: Path
+    prompt: Path | None = None
+    until: str = ""
+    max_iterations: int | None = None
+    budget_usd: float | None = None
+    max_tokens: int | None = None
+    deadline: float | None = None
+    max_failures: int = 5
+    iteration_timeout: float = 3600.0
+    usd_per_iteration: float | None = None
+    mode: Mode = "bounded"
+
+
+def begin_driven(workspace: Workspace, store: Store, wishes: Wishes, *, now: datetime) -> State:
+    """Create a run for the driver, with its plan; no command is started yet.
+
+    Raises
+    ------
+    UsageError
+        Nothing would end the run for certain, or the command cannot be found.
+    WorkspaceError
+        The prompt cannot be read.
+    """
+    require_processes()
+    _require_limit(wishes)
+    _require_program(wishes)
+    run_id = begin_run(
+        workspace, store, _question(wishes), kind=KIND, now=now, mode=wishes.mode, limits=_limits(wishes)
+    )
+    folding, newest = load_run(store, run_id)
+    planned = Noted(at=now, name=PLAN, data=msgspec.to_builtins(_plan(wishes)))
+    store.append(run_id, [planned], after=newest)
+    folding.add(planned)
+    return folding.state
+
+
+def _is_bounded(wishes: Wishes) -> bool:
+    return any(
+        limit is not None for limit in (wishes.max_iterations, wishes.deadline, wishes.usd_per_iteration)
+    )
+
+
+def _require_limit(wishes: Wishes) -> None:
+    if not _is_bounded(wishes) and wishes.budget_usd is None and wishes.max_tokens is None:
+        raise UsageError(
+            "nothing limits the run: give --max-iterations or --deadline, "
+            "or --budget-usd if the command says what it spends"
+        )
+
+
+def _require_program(wishes: Wishes) -> None:
+    program = wishes.command[0]
+    if "/" in program:
+        is_found = shutil.which(wishes.folder / program) is not None
+    else:
+        is_found = shutil.which(program) is not None
+    if not is_found:
+        raise UsageError(f"{program!r} is not an executable program; check its name and PATH")
+
+
+def _limits(wishes: Wishes) -> Limits:
+    default = Limits()
+    return Limits(
+        max_iterations=wishes.max_iterations or default.max_iterations,
+        usd=default.usd if wishes.budget_usd is None else wishes.budget_usd,
+        tokens=wishes.max_tokens,
+        deadline_s=wishes.deadline,
+        max_failures=wishes.max_failures,
+    )
+
+
+def _plan(wishes: Wishes) -> Plan:
+    return Plan(
+        command=wishes.command,
+        folder=str(wishes.folder),
+        prompt=str(_prompt(wishes) or ""),
+        until=wishes.until,
+        iteration_timeout_s=wishes.iteration_timeout,
+        usd_per_iteration=wishes.usd_per_iteration,
+        is_bounded=_is_bounded(wishes),
+    )
+
+
+def _prompt(wishes: Wishes) -> Path | None:
+    return None if wishes.prompt is None else wishes.folder / wishes.prompt
+
+
+def _question(wishes: Wishes) -> str:
+    """Return the prompt's first line, or else the command."""
+    if (prompt := _prompt(wishes)) is not None:
+        try:
+            text = prompt.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise WorkspaceError("is not UTF-8 text; convert it", path=prompt) from error
+        except OSError as error:
+            raise WorkspaceError(f"cannot be read ({error.strerror})", path=prompt) from error
+        for line in text.splitlines():
+            if title := line.strip("# \t"):
+                return title[:_QUESTION_CHARS]
+    return shlex.join(wishes.command)[:_QUESTION_CHARS]

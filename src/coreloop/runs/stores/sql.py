@@ -1,0 +1,290 @@
+"""A store of runs in a database: the statements that SQLite and Postgres share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from threading import RLock
+from typing import Any, Final
+
+from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.events import (
+    VERSION,
+    Created,
+    Event,
+    Reserved,
+    Settled,
+    StepCommitted,
+    StepFailed,
+    decode_event,
+    encode_event,
+    spent,
+)
+from coreloop.runs.stores.accounts import Progress, RunRow, is_durable, utc_day
+from coreloop.runs.ulid import is_ulid
+from coreloop.text import printable
+
+Numbered = tuple[int, Event]
+"""An event and its seq in its run, from 1."""
+_AT_ONCE: Final = 1000
+_LIST: Final = """
+SELECT runs.run_id, status, stop_reason, iteration, microusd, tokens, updated_at, version, event
+FROM runs JOIN events ON events.run_id = runs.run_id AND seq = 1
+WHERE (? = '' OR kind = ?) AND (? = '' OR status = ?) ORDER BY runs.run_id DESC LIMIT ?
+"""
+_EVENTS: Final = """
+SELECT seq, version, event FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+_ADD_TO_DAY: Final = """
+INSERT INTO days VALUES (?, ?, ?) ON CONFLICT (day) DO UPDATE
+SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + excluded.tokens RETURNING microusd
+"""
+
+
+class SqlStore(ABC):
+    """A store in a database, see `coreloop.runs.stores.store.Store`. Threads take turns.
+
+    Subclasses give a connection, in which a statement's parameters are ``?``.
+    """
+
+    _lock_row = ""
+    """At the end of a SELECT, so that no other transaction changes the row."""
+
+    def __init__(self) -> None:
+        self._turn = RLock()
+
+    @abstractmethod
+    def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        """Run a statement; returns its rows, as sequences."""
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[None]:
+        """Take the turn, and translate the database's errors into `RunStoreError`."""
+
+    @abstractmethod
+    def _writing(self, *, is_durable: bool = True) -> AbstractContextManager[None]:
+        """As `_reading`, in a transaction; the changes survive a power loss if they must."""
+
+    @abstractmethod
+    def hold(self, run_id: str) -> AbstractContextManager[None]:
+        """Hold a run."""
+
+    @abstractmethod
+    def _erase(self) -> None:
+        """Remove what deleted rows left behind."""
+
+    def create(self, created: Created) -> None:
+        """Add a run."""
+        with self._writing():
+            self._rows(
+                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?)",
+                (created.run_id, created.kind, _stamp(created.at)),
+            )
+            self._insert(created.run_id, [created], after=0)
+
+    def append(
+        self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
+    ) -> list[Numbered]:
+        """Add events behind the newest, or return those that came between."""
+        with self._writing(is_durable=is_durable(events)):
+            if self._newest(run_id, self._lock_row) == after:
+                self._insert(run_id, events, after=after)
+                self._account(run_id, events, per_day)
+                return []
+        return list(self.read(run_id, after=after))
+
+    def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
+        """Read a run's events in order."""
+        with self._reading():
+            newest = self._newest(run_id)
+        while after < newest:
+            with self._reading():
+                rows = self._rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
+            if not rows:
+                raise _unknown(run_id)  # another process has just forgotten it
+            for seq, version, data in rows:
+                yield seq, _decoded(run_id, version, data)
+            after = rows[-1][0]
+
+    def step(self, run_id: str, key: str) -> StepCommitted | None:
+        """Return the step of a key if it is committed."""
+        with self._reading():
+            self._newest(run_id)
+            rows = self._rows(
+                "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
+            )
+        events = [_decoded(run_id, version, data) for version, data in rows]
+        return next((event for event in events if isinstance(event, StepCommitted)), None)
+
+    def spent_on(self, day: date) -> Amount:
+        """Return what all runs spent and reserved on a day."""
+        with self._reading():
+            rows = self._rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
+        return Amount(*rows[0]) if rows else NOTHING
+
+    def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
+        """List runs, the newest first."""
+        with self._reading():
+            rows = self._rows(_LIST, (kind, kind, status, status, limit))
+        return [_run_row(*row) for row in rows]
+
+    def forget(self, run_id: str) -> None:
+        """Remove a run and all its events."""
+        self._forget(run_id)
+        self._erase()
+
+    def forget_before(self, moment: datetime) -> list[str]:
+        """Remove runs without an event since a time, except those that a process works on."""
+        with self._reading():
+            rows = self._rows(
+                "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(moment),)
+            )
+        forgotten = []
+        for (run_id,) in rows:
+            with suppress(RunBusyError, RunNotFoundError):
+                self._forget(run_id)
+                forgotten.append(run_id)
+        if forgotten:
+            self._erase()
+        return forgotten
+
+    def reflexion(self, kind: str) -> bytes | None:
+        """Return what the runs of a kind learnt."""
+        with self._reading():
+            rows = self._rows("SELECT reflexion FROM reflexions WHERE kind = ?", (kind,))
+        return bytes(rows[0][0]) if rows else None
+
+    def change_reflexion(self, kind: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Replace what the runs of a kind learnt, while no other process can."""
+        with self._writing():
+            self._rows("INSERT INTO reflexions VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", (kind, b""))
+            ((before,),) = self._rows(
+                f"SELECT reflexion FROM reflexions WHERE kind = ?{self._lock_row}", (kind,)
+            )
+            changed = change(bytes(before) or None)
+            self._rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
+        return changed
+
+    def _newest(self, run_id: str, lock: str = "") -> int:
+        statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"
+        rows = self._rows(statement, (run_id,)) if is_ulid(run_id) else []
+        if not rows:
+            raise _unknown(run_id)
+        return int(rows[0][0])
+
+    def _insert(self, run_id: str, events: Sequence[Event], *, after: int) -> None:
+        for seq, event in enumerate(events, start=after + 1):
+            step = _digest(event.key) if isinstance(event, StepCommitted) else None
+            row = (run_id, seq, VERSION, encode_event(event), step)
+            self._rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+        self._rows(
+            "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
+            (after + len(events), _stamp(events[-1].at), run_id),
+        )
+
+    def _account(self, run_id: str, events: Sequence[Event], per_day: int | None) -> None:
+        ((*columns,),) = self._rows(
+            "SELECT status, stop_reason, iteration FROM runs WHERE run_id = ?", (run_id,)
+        )
+        progress = Progress(*columns)
+        progress.follow(events)
+        total, days = self._spend(run_id, events)
+        self._rows(
+            "UPDATE runs SET status = ?, stop_reason = ?, iteration = ?, microusd = microusd + ?, "
+            "tokens = tokens + ? WHERE run_id = ?",
+            (progress.status, progress.stop_reason, progress.iteration, total.microusd, total.tokens, run_id),
+        )
+        limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
+        for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
+            ((today,),) = self._rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
+            if per_day is not None and day in limited and today > per_day:
+                raise _day_is_spent(today - change.microusd, change.microusd, per_day)
+
+    def _spend(self, run_id: str, events: Iterable[Event]) -> tuple[Amount, dict[str, Amount]]:
+        """Change the reservations; returns what was settled, and what each day gains."""
+        total, days = NOTHING, dict[str, Amount]()
+        for event in events:
+            day = utc_day(event.at)
+            if isinstance(event, Reserved):
+                row = (run_id, event.reservation, day, event.microusd, event.tokens)
+                self._rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
+                days[day] = days.get(day, NOTHING) + spent(event)
+            elif isinstance(event, Settled | StepCommitted | StepFailed):
+                day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
+                total += spent(event)
+                days[day] = days.get(day, NOTHING) + spent(event) - reserved
+        return total, {day: change for day, change in days.items() if change != NOTHING}
+
+    def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
+        rows = self._rows(
+            "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
+            (run_id, reservation),
+        )
+        return (rows[0][0], Amount(rows[0][1], rows[0][2])) if rows else None
+
+    def _forget(self, run_id: str) -> None:
+        with self.hold(run_id), self._writing():
+            self._rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _decoded(run_id: str, version: int, data: bytes) -> Event:
+    try:
+        return decode_event(data, version=version)
+    except RunError as error:
+        raise RunError(f"{run_id}: {error}") from error
+
+
+def _run_row(
+    run_id: str,
+    status: Any,
+    stop_reason: str | None,
+    iteration: int,
+    microusd: int,
+    tokens: int,
+    updated_at: str,
+    version: int,
+    data: bytes,
+) -> RunRow:
+    changed = datetime.fromisoformat(updated_at)
+    try:
+        created = _decoded(run_id, version, data)
+        problem = "it does not begin with its creation"
+    except RunError as error:
+        created, problem = None, str(error)
+    if not isinstance(created, Created):  # it must not hide the other runs
+        created = Created(at=changed, run_id=run_id, kind="", question=f"({problem})")
+    return RunRow(
+        run_id,
+        created.kind,
+        created.mode,
+        created.question,
+        status,
+        stop_reason,
+        iteration,
+        Amount(microusd, tokens),
+        created.at,
+        changed,
+    )
+
+
+def _unknown(run_id: str) -> RunNotFoundError:
+    return RunNotFoundError(f"no run {printable(run_id[:40])}; `dartlab-coreloop runs list` shows the runs")
+
+
+def _day_is_spent(today: int, wanted: int, per_day: int) -> BudgetError:
+    used, more, limit = (Amount(value).usd for value in (today, wanted, per_day))
+    return BudgetError(
+        f"all runs have used {used:.4f} USD today (UTC); a call for up to {more:.4f} USD would exceed its "
+        f"daily limit of {limit:.4f} USD",
+        reason="usd_per_day",
+    )

@@ -1,0 +1,349 @@
+"""The driver: agents that lie end as the table of docs/how-to/drive.md says."""
+
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coreloop.errors import UsageError, WorkspaceError
+from coreloop.project.workspace import open_workspace
+from coreloop.runs.control import pause_run, resume_run
+from coreloop.runs.driver.attempt import output_file
+from coreloop.runs.driver.console import CtrlC, Pace
+from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES
+from coreloop.runs.stores.store import open_store
+from coreloop.runs.views import session_folder
+from driving import begin, go_on, is_alive, state_at
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "drive.md"
+WORK = "echo $CORELOOP_ITERATION >> tasks"
+UNTIL = "test $(wc -l < tasks) -ge 3"
+
+
+@dataclass(frozen=True)
+class Liar:
+    """A command, its options, and how its run ends: status, reason, iterations, executions."""
+
+    script: str
+    ends: tuple[str, str | None, int]
+    calls: int
+    options: dict[str, Any] = field(default_factory=lambda: {"max_iterations": 2})
+
+
+CLAUDE = '{"type": "result", "total_cost_usd": 0.01, "is_error": %s}'
+LIARS = {
+    "says that it is done, at 4 of 16 tasks": Liar(
+        f'{WORK}; test $CORELOOP_ITERATION != 4 || echo "all done"',
+        ("stopped", "until", 16),
+        16,
+        {"until": "test $(wc -l < tasks) -ge 16", "max_iterations": 30},
+    ),
+    "never says that it is done": Liar(
+        f"{WORK}; echo there is more to do",
+        ("stopped", "until", 3),
+        3,
+        {"until": UNTIL, "max_iterations": 30},
+    ),
+    "prints errors, does its work and exits with 0": Liar(
+        f"{WORK}; echo 'ERROR: Traceback' >&2",
+        ("stopped", "until", 3),
+        3,
+        {"until": UNTIL, "max_iterations": 30},
+    ),
+    "hangs": Liar(
+        "echo x >> calls; sleep 600",
+        ("stopped", "failures", 0),
+        2,
+        {"max_iterations": 9, "max_failures": 2, "iteration_timeout": 0.3},
+    ),
+    "prints 100 MB": Liar(
+        f"{WORK}; head -c 100000000 /dev/zero | tr '\\0' 'x'",
+        ("stopped", "max_iterations", 1),
+        1,
+        {"max_iterations": 1},
+    ),
+    "exits with 0 and did nothing": Liar("true", ("stopped", "failures", 0), 5),
+    "fails 5 times": Liar(f"{WORK}; exit 3", ("stopped", "failures", 0), 5),
+    'says `"is_error": true` and exits with 0': Liar(
+        f"{WORK}; echo '{CLAUDE % 'true'}'", ("stopped", "failures", 0), 5
+    ),
+    'says `"is_error": false`': Liar(
+        f"{WORK}; echo '{CLAUDE % 'false'}'",
+        ("stopped", "until", 3),
+        3,
+        {"until": UNTIL, "budget_usd": 1.0},
+    ),
+    'meets a rate limit twice: exit code 75, or a line `{"retry_after_s": 30}`': Liar(
+        "echo x >> calls; case $(wc -l < calls) in 1) exit 75;; 2) echo '{\"retry_after_s\": 0.05}';; esac",
+        ("stopped", "max_iterations", 2),
+        2,
+    ),
+    "leaves processes behind": Liar(
+        f"{WORK}; sleep 600 & echo $! >> left; setsid sleep 600 & echo $! >> left",
+        ("stopped", "max_iterations", 2),
+        2,
+    ),
+    "reports less than `--usd-per-iteration`": Liar(
+        WORK + "; echo '{\"usd\": 0.01}'",
+        ("budget_exceeded", "usd", 2),
+        2,
+        {"usd_per_iteration": 0.5, "budget_usd": 1.0},
+    ),
+    "reports more than the budget": Liar(
+        WORK + "; echo '{\"usd\": 3}'", ("budget_exceeded", "usd", 1), 1, {"budget_usd": 1.0}
+    ),
+}
+UNMETERED = "never says what it spends, and nothing else limits the run"
+
+
+def rows() -> dict[str, str]:
+    """The table of how each run ends."""
+    table = PAGE.read_text(encoding="utf-8").partition("## How each run ends")[2].partition("\n\n## ")[0]
+    found = dict(re.findall(r"^\| (.+?) \| (.+) \|$", table, re.MULTILINE))
+    return {agent: ends for agent, ends in found.items() if agent not in {"the command", "---"}}
+
+
+def test_every_row_of_the_table_is_shown_here():
+    assert rows().keys() == LIARS.keys() | {UNMETERED}
+
+
+@pytest.mark.parametrize("name", LIARS)
+def test_an_agent_ends_as_the_table_says(name: str, tmp_path: Path):
+    liar = LIARS[name]
+    run_id = begin(tmp_path, liar.script, **liar.options)
+    state = go_on(tmp_path, run_id)
+    assert (state.status, state.stop_reason, state.iteration) == liar.ends
+    assert f"`{state.status}` (`{state.stop_reason}`)" in rows()[name]
+    assert state.calls == liar.calls
+    assert state.reservations == {}
+
+
+def test_a_command_that_never_says_what_it_spends_is_refused(tmp_path: Path):
+    run_id = begin(tmp_path, WORK, budget_usd=1.0)
+    with pytest.raises(UsageError, match=r"give --max-iterations, --deadline or --usd-per-iteration$"):
+        go_on(tmp_path, run_id)
+    assert state_at(tmp_path, run_id).status == "failed"
+    assert rows()[UNMETERED].startswith("`failed`")
+
+
+def test_a_run_that_nothing_limits_is_refused(tmp_path: Path):
+    with pytest.raises(UsageError, match="nothing limits the run"):
+        begin(tmp_path, WORK)
+
+
+def test_100_mb_neither_fill_the_disk_nor_the_screen(tmp_path: Path):
+    lines: list[str] = []
+    flood = (
+        f"{WORK}; yes 'a line of a flood' | head -c 100000000; echo; echo '{{\"usd\": 0.5}}'; echo the end"
+    )
+    run_id = begin(tmp_path, flood, max_iterations=1)
+    state = go_on(tmp_path, run_id, lines)
+    kept = output_file(session_folder(tmp_path, run_id), 1).read_bytes()
+    assert len(kept) < HEAD_BYTES + TAIL_BYTES + 100_000
+    assert kept.startswith(b"a line of a flood\n")
+    assert kept.endswith(b"the end\n")
+    assert b"bytes were dropped" in kept
+    assert len(lines) < 210
+    assert state.spent.usd == 0.5  # the report was read behind the flood
+
+
+def test_what_a_command_leaves_behind_has_ended(tmp_path: Path):
+    script = f"{WORK}; (trap '' TERM; exec sleep 600) & echo $! > left; setsid sleep 600 & echo $! >> left"
+    go_on(tmp_path, begin(tmp_path, script, max_iterations=1))
+    pids = (tmp_path / "left").read_text().split()
+    assert len(pids) == 2
+    assert [pid for pid in pids if is_alive(pid)] == []
+
+
+def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path):
+    script = "trap '' TERM; echo $$ > pid; while :; do sleep 1; done"
+    run_id = begin(tmp_path, script, max_iterations=1, max_failures=1, iteration_timeout=0.3)
+    state = go_on(tmp_path, run_id)
+    assert state.stop_reason == "failures"
+    assert "no end after 0.3 s (--iteration-timeout)" in state.error_log[0]["error"]
+    assert not is_alive((tmp_path / "pid").read_text().strip())
+
+
+def test_the_deadline_ends_a_command_under_way_and_is_no_failure(tmp_path: Path):
+    state = go_on(tmp_path, begin(tmp_path, "sleep 600", deadline=0.5))
+    assert (state.status, state.stop_reason, state.error_log) == ("stopped", "deadline", [])
+
+
+def test_the_command_gets_the_prompt_and_its_run(tmp_path: Path):
+    (tmp_path / "PROMPT.md").write_text("\n# Zähle\nbis drei\n", encoding="utf-8")
+    script = "cat > prompt.$CORELOOP_ITERATION; echo $CORELOOP_RUN > run"
+    run_id = begin(tmp_path, script, max_iterations=2, prompt=Path("PROMPT.md"))
+    state = go_on(tmp_path, run_id)
+    assert state.question == "Zähle"
+    assert (tmp_path / "prompt.2").read_text(encoding="utf-8") == "\n# Zähle\nbis drei\n"
+    assert (tmp_path / "run").read_text() == f"{run_id}\n"
+
+
+def test_a_large_prompt_that_nobody_reads_is_no_error(tmp_path: Path):
+    (tmp_path / "PROMPT.md").write_text("x" * 1_000_000)
+    state = go_on(tmp_path, begin(tmp_path, WORK, max_iterations=1, prompt=Path("PROMPT.md")))
+    assert (state.iteration, state.error_log) == (1, [])
+
+
+def test_a_lost_prompt_leaves_the_run_resumable(tmp_path: Path):
+    (tmp_path / "PROMPT.md").write_text("Do it.")
+    run_id = begin(tmp_path, WORK, max_iterations=1, prompt=Path("PROMPT.md"))
+    (tmp_path / "PROMPT.md").rename(tmp_path / "lost.md")
+    with pytest.raises(WorkspaceError, match=r"PROMPT\.md: cannot be used \(No such file"):
+        go_on(tmp_path, run_id)
+    (tmp_path / "lost.md").rename(tmp_path / "PROMPT.md")
+    assert go_on(tmp_path, run_id).stop_reason == "max_iterations"
+
+
+@pytest.mark.parametrize("until", ["", "true"])
+def test_a_lost_folder_leaves_the_run_resumable(until: str, tmp_path: Path):
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    run_id = begin(tmp_path, WORK, max_iterations=1, until=until, folder=folder)
+    folder.rmdir()
+    with pytest.raises(WorkspaceError, match=r"sub: cannot be used \(No such file"):
+        go_on(tmp_path, run_id)
+    folder.mkdir()
+    assert go_on(tmp_path, run_id).status == "stopped"
+
+
+def test_an_iteration_during_which_a_person_stops_the_run_counts(tmp_path: Path):
+    script = f"{WORK}; env -u CORELOOP_RUN {sys.executable} -m coreloop runs stop"
+    state = go_on(tmp_path, begin(tmp_path, script, max_iterations=9))
+    assert (state.status, state.iteration, state.calls) == ("stopped_by_user", 1, 1)
+
+
+def test_a_goal_that_is_reached_already_starts_nothing(tmp_path: Path):
+    state = go_on(tmp_path, begin(tmp_path, WORK, max_iterations=9, until="true"))
+    assert (state.stop_reason, state.calls) == ("until", 0)
+
+
+def test_an_until_that_cannot_be_started_is_refused(tmp_path: Path):
+    run_id = begin(tmp_path, WORK, max_iterations=9, until="no-such-check --all")
+    with pytest.raises(UsageError, match="--until: sh cannot start 'no-such-check --all'"):
+        go_on(tmp_path, run_id)
+    assert not (tmp_path / "tasks").exists()
+
+
+def test_a_failure_keeps_its_spending(tmp_path: Path):
+    script = 'echo \'{"usd": 0.25, "tokens": 7}\'; exit 1'
+    state = go_on(tmp_path, begin(tmp_path, script, max_iterations=9, max_failures=2))
+    assert (state.spent.usd, state.spent.tokens) == (0.5, 14)
+    assert state.error_log[0]["error"] == "IterationFailedError: exit code 1"
+
+
+def test_failures_alone_reach_the_budget(tmp_path: Path):
+    script = "echo '{\"usd\": 0.6}'; exit 1"
+    state = go_on(tmp_path, begin(tmp_path, script, budget_usd=1.0))
+    assert (state.status, state.calls) == ("budget_exceeded", 2)
+
+
+def test_a_rate_limit_keeps_its_spending_and_is_no_failure(tmp_path: Path):
+    script = f'{WORK}; echo \'{{"usd": 0.25, "retry_after_s": 0}}\''
+    lines: list[str] = []
+    run_id = begin(tmp_path, script, budget_usd=1.0)
+    state = go_on(tmp_path, run_id, lines)
+    assert (state.status, state.spent.usd, state.iteration, state.error_log) == (
+        "budget_exceeded",
+        1.0,
+        0,
+        [],
+    )
+    waits = [line for line in lines if line.startswith("rate limit")]
+    assert waits == [f"rate limit: again in {seconds} s" for seconds in ("0.01", "0.02", "0.04", "0.08")]
+
+
+def test_a_limit_of_claude_waits_and_is_no_failure(tmp_path: Path):
+    limited = '{"type": "result", "is_error": true, "api_error_status": 429, "total_cost_usd": 0}'
+    script = f"{WORK}; test -e calls || {{ touch calls; echo '{limited}'; exit 1; }}"
+    lines: list[str] = []
+    state = go_on(tmp_path, begin(tmp_path, script, max_iterations=1), lines)
+    assert (state.iteration, state.error_log) == (1, [])
+    assert "rate limit: again in 0.05 s" in lines
+
+
+def test_a_rate_limit_without_end_reaches_the_deadline(tmp_path: Path):
+    state = go_on(tmp_path, begin(tmp_path, "exit 75", deadline=0.5))
+    assert (state.stop_reason, state.iteration, state.error_log) == ("deadline", 0, [])
+
+
+def test_a_person_ends_a_wait(tmp_path: Path):
+    lines: list[str] = []
+    script = "echo '{\"retry_after_s\": 600}'; kill -INT $DRIVER"
+    assert interrupted(tmp_path, script, lines).status == "stopped_by_user"
+    assert "rate limit: again in 600 s" in lines
+
+
+def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
+    script = f"{WORK}; kill -INT $DRIVER; sleep 0.5; echo end >> tasks"
+    lines: list[str] = []
+    state = interrupted(tmp_path, script, lines)
+    assert (state.status, state.iteration) == ("stopped_by_user", 1)
+    assert (tmp_path / "tasks").read_text() == "1\nend\n"
+    assert "stops after this iteration; press Ctrl-C again to stop now" in lines
+
+
+def test_the_second_ctrl_c_ends_now(tmp_path: Path):
+    # until the first was counted, the second would be the same signal
+    script = f"{WORK}; kill -INT $DRIVER; sleep 0.5; kill -INT $DRIVER; sleep 600"
+    state = interrupted(tmp_path, script, [])
+    assert (state.status, state.iteration, state.error_log) == ("stopped_by_user", 0, [])
+
+
+def interrupted(project: Path, script: str, lines: list[str]) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DRIVER", str(os.getpid()))
+        return go_on(project, begin(project, script, max_iterations=9), lines, ctrl_c=CtrlC())
+
+
+def test_pause_ends_the_driver_and_the_run_goes_on_later(tmp_path: Path):
+    run_id = begin(tmp_path, f"{WORK}; while test -e wait; do sleep 0.02; done", max_iterations=2)
+    with open_store(open_workspace(tmp_path)) as store:
+        pause_run(store, run_id)
+        assert go_on(tmp_path, run_id).status == "paused"
+        resume_run(store, run_id)
+        assert go_on(tmp_path, run_id).stop_reason == "max_iterations"
+
+
+def test_the_progress_line_says_what_is_spent_and_what_comes_next(tmp_path: Path):
+    lines: list[str] = []
+    script = f'{WORK}; echo \'{{"usd": 0.25, "tokens": 100}}\''
+    go_on(tmp_path, begin(tmp_path, script, max_iterations=2, max_tokens=1000), lines)
+    first, second = (line for line in lines if line.startswith("iteration"))
+    assert re.fullmatch(
+        r"iteration 1/2 · \$0\.25/\$10\.00 · 100/1,000 tokens · 0 findings · 1 file changed · \d s · "
+        r"next: iteration 2",
+        first,
+    )
+    assert second.endswith("· stops: max_iterations")
+
+
+def test_output_is_shown_escaped(tmp_path: Path):
+    lines: list[str] = []
+    go_on(tmp_path, begin(tmp_path, f"{WORK}; printf '\\033[2Jclear'", max_iterations=1), lines)
+    assert r"  | \u{1b}[2Jclear" in lines
+
+
+def test_the_plan_is_in_the_state(tmp_path: Path):
+    run_id = begin(tmp_path, WORK, max_iterations=1, until="false")
+    go_on(tmp_path, run_id)
+    shown = json.loads((tmp_path / ".research" / "state.json").read_text(encoding="utf-8"))
+    assert shown["driver"]["command"] == ["sh", "-c", WORK]
+    assert shown["driver"]["until"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("number", "asked_s", "seconds"),
+    [(1, None, 60), (2, None, 120), (99, None, 3600), (1, 30, 30), (9, 0, 256)],
+)
+def test_rate_limits_wait_longer_each_time(number: int, asked_s: float | None, seconds: float):
+    assert Pace().after_rate_limits(number, asked_s) == seconds
+
+
+def test_failures_back_off():
+    assert [Pace().after_failures(number) for number in (1, 2, 3, 99)] == [1, 2, 4, 60]

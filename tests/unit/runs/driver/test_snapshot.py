@@ -1,0 +1,101 @@
+"""Changed files: with git, without it, and what does not count."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coreloop.runs.driver.output import HEAD_BYTES, TAIL_BYTES, BoundedOutput
+from coreloop.runs.driver.snapshot import changed_files, take_snapshot
+
+
+def git(folder: Path, *words: str) -> None:
+    user = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", folder, *user, *words], check=True, capture_output=True)
+
+
+def plain(folder: Path) -> None:
+    (folder / "kept.txt").write_text("1")
+
+
+def repository(folder: Path) -> None:
+    plain(folder)
+    (folder / ".gitignore").write_text("build/\n")
+    git(folder, "init")
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", "first")
+
+
+def folder_of_a_repository(folder: Path) -> None:
+    git(folder.parent, "init")
+    plain(folder)
+
+
+def ignored_folder(folder: Path) -> None:
+    git(folder.parent, "init")
+    (folder.parent / ".gitignore").write_text("*\n")
+    plain(folder)
+
+
+@pytest.fixture(params=[plain, repository, folder_of_a_repository, ignored_folder])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    request.param(made)
+    return made
+
+
+def changes(folder: Path, change: Callable[[], object]) -> int:
+    before = take_snapshot(folder, without=[folder / "data" / "runs"])
+    change()
+    return changed_files(before, take_snapshot(folder, without=[folder / "data" / "runs"]))
+
+
+def test_no_change_is_none(folder: Path):
+    assert changes(folder, lambda: None) == 0
+
+
+def test_a_new_file_a_changed_file_and_a_removed_file_are_seen(folder: Path):
+    assert changes(folder, lambda: (folder / "나.txt").write_text("1")) == 1
+    assert changes(folder, lambda: (folder / "kept.txt").write_text("22")) == 1
+    assert changes(folder, lambda: (folder / "나.txt").write_text("333")) == 1
+    assert changes(folder, (folder / "나.txt").unlink) == 1
+
+
+def test_our_own_files_do_not_count(folder: Path):
+    def write() -> None:
+        for name in (".research/sessions/state.json", "data/runs/runs.db"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("1")
+
+    assert changes(folder, write) == 0
+
+
+def test_a_commit_counts_also_if_it_leaves_the_files_as_they_are(tmp_path: Path):
+    repository(tmp_path)
+    assert changes(tmp_path, lambda: git(tmp_path, "commit", "--allow-empty", "-m", "second")) == 1
+
+
+def test_what_git_ignores_does_not_count(tmp_path: Path):
+    repository(tmp_path)
+    (tmp_path / "build").mkdir()
+    assert changes(tmp_path, lambda: (tmp_path / "build" / "x.o").write_text("1")) == 0
+
+
+def test_an_output_keeps_its_beginning_and_its_end():
+    output = BoundedOutput()
+    for number in range(100_000):
+        output.add(b"%d\n" % number * 10)
+    kept = output.content()
+    assert kept.startswith(b"0\n0\n")
+    assert kept.endswith(b"99999\n")
+    assert b"bytes were dropped" in kept
+    assert HEAD_BYTES + TAIL_BYTES <= len(kept) <= HEAD_BYTES + TAIL_BYTES + 1000
+
+
+def test_a_short_output_is_kept_whole():
+    output = BoundedOutput()
+    output.add(b"one\n")
+    output.add(b"two")
+    assert output.content() == b"one\ntwo"

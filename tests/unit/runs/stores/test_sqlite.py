@@ -1,0 +1,192 @@
+"""The store of runs in a file: its modes, its errors, its remains."""
+
+import os
+import sqlite3
+import stat
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from coreloop.errors import RunStoreError, UsageError
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
+from coreloop.runs import events as happened
+from coreloop.runs.stores.sqlite import SqliteStore, sqlite_store
+from coreloop.runs.stores.store import open_store
+from running import MOMENT, new_run, python
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs file modes")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "runs" / "runs.db"
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {file.name: stat.S_IMODE(file.stat().st_mode) for file in (folder, *folder.rglob("*"))}
+
+
+@posix
+def test_the_store_of_a_workspace_is_private_with_any_umask(tmp_path: Path, path: Path):
+    path.parent.mkdir(parents=True)
+    path.parent.chmod(0o755)
+    before = os.umask(0)
+    try:
+        with open_store(Workspace(tmp_path, Settings()), environ={}) as store:
+            run_id = new_run(store)
+            with store.hold(run_id):
+                found = modes(path.parent)
+            store.backup(tmp_path / "b.db")
+    finally:
+        os.umask(before)
+    files = dict.fromkeys(["runs.db", "runs.db-wal", "runs.db-shm", f"{run_id}.lock"], 0o600)
+    assert found == {"runs": 0o700, "held": 0o700, **files}
+    assert modes(tmp_path / "b.db") == {"b.db": 0o600}
+    assert list((path.parent / "held").iterdir()) == []
+
+
+def test_a_step_survives_a_power_loss_and_a_note_need_not(path: Path):
+    """SQLite waits for the disk at a commit if synchronous is FULL, 2, and not if it is NORMAL, 1."""
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+        levels = []
+        for seq, event in enumerate(
+            (
+                happened.Noted(at=MOMENT, name="n"),
+                happened.StepCommitted(at=MOMENT, name="n", key="k"),
+                happened.IterationCommitted(at=MOMENT, iteration=1),
+                happened.StopRequested(at=MOMENT),
+            ),
+            start=1,
+        ):
+            store.append(run_id, [event], after=seq)
+            levels.append(store._connection.execute("PRAGMA synchronous").fetchone()[0])
+    assert levels == [1, 2, 1, 2]
+
+
+def test_no_file_holds_a_forgotten_question(path: Path):
+    with sqlite_store(path) as store, closing(sqlite3.connect(path)) as reader:
+        run_id, other = new_run(store, question="QUESTION1"), new_run(store, question="QUESTION2")
+        step = happened.StepCommitted(at=MOMENT, name="n", key="QUESTION1", result="QUESTION1" * 1000)
+        store.append(run_id, [step], after=1)
+        reader.execute("SELECT * FROM events").fetchall()
+        store.forget(run_id)
+        content = b"".join(file.read_bytes() for file in path.parent.rglob("*") if file.is_file())
+        assert [row.run_id for row in store.runs()] == [other]
+    assert b"QUESTION1" not in content
+    assert b"QUESTION2" in content
+
+
+def test_a_backup_is_one_file_that_opens_as_a_store(path: Path, tmp_path: Path):
+    copy = tmp_path / "copy.db"
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+        store.backup(copy)
+        new_run(store)
+        assert {file.name for file in tmp_path.iterdir()} == {"data", "copy.db"}
+        with pytest.raises(UsageError, match=r"copy\.db: exists; name a new file"):
+            store.backup(copy)
+        with pytest.raises(RunStoreError, match=r"none.x\.db: cannot be written"):
+            store.backup(tmp_path / "none" / "x.db")
+    with sqlite_store(copy) as store:
+        assert [row.run_id for row in store.runs()] == [run_id]
+
+
+def test_other_files_are_refused_and_left_alone(tmp_path: Path):
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (x)")
+    with pytest.raises(RunStoreError, match=r"x\.db: is not a runs database; name another file"):
+        sqlite_store(path).__enter__()
+    path.write_text("no database at all " * 100)
+    with pytest.raises(RunStoreError, match=r"x\.db: is not a valid SQLite database"):
+        sqlite_store(path).__enter__()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RunStoreError, match=r"folder: cannot be opened \(not a regular file\)"):
+        sqlite_store(tmp_path / "folder").__enter__()
+
+
+def test_a_newer_store_is_refused(path: Path):
+    with sqlite_store(path):
+        pass
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(RunStoreError, match=r"runs\.db: has schema version 99; upgrade coreloop"):
+        sqlite_store(path).__enter__()
+
+
+@posix
+def test_a_file_of_a_dead_process_is_taken_over_and_one_that_cannot_be_written_is_one_line(path: Path):
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+        (path.parent / "held").mkdir()
+        (path.parent / "held" / f"{run_id}.lock").write_text("process 1 on another machine, of a long name")
+        with store.hold(run_id):
+            assert (
+                (path.parent / "held" / f"{run_id}.lock").read_text().startswith(f"process {os.getpid()} on")
+            )
+        (path.parent / "held" / f"{run_id}.lock").symlink_to("/etc/passwd")
+        with pytest.raises(RunStoreError, match=rf"{run_id}\.lock: run {run_id} cannot be held \("):
+            store.hold(run_id).__enter__()
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_half_written(path: Path):
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+        fill(store)
+        events = [happened.Noted(at=MOMENT, name="n", data="x" * 2000) for _ in range(20)]
+        with pytest.raises(
+            RunStoreError, match=r"runs\.db: the disk is full .*; make room and run this again"
+        ):
+            store.append(run_id, [*events, reserved()], after=1)
+        assert [seq for seq, _event in store.read(run_id)] == [1]
+        assert store.spent_on(MOMENT.date()).microusd == 0
+        store._connection.execute("PRAGMA max_page_count = 1000000")
+        assert store.append(run_id, [*events, reserved()], after=1) == []
+
+
+def reserved() -> happened.Reserved:
+    return happened.Reserved(at=MOMENT, reservation="r", microusd=5)
+
+
+def fill(store: SqliteStore) -> None:
+    """Let the database have no more pages than it has: SQLite's own answer to a full disk."""
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+LIMITED = """
+import sys
+from pathlib import Path
+from coreloop.errors import RunStoreError
+from coreloop.runs import events as happened
+from coreloop.runs.stores.sqlite import sqlite_store
+from running import MOMENT
+with sqlite_store(Path(sys.argv[1])) as store:
+    seq = 1
+    try:
+        while True:
+            event = happened.StepCommitted(at=MOMENT, name="n", key=str(seq), result="x" * 3000)
+            store.append(sys.argv[2], [event], after=seq)
+            seq += 1
+    except RunStoreError as error:
+        print(seq, error)
+"""
+
+
+@posix
+def test_where_the_wal_cannot_grow_it_is_one_line_and_all_before_is_kept(path: Path):
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+    shell = ["sh", "-c", 'ulimit -f 200; exec "$0" "$@"', sys.executable, "-c", LIMITED, str(path), run_id]
+    process = python("import os, sys; os.execvp(sys.argv[1], sys.argv[1:])", *shell)
+    out, errors = process.communicate()
+    number, _, line = out.partition(" ")
+    assert (errors, line.count("\n")) == ("", 1)
+    assert f"{path}: " in line
+    with sqlite_store(path) as store:
+        assert [seq for seq, _event in store.read(run_id)] == list(range(1, int(number) + 1))
+        assert int(number) > 1
