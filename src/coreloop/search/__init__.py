@@ -1,0 +1,1 @@
+"""Where evidence comes from: a local index, the web, and single pages."""
