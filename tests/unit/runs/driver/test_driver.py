@@ -20,7 +20,7 @@ from coreloop.runs.stores.store import open_store
 from coreloop.runs.views import session_folder
 from driving import begin, go_on, is_alive, state_at
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "drive.md"
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "drive.md"
 WORK = "echo $CORELOOP_ITERATION >> tasks"
 UNTIL = "test $(wc -l < tasks) -ge 3"
 

@@ -19,7 +19,7 @@ from coreloop.runs.queries.guards import differing_guards, read_guards
 from coreloop.runs.queries.similarity import similarity
 from coreloop.runs.queries.words import MAX_QUERY_CHARS, read_query, shorten_query
 
-REPO = Path(__file__).parents[3]
+REPO = Path(__file__).parents[4]
 DUPLICATES = {
     # corporate finance
     "삼성전자 2023년 매출액": "삼성전자의 2023년 매출액은?",
