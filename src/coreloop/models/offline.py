@@ -25,8 +25,12 @@ from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-ENOUGH: Final = 0.5
-"""The least score of a sentence that is quoted."""
+ENOUGH: Final = 0.4
+"""The least score of a sentence that is quoted.
+
+Of 400 questions of KorQuAD, a quote from their paragraph and four others answers 77 %, and 8 % get only
+wrong quotes from the rest of their article. With 0.3: 87 and 18 %; with 0.5: 66 and 4 %.
+"""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000

@@ -60,7 +60,11 @@ def split_sentences(text: str) -> list[str]:
 
 
 def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
-    """Rank sentences by what they have of a question's words; sentences without any are left out."""
+    """Rank sentences by what they have of a question's words: at least two, if it has two.
+
+    Of 400 questions of KorQuAD, each with its paragraph and four others, the first sentence has the answer
+    for 79 %, and one of the first two for 90 % (tests/unit/models/test_korquad.py).
+    """
     wanted = _words(question)
     found = [_words_in(wanted, sentence.text) for sentence in sentences]
     weights = {word: log(1 + len(found) / (1 + sum(word in words for words in found))) for word in wanted}
@@ -68,7 +72,7 @@ def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedS
     ranked = [
         RankedSentence(sum(weights[word] for word in words) / total, sentence)
         for words, sentence in zip(found, sentences, strict=True)
-        if words
+        if len(words) >= min(2, len(wanted)) and words
     ]
     return sorted(ranked, key=lambda one: -one.score)
 

@@ -69,6 +69,10 @@ def test_the_sentence_with_the_questions_words_is_first():
     assert texts[3] not in ranked("서울의 인구는 얼마인가요?", *texts)
 
 
+def test_one_word_of_several_is_not_enough():
+    assert ranked("서울의 인구는?", "부산의 인구는 330만이다.") == []
+
+
 def test_a_rare_word_counts_more_than_a_common_one():
     texts = ("Acme sells anvils.", "Acme was founded early.", "Acme is large.", "Anvils are heavy.")
     assert ranked("anvils Acme heavy", *texts)[0] == texts[3]
