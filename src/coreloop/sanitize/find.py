@@ -155,9 +155,11 @@ def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
     if not signs and not coded:
         return []
     budget.spend(len(shown))
-    spans = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
+    is_closed = len(compact) == len(shown)
+    found = matches(shown, among=signs, signs=signs if is_closed else None)
+    spans = [*found, *(encoded(shown) if coded else ())]
     hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans]
-    if len(compact) == len(shown):
+    if is_closed:
         return hits
     if signs & _NUMBER_SIGNS:
         for kind, start, end in spread(shown, budget):
