@@ -78,7 +78,7 @@ def _refuse_unreadable(error: OSError) -> None:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder or lies in it; links are followed, and the disk says whether case matters."""
+    """Whether a path is a folder or lies in it; links are followed, and the disk decides about case."""
     resolved, wanted = path.resolve(), folder.resolve()
     with io_errors(path):
         exists = wanted.exists()
