@@ -22,8 +22,8 @@ _SPACED_SIGN: Final = re.compile(r"(?<=[0-9A-Za-z]) [-.:/@] (?=[0-9A-Za-z])")
 _BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 _WORD: Final = re.compile(r"[A-Za-z]{3}|[가-힣]{2}")
 _PIECE: Final = "[^ 가-힣]"
-# Each break alone finds only 0.03 % more (6 of 21,076, 2026-11-23), but among them keys, a card and a resident
-# number; it takes 5 % of the time.
+# Each break alone finds only 0.03 % more (6 of 21,076, 2026-11-23), but among them keys, a card and a
+# resident number; it takes 5 % of the time.
 _FEW_BREAKS: Final = 6
 _PIECE_GAPS: Final = (" ", "  ")
 _SPACES: Final = re.compile(" +")
