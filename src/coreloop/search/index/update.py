@@ -165,7 +165,7 @@ class _Changes:
             self._report.counts["unchanged"] += 1
             return None
         try:
-            with open_regular(file.path) as opened:
+            with open_regular(Path(file.path)) as opened:
                 data = opened.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             return self._refused(SkippedFile(file.location, f"cannot be read ({error.strerror})"))
@@ -191,7 +191,7 @@ class _Changes:
         """Return the document with the same content whose file is gone, if it was of the same kind."""
         for known in self._by_hash.get(digest, ()):
             path = self._root / known.path
-            same_kind = extractor_of(path) is extractor_of(file.path)
+            same_kind = extractor_of(known.path) is extractor_of(file.path)
             if same_kind and known.path not in self._seen and not os.path.lexists(path):
                 return known
         return None
