@@ -197,10 +197,10 @@ class _Changes:
         return None
 
     def _gone(self, starts: Sequence[Path]) -> Iterator[Change]:
-        for path, known in self._known.items():
+        for path in self._known.keys() - self._seen:
             is_below = any(_is_below(path, start, self._root) for start in starts)
-            if is_below and path not in self._seen and not os.path.lexists(self._root / path):
-                yield Change("removed", known.id, None)
+            if is_below and not os.path.lexists(self._root / path):
+                yield Change("removed", self._known[path].id, None)
 
 
 def _is_below(location: str, start: Path, root: Path) -> bool:
