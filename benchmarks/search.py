@@ -20,9 +20,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.store import writing
-from coreloop.search.index.update import IndexReport, update_index
+from coreloop.search.index.update import update_index
 from coreloop.search.provider import Failed, Found, SearchLimits
 
 REPORTED, TUNED = (0,), (3, 5)

@@ -6,8 +6,8 @@ from typing import Final
 import click
 import orjson
 
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.snippet import Snippet, cut_snippet
-from coreloop.search.index.update import IndexReport
 from coreloop.search.source import Source
 from coreloop.text import counted, printable
 

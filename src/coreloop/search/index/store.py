@@ -32,7 +32,7 @@ _REMOVED_WORDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FileState:
     """A file as it is now; ``path`` is its location, see `coreloop.search.source`."""
 
@@ -108,7 +108,7 @@ def put_document(
     _add_passages(connection, known_id or inserted, split_passages(document))
 
 
-def place_document(connection: sqlite3.Connection, known_id: int, file: FileState, *, now: datetime) -> None:
+def place_document(connection: sqlite3.Connection, file: FileState, *, known_id: int, now: datetime) -> None:
     """Store where a document is now, and its file's size and time; its text is the same."""
     connection.execute(
         "UPDATE documents SET path = ?, hash = ?, size_bytes = ?, mtime_ns = ?, indexed_at = ? WHERE id = ?",
