@@ -34,7 +34,7 @@ _REMOVED_WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it is now; ``path`` is its location, see `coreloop.search.source`."""
+    """A file as it is now; ``path`` is its location, see `coreloop.search.source.Source`."""
 
     path: str
     hash: str
@@ -48,7 +48,6 @@ class KnownFile:
 
     id: int
     path: str
-    type: str
     hash: str
     size_bytes: int
     mtime_ns: int
@@ -88,7 +87,7 @@ def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
 
 def known_files(connection: sqlite3.Connection) -> dict[str, KnownFile]:
     """Return every document's file by its path."""
-    rows = connection.execute("SELECT id, path, type, hash, size_bytes, mtime_ns, indexed_at FROM documents")
+    rows = connection.execute("SELECT id, path, hash, size_bytes, mtime_ns, indexed_at FROM documents")
     return {row[1]: KnownFile(*row) for row in rows}
 
 
