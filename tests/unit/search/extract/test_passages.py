@@ -7,9 +7,8 @@ from coreloop.search.extract.document import Document, Section
 from coreloop.search.extract.passages import MAX_PASSAGE_CHARS, split_passages
 from coreloop.search.extract.plain import plain_document
 
-TEXTS = st.lists(st.sampled_from(["word ", "가나다. ", "\n", "\n\n", "x" * 900, " "]), max_size=40).map(
-    "".join
-)
+PARTS = st.sampled_from(["word ", "가나다. ", "\n", "\n\n", "x" * 900, " "])
+TEXTS = st.lists(PARTS, max_size=40).map("".join)
 
 
 @given(TEXTS)
