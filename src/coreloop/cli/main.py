@@ -31,6 +31,8 @@ COMMANDS: Final = {
     "backfill-blog": "Import the ai blocks of blog posts as insights.",
     "knowledge": "Show, export and clean the knowledge database.",
     "runs": "Drive a command, and show, pause, stop and remove runs.",
+    "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
+    "search": "Search the files that `index` has read.",
     "sanitize": "Copy the records without private data, or check them for it.",
     "docstring": "Edit or check docstrings the way promotion does.",
     "guard": "Stop promotions from merging without a human.",
