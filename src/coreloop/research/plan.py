@@ -1,0 +1,118 @@
+"""Which queries come next: the first ones, those of reflection, and those of another angle."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from coreloop.models.contracts import PlannedQuery, PlanResponse, Tier
+from coreloop.research.knowledge import Knowledge, PlanQuery
+from coreloop.research.tiers import AT_ONCE
+from coreloop.runs.queries.similarity import DUPLICATE_AT, similarity, word_similarity
+from coreloop.runs.queries.words import is_hangul, read_query, shorten_query
+from coreloop.runs.state import State
+
+MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}
+"""Queries of the plan."""
+MAX_CONVERGED: Final = 5
+"""Candidates of an exhaustive run that are kept for the next iteration."""
+STUCK_AFTER: Final = 3
+"""Searches in a row that found nothing."""
+_LONG_QUERY: Final = 12
+"""Words; longer queries find little."""
+_ANGLES: Final = {
+    "web": ("overview", "개요"),
+    "academic": ("study", "연구"),
+    "technical": ("how it works", "원리"),
+    "counter-evidence": ("criticism", "반론"),
+    "historical": ("history", "역사"),
+    "recent": ("latest", "최근"),
+    "niche": ("example", "사례"),
+    "broad": ("introduction", "소개"),
+    "first principles": ("definition", "정의"),
+}
+"""A strategy's label, and the word that turns a query that way, in English and Korean."""
+START_STRATEGY: Final = ("positive", "broad")
+
+
+def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
+    """Return the queries of a plan; the question itself if it has none."""
+    planned = [_plan_query(query, iteration=1) for query in plan.queries]
+    return _distinct(planned or [PlanQuery(shorten_query(question), "answer", iteration=1)])[: MAX_FIRST[tier]]
+
+
+def new_queries(proposed: Iterable[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
+    """Return what reflection proposes for the next iteration, without repeats."""
+    return _distinct(_plan_query(query, iteration=iteration) for query in proposed)
+
+
+def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:
+    """Return the queries of the next iteration, at most `AT_ONCE` and what the limit leaves; newest plan first."""
+    limit = state.limits.queries
+    left = AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))
+    number = state.iteration + 1
+    return [query for query in knowledge.plan_queries if query.iteration == number][:left]
+
+
+def angled(query: str, labels: Iterable[str]) -> str:
+    """Turn a query towards the first of a strategy's labels that has a word for it."""
+    korean = any(map(is_hangul, query))
+    words = (_ANGLES[label][korean] for label in labels if label in _ANGLES)
+    word = next((word for word in words if word not in query), None)
+    return f"{query} {word}" if word else query
+
+
+def diverge(queries: Sequence[str], *, iteration: int) -> list[PlanQuery]:
+    """Return candidates of an exhaustive run: for each query the web, academic, technical and contrary angle."""
+    angles = ("web", "academic", "technical", "counter-evidence")
+    return _distinct(
+        PlanQuery(angled(query, (label,)), label, "divergence", iteration)
+        for query in queries
+        for label in angles
+    )
+
+
+def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:
+    """Keep three to five candidates: those with the most new words, unlike each other, short enough to find.
+
+    At least one searches for counter-evidence, if a candidate does.
+    """
+    left, kept = list(candidates), []
+    while left and len(kept) < MAX_CONVERGED:
+        others = [*searched, *(query.query for query in kept)]
+        best = max(left, key=lambda query: _worth(query.query, others))
+        left.remove(best)
+        if not _is_redundant(best.query, others):
+            kept.append(best)
+    contrary = [query for query in candidates if query.intent == "counter-evidence"]
+    if contrary and not any(query.intent == "counter-evidence" for query in kept):
+        kept = [*kept[: MAX_CONVERGED - 1], contrary[0]]
+    return kept
+
+
+def is_stuck(state: State, knowledge: Knowledge) -> bool:
+    """Whether the last three searches that worked found nothing."""
+    failed = {query.query for query in knowledge.failed_queries}
+    worked = [search for search in state.search_history if search.query not in failed]
+    last = worked[-STUCK_AFTER:]
+    return len(last) == STUCK_AFTER and not any(search.results_count for search in last)
+
+
+def _plan_query(query: PlannedQuery, *, iteration: int) -> PlanQuery:
+    return PlanQuery(shorten_query(query.query), query.intent[:200], query.layer[:40], iteration)
+
+
+def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:
+    return list({query.query.casefold(): query for query in reversed(list(queries)) if query.query}.values())[::-1]
+
+
+def _worth(query: str, others: Sequence[str]) -> float:
+    """Information gain and diversity less length: words that no other query has, and the nearest query."""
+    words = read_query(query)
+    known = frozenset().union(*(read_query(other).words for other in others))
+    gain = len(words.words - known) / max(1, len(words.words))
+    nearest = max((word_similarity(words, read_query(other)) for other in others), default=0.0)
+    return gain - nearest - (0.5 if len(query.split()) > _LONG_QUERY else 0.0)
+
+
+def _is_redundant(query: str, others: Sequence[str]) -> bool:
+    words = read_query(query)
+    return any(similarity(words, read_query(other)) >= DUPLICATE_AT for other in others)
