@@ -162,7 +162,7 @@ def _type(hint: Any, field: Field[Any]) -> str:
         return "list of strings"
     if get_origin(hint) is Mapping:
         return "string: number" if int in get_args(hint) else "string: string"
-    names = {str: "string", int: "number", float: "number"}
+    names = {str: "string", int: "number", float: "number", bool: "`true` or `false`"}
     kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
     name = " or ".join(dict.fromkeys(names.get(kind, "list of strings") for kind in kinds))
     least, most = field.metadata.get("least"), field.metadata.get("most")
@@ -178,7 +178,8 @@ def _default(field: Field[Any]) -> str:
     value = field.default if field.default is not MISSING else None
     if value is None or value == ():
         return ""
-    return f"`{', '.join(value)}`" if isinstance(value, tuple) else f"`{value}`"
+    text = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return f"`{text.lower()}`" if isinstance(value, bool) else f"`{text}`"
 
 
 def _described(kind: Any) -> tuple[str, dict[str, str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.pattern.draft import guide_lines
-from coreloop.project.settings import load_settings
+from coreloop.project.settings_file import load_settings
 from coreloop.project.tools import resolve_tools
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample

@@ -111,7 +111,7 @@ OWN_ENVIRONMENT = {
     *("observe.collector", "observe.journal", "observe.decorator"),  # they live in other people's servers
     *("history.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "mine.executors",  # polars reads its number of threads there
-    "project.settings",  # CORELOOP_… overrides, unless others are passed in
+    "project.settings_file",  # CORELOOP_… overrides, unless others are passed in
     "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
     "knowledge.blog",  # a function for scripts, by default in the current folder
 }

@@ -20,7 +20,7 @@ import pytest
 from coreloop.cli.main import run as entry_point
 from coreloop.forge.pygithub_transport import Connection
 from coreloop.observe import AuditCollector
-from coreloop.project.settings import load_settings
+from coreloop.project.settings_file import load_settings
 from coreloop.project.tools import resolve_tools
 from coreloop.proposals.counterexamples import CounterexamplesFile
 from coreloop.proposals.evidence import caveat_evidence, failures

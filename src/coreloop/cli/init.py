@@ -11,7 +11,7 @@ import orjson
 
 from coreloop.cli.options import json_option
 from coreloop.project.scaffold import REQUIREMENTS
-from coreloop.project.settings import FILE_NAME
+from coreloop.project.settings_file import FILE_NAME
 from coreloop.project.workspace import open_workspace
 from coreloop.text import counted, printable
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from coreloop.doctor.diagnosis import Diagnosis, Setup, listed
 from coreloop.extras import CLI_MODULES, DISTRIBUTION
-from coreloop.project.settings import FILE_NAME
+from coreloop.project.settings_file import FILE_NAME
 
 _DISTRIBUTED: Final = ("distributed", "fsspec")
 

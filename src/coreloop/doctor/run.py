@@ -15,7 +15,8 @@ from coreloop.doctor.privacy import check_ignored, check_private
 from coreloop.doctor.programs import check_notify
 from coreloop.doctor.tools import check_tools
 from coreloop.errors import CoreloopError, SettingsError
-from coreloop.project.settings import Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import load_settings
 from coreloop.project.workspace import Workspace, find_root
 from coreloop.text import printable
 

@@ -1,70 +1,55 @@
 """Known OpenAI-compatible endpoints as data: their address, their key, and what they understand."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.errors import UsageError
+from coreloop.project.settings import EndpointSettings
 
+_VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1
+_HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """An endpoint that speaks OpenAI's chat completions.
-
-    Attributes
-    ----------
-    url : str
-        Up to and without ``/chat/completions``. ``{NAME}`` is an environment variable.
-    key : str or None
-        The environment variable of its key; None if it takes none.
-    key_header : str
-        ``Authorization`` (as ``Bearer``) or a header that takes the key alone.
-    json_schema : bool
-        Whether it restricts a reply to a JSON Schema. Others are only told about the schema.
-    max_tokens : str
-        Its name for the largest number of output tokens.
-    """
-
-    url: str
-    key: str | None = None
-    key_header: str = "Authorization"
-    json_schema: bool = True
-    max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-
-
-ENDPOINTS: Final[Mapping[str, Endpoint]] = {
-    "openai": Endpoint(
+ENDPOINTS: Final[Mapping[str, EndpointSettings]] = {
+    "openai": EndpointSettings(
         url="https://api.openai.com/v1", key="OPENAI_API_KEY", max_tokens="max_completion_tokens"
     ),
-    "azure": Endpoint(
+    "azure": EndpointSettings(
         url="{AZURE_OPENAI_ENDPOINT}/openai/v1",
         key="AZURE_OPENAI_API_KEY",
         key_header="api-key",
         max_tokens="max_completion_tokens",
     ),
-    "anthropic": Endpoint(url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", json_schema=False),
-    "google": Endpoint(url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY"),
-    "openrouter": Endpoint(url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY"),
-    "ollama": Endpoint(url="http://localhost:11434/v1"),
-    "vllm": Endpoint(url="http://localhost:8000/v1"),
+    "anthropic": EndpointSettings(
+        url="https://api.anthropic.com/v1", key="ANTHROPIC_API_KEY", json_schema=False
+    ),
+    "google": EndpointSettings(
+        url="https://generativelanguage.googleapis.com/v1beta/openai", key="GEMINI_API_KEY"
+    ),
+    "openrouter": EndpointSettings(url="https://openrouter.ai/api/v1", key="OPENROUTER_API_KEY"),
+    "ollama": EndpointSettings(url="http://localhost:11434/v1"),
+    "vllm": EndpointSettings(url="http://localhost:8000/v1"),
 }
 
 
-def endpoint_url(endpoint: Endpoint, environ: Mapping[str, str]) -> str:
+def endpoint_url(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
     """Fill in an endpoint's address.
 
     Raises
     ------
     UsageError
-        An environment variable of the address is not set.
+        An environment variable of the address is not set, or the address is not one of HTTP.
     """
-    try:
-        return endpoint.url.format_map(environ).rstrip("/")
-    except KeyError as error:
-        raise UsageError(f"set {error.args[0]} to the endpoint's address") from error
+    missing = [name for name in _VARIABLE.findall(endpoint.url) if not environ.get(name)]
+    if missing:
+        raise UsageError(f"set {missing[0]} to the endpoint's address")
+    url = _VARIABLE.sub(lambda match: environ[match[1]].rstrip("/"), endpoint.url).rstrip("/")
+    if not url.startswith(("http://", "https://")):
+        raise UsageError("the endpoint's address must begin with https:// or http://")
+    return url
 
 
-def endpoint_headers(endpoint: Endpoint, environ: Mapping[str, str]) -> dict[str, str]:
+def endpoint_headers(endpoint: EndpointSettings, environ: Mapping[str, str]) -> dict[str, str]:
     """Build the headers that carry the key.
 
     Raises
@@ -74,6 +59,8 @@ def endpoint_headers(endpoint: Endpoint, environ: Mapping[str, str]) -> dict[str
     """
     if endpoint.key is None:
         return {}
+    if not _HEADER.fullmatch(endpoint.key_header):
+        raise UsageError(f"key_header {endpoint.key_header!r} is not the name of a header")
     key = environ.get(endpoint.key, "").strip()
     if not key:
         raise UsageError(f"set {endpoint.key} to the endpoint's key")

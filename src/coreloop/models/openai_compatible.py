@@ -1,7 +1,7 @@
 """Asking an OpenAI-compatible endpoint: one HTTP request a call, streamed, limited in time and size."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Any, Final, TypeVar
 
@@ -11,9 +11,9 @@ import orjson
 from coreloop.errors import ModelError
 from coreloop.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
 from coreloop.models.contracts import Contract, json_schema
-from coreloop.models.endpoints import Endpoint
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.replies import MalformedReplyError, read_reply
+from coreloop.project.settings import EndpointSettings, PriceSettings
 
 T = TypeVar("T", bound=Contract)
 _FRAMING_TOKENS: Final = 16
@@ -46,18 +46,6 @@ class _Chunk(msgspec.Struct, frozen=True):
     error: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars per million tokens."""
-
-    input: float
-    output: float
-
-    def microusd(self, input_tokens: int, output_tokens: int) -> int:
-        """Price tokens in millionths of a US dollar, rounded up."""
-        return ceil(round(input_tokens * self.input + output_tokens * self.output, 6))
-
-
 class OpenAICompatible:
     """A model behind an OpenAI-compatible endpoint.
 
@@ -65,13 +53,13 @@ class OpenAICompatible:
     ----------
     provider, model : str
         The name of the endpoint and of the model.
-    endpoint : Endpoint
+    endpoint : EndpointSettings
         What the endpoint understands.
     url : str
         Its address, see `coreloop.models.endpoints.endpoint_url`.
     headers : mapping of str to str
         With the key. They never reach an error or an event.
-    price : Price, optional
+    price : PriceSettings, optional
         Without it, calls have no price.
     """
 
@@ -80,10 +68,10 @@ class OpenAICompatible:
         provider: str,
         model: str,
         *,
-        endpoint: Endpoint,
+        endpoint: EndpointSettings,
         url: str,
         headers: Mapping[str, str],
-        price: Price | None = None,
+        price: PriceSettings | None = None,
     ) -> None:
         self.name = f"{provider}:{model}"
         self._model = model
@@ -176,7 +164,8 @@ class OpenAICompatible:
     def _priced(self, usage: Usage) -> Usage:
         if self._price is None:
             return usage
-        return replace(usage, microusd=self._price.microusd(usage.input_tokens, usage.output_tokens))
+        microusd = usage.input_tokens * self._price.input + usage.output_tokens * self._price.output
+        return replace(usage, microusd=ceil(round(microusd, 6)))  # dollars per million are microdollars
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")

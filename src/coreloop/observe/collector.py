@@ -492,7 +492,8 @@ def _project_settings(folder: str, named: bool) -> _ProjectSettings:
         return _ProjectSettings(Journal(data_dir / "audit" / "ai-ask"), Categories(), {}, version)
 
     from coreloop.errors import CoreloopError
-    from coreloop.project.settings import Settings, load_settings
+    from coreloop.project.settings import Settings
+    from coreloop.project.settings_file import load_settings
 
     try:
         settings = load_settings(root, check_paths=False)

@@ -16,7 +16,7 @@ from coreloop.project.scaffold import (
     unowned,
     write_files,
 )
-from coreloop.project.settings import FILE_NAME
+from coreloop.project.settings_file import FILE_NAME
 from coreloop.project.starter import SettingsProposals, propose_settings, write_settings
 from coreloop.project.workspace import Workspace
 from coreloop.text import printable

@@ -18,7 +18,8 @@ from coreloop.project.owners import (
     has_placeholder,
     owners_of,
 )
-from coreloop.project.settings import FILE_NAME, Settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import FILE_NAME
 
 REQUIREMENTS: Final = ".github/coreloop-requirements.txt"
 WORKFLOWS: Final = (".github/workflows/ai-policy.yml", ".github/workflows/coreloop-pattern.yml")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from coreloop.errors import WorkspaceError
 from coreloop.files import open_regular
-from coreloop.project.settings import FILE_NAME, Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import FILE_NAME, load_settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.project.settings import Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import load_settings
 
 
 @pytest.fixture

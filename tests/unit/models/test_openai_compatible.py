@@ -7,10 +7,11 @@ import pytest
 
 from coreloop.errors import ModelError, UsageError
 from coreloop.models.contracts import PlannedQuery, PlanResponse
-from coreloop.models.endpoints import ENDPOINTS, Endpoint, endpoint_headers, endpoint_url
+from coreloop.models.endpoints import ENDPOINTS, endpoint_headers, endpoint_url
 from coreloop.models.ladder import Ladder, error_response
 from coreloop.models.model import CallLimits, Message, Reply, Usage
-from coreloop.models.openai_compatible import OpenAICompatible, Price
+from coreloop.models.openai_compatible import OpenAICompatible
+from coreloop.project.settings import EndpointSettings, PriceSettings
 from model_stand_in import (
     Act,
     ModelStandIn,
@@ -36,10 +37,10 @@ def server() -> Iterator[ModelStandIn]:
 
 
 def model(
-    server: ModelStandIn, endpoint: Endpoint = ENDPOINTS["openai"], name: str = "gpt-5"
+    server: ModelStandIn, endpoint: EndpointSettings = ENDPOINTS["openai"], name: str = "gpt-5"
 ) -> OpenAICompatible:
     headers = {"Authorization": f"Bearer {KEY}"}
-    price = Price(input=1.25, output=10.0)
+    price = PriceSettings(input=1.25, output=10.0)
     return OpenAICompatible("openai", name, endpoint=endpoint, url=server.url, headers=headers, price=price)
 
 

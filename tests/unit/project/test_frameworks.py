@@ -6,7 +6,7 @@ import pytest
 
 from coreloop.project.frameworks import FRAMEWORKS, find_framework
 from coreloop.project.scaffold import read_template
-from coreloop.project.settings import load_settings
+from coreloop.project.settings_file import load_settings
 from coreloop.project.starter import SettingsProposals, write_settings
 
 NAMED = [

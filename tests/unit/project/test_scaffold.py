@@ -12,7 +12,8 @@ import yaml
 
 from coreloop.extras import DISTRIBUTION
 from coreloop.project.scaffold import REQUIREMENTS, codeowners, read_template
-from coreloop.project.settings import Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import load_settings
 from promoting import Project, run_git
 
 ROOT = Path(__file__).parents[3]

@@ -3,7 +3,8 @@
 import pytest
 
 from coreloop.errors import SettingsError
-from coreloop.project.settings import Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import load_settings
 
 DOCUMENTED = """\
 data_dir: data

@@ -13,7 +13,8 @@ from coreloop.project.choices import declared_choices
 from coreloop.project.decorated import decorated_tools
 from coreloop.project.init import InitRequest, initialise
 from coreloop.project.scaffold import read_template
-from coreloop.project.settings import Settings, load_settings
+from coreloop.project.settings import Settings
+from coreloop.project.settings_file import load_settings
 from coreloop.project.starter import SettingsProposals, ToolProposal, propose_tools, write_settings
 from coreloop.project.usage import LEAST_REQUESTS, Usage, read_usage
 from coreloop.project.workspace import open_workspace

@@ -1,0 +1,118 @@
+"""Sentences of a text, and how well each answers a question. Korean and English; no model, no dictionary."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from coreloop.runs.queries.words import is_hangul, read_query
+
+MAX_CHARS: Final = 480
+"""Of a sentence; longer ones are cut at a space."""
+_WRAPPED_CHARS: Final = 35
+"""A line that is shorter, and ends without a full stop, is no wrapped line: the sentence ends with it."""
+_END: Final = re.compile(
+    r"""(?P<end> [.!?。！？…] ["'”’)]* )            # He said "no." (It was true.)
+        (?: (?:\[\d{1,3}\])+ \s* | \s+ | \Z )      # footnotes [12] are no part of a sentence
+    """,
+    re.VERBOSE,
+)
+_NO_END: Final = re.compile(
+    r"(?:\b(?:[A-Za-z]|Mrs?|Ms|Dr|St|No|vs|e\.g|i\.e|cf|Fig|Inc|Co|Ltd)|^\s*\d{1,3})\.\Z"
+)  # Dr. Kim; 1. the first item; not: in 2025.
+_LIST_ITEM: Final = re.compile(r"\s*(?:[-*+#>|]|\d{1,3}[.)]\s)")
+_FOOTNOTE: Final = re.compile(r"\[\d{1,3}\]")
+_NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, exactly as it is in its source.
+
+    Attributes
+    ----------
+    source : int
+        The source's number.
+    text : str
+        A part of the source's text.
+    """
+
+    source: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSentence:
+    """A sentence, and the share of the question's words that it has, 0–1; rare words count more."""
+
+    score: float
+    sentence: Sentence
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a text into its sentences, each a part of the text without the white space around it.
+
+    A sentence that has a footnote's number inside is left out: it would look like a citation.
+    """
+    pieces = (piece for block in _blocks(text) for piece in _block_sentences(block))
+    return [part for piece in pieces if not _FOOTNOTE.search(piece) for part in _cut(piece)]
+
+
+def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
+    """Rank sentences by what they have of a question's words; sentences without any are left out."""
+    wanted = _words(question)
+    found = [_words_in(wanted, sentence.text) for sentence in sentences]
+    weights = {word: log(1 + len(found) / (1 + sum(word in words for words in found))) for word in wanted}
+    total = sum(weights.values())
+    ranked = [
+        RankedSentence(sum(weights[word] for word in words) / total, sentence)
+        for words, sentence in zip(found, sentences, strict=True)
+        if words
+    ]
+    return sorted(ranked, key=lambda one: -one.score)
+
+
+def _words(text: str) -> frozenset[str]:
+    return read_query(text).words | frozenset(_NUMBER.findall(text))
+
+
+def _words_in(wanted: frozenset[str], text: str) -> frozenset[str]:
+    there, folded = _words(text), text.casefold()
+    return frozenset(
+        word for word in wanted if word in there or (len(word) > 1 and is_hangul(word) and word in folded)
+    )
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs, items of lists and lines of tables."""
+    start = end = 0
+    for line in text.splitlines(keepends=True):
+        if not line.strip() or _LIST_ITEM.match(line):
+            yield text[start:end]
+            start = end
+        end += len(line)
+        if len(line.strip()) < _WRAPPED_CHARS:
+            yield text[start:end]
+            start = end
+    yield text[start:]
+
+
+def _block_sentences(block: str) -> Iterator[str]:
+    start = 0
+    for match in _END.finditer(block):
+        end = match.end("end")
+        if not _NO_END.search(block, max(start, end - 8), end):
+            yield block[start:end].strip()
+            start = match.end()
+    yield block[start:].strip()
+
+
+def _cut(sentence: str) -> Iterator[str]:
+    while len(sentence) > MAX_CHARS:
+        space = sentence.rfind(" ", 1, MAX_CHARS)
+        end = space if space > 0 else MAX_CHARS
+        yield sentence[:end]
+        sentence = sentence[end:].lstrip()
+    if sentence:
+        yield sentence

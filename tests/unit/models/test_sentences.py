@@ -1,0 +1,87 @@
+"""Where sentences end, and which of them has the question's words."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coreloop.models.sentences import MAX_CHARS, Sentence, rank_sentences, split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("서울은 수도이다. 한강이 흐른다.", ["서울은 수도이다.", "한강이 흐른다."]),
+        ('그는 "아니." 라고 했다! 왜?', ['그는 "아니."', "라고 했다!", "왜?"]),
+        ("Dr. Kim, e.g. in No. 5, paid 3.5 USD. Why?", ["Dr. Kim, e.g. in No. 5, paid 3.5 USD.", "Why?"]),
+        ("서울이다.[3][12] 부산이다.[4]한국이다.", ["서울이다.", "부산이다.", "한국이다."]),
+        ("서울은[3] 수도이다. 부산이다.", ["부산이다."]),
+        ("# Title\n- one\n- two\n1. three\n\nfour", ["# Title", "- one", "- two", "1. three", "four"]),
+        (
+            "A line that a program wrapped at\nsome width goes on here. Next.",
+            ["A line that a program wrapped at", "some width goes on here.", "Next."],
+        ),
+        (
+            "A longer line, wrapped by a program at\nsome width, goes on here. Next.",
+            ["A longer line, wrapped by a program at\nsome width, goes on here.", "Next."],
+        ),
+        ("", []),
+        (" \n \n", []),
+    ],
+    ids=[
+        "Korean",
+        "quote",
+        "abbreviations",
+        "footnotes",
+        "footnote inside",
+        "lists",
+        "short line",
+        "wrapped",
+        "empty",
+        "blank",
+    ],
+)
+def test_a_text_is_split_into_its_sentences(text: str, sentences: list[str]):
+    assert split_sentences(text) == sentences
+
+
+@given(st.text(alphabet=st.sampled_from("가a .!?\n-\"'[1]()\t"), max_size=600))
+def test_a_sentence_is_a_part_of_the_text(text: str):
+    sentences = split_sentences(text)
+    assert all(sentence in text and sentence.strip() and len(sentence) <= MAX_CHARS for sentence in sentences)
+
+
+@pytest.mark.parametrize("unit", ["가", ". ", "a.", '."', "[1]", ".[1]", "\n", "- ", "a\n", "e.g. ", " "])
+def test_splitting_is_linear_on_hostile_texts(unit: str):
+    started = time.process_time()
+    split_sentences((unit * 500_000)[:500_000])
+    assert time.process_time() - started < 5
+
+
+def ranked(question: str, *texts: str) -> list[str]:
+    return [one.sentence.text for one in rank_sentences(question, [Sentence(1, text) for text in texts])]
+
+
+def test_the_sentence_with_the_questions_words_is_first():
+    texts = ("서울은 수도이다.", "서울의 인구는 940만이다.", "부산의 인구는 330만이다.", "날씨가 좋다.")
+    assert ranked("서울의 인구는 얼마인가요?", *texts)[0] == texts[1]
+    assert texts[3] not in ranked("서울의 인구는 얼마인가요?", *texts)
+
+
+def test_a_rare_word_counts_more_than_a_common_one():
+    texts = ("Acme sells anvils.", "Acme was founded early.", "Acme is large.", "Anvils are heavy.")
+    assert ranked("anvils Acme heavy", *texts)[0] == texts[3]
+
+
+def test_a_number_is_a_word():
+    texts = ("Revenue in 2024 was 5.", "Revenue in 2025 was 4.")
+    assert ranked("revenue in 2025", *texts)[0] == texts[1]
+
+
+def test_a_korean_word_is_found_inside_a_longer_one():
+    assert ranked("이익률", "영업이익률이 올랐다.") == ["영업이익률이 올랐다."]
+
+
+def test_a_question_without_words_ranks_nothing():
+    assert ranked("?", "서울이다.") == []
