@@ -101,7 +101,11 @@ def _plan_query(query: PlannedQuery, *, iteration: int) -> PlanQuery:
 
 
 def _distinct(queries: Iterable[PlanQuery]) -> list[PlanQuery]:
-    return list({query.query.casefold(): query for query in reversed(list(queries)) if query.query}.values())[::-1]
+    kept: dict[str, PlanQuery] = {}
+    for query in queries:
+        if query.query:
+            kept.setdefault(query.query.casefold(), query)
+    return list(kept.values())
 
 
 def _worth(query: str, others: Sequence[str]) -> float:

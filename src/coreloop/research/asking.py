@@ -1,0 +1,91 @@
+"""Questions of a research to its models: a prompt, what is in view, and a typed reply, as a step of the run."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Final, TypeVar
+
+from coreloop.models.contracts import Contract
+from coreloop.models.ladder import Ladder
+from coreloop.models.model import CallLimits, Message
+from coreloop.models.prompt import Material, NumberedSource, user_message
+from coreloop.models.steps import ask_in_run
+from coreloop.research.knowledge import Knowledge
+from coreloop.research.memory import Memory
+from coreloop.runs.decide import seconds_left
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+
+T = TypeVar("T", bound=Contract)
+AGAINST: Final = "What speaks against the answer?"
+"""The sub-question of an exhaustive run; it is not part of the prompts."""
+_LEAST_S: Final = 1.0
+
+
+def read_prompt(name: str) -> str:
+    """Return the text of a file in ``prompts/``."""
+    return (files("coreloop.research") / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
+
+
+def ask(
+    run: Run,
+    ladder: Ladder,
+    prompt: str,
+    material: Material,
+    schema: type[T],
+    *,
+    key: str,
+    is_answer: bool = False,
+) -> T:
+    """Ask the models once, within the time that is left.
+
+    Raises
+    ------
+    ModelError
+        No model gave a usable reply.
+    BudgetError
+        The call could pass a limit.
+    """
+    messages = [Message("system", read_prompt(prompt)), user_message(material)]
+    limits = CallLimits(timeout_s=time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s))
+    return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
+
+
+def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
+    """Return the seconds that a call may take: until the deadline, less the reserve for the answer."""
+    left = seconds_left(run.state, run.now())
+    if left is None:
+        return at_most
+    reserved = 0.0 if is_answer else run.state.limits.answer.seconds
+    return max(_LEAST_S, min(at_most, left - reserved))
+
+
+def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:
+    """Build what a call is about from what is in view."""
+    return Material(
+        question=state.question,
+        sub_questions=tuple(part.text for part in state.sub_questions if part.text != AGAINST),
+        sources=tuple(
+            NumberedSource(
+                number=read.number,
+                title=read.source.title,
+                text=read.source.text,
+                type=read.source.type,
+                location=read.source.location,
+            )
+            for read in memory.working
+        ),
+        searched=tuple(search.query for search in state.search_history),
+        notes=tuple(notes),
+    )
+
+
+def notes_of(knowledge: Knowledge, memory: Memory) -> list[str]:
+    """Return the findings in view and the active hypotheses as notes for a model."""
+    findings = [
+        f"finding {finding.tag}: {finding.text} {''.join(f'[{number}]' for number in finding.sources)}"
+        for finding in memory.semantic
+    ]
+    hypotheses = [
+        f"hypothesis {one.id} ({one.confidence:.2f}): {one.statement}" for one in knowledge.active_hypotheses
+    ]
+    return findings + hypotheses
