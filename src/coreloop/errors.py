@@ -97,8 +97,10 @@ class ModelError(CoreloopError):
         Whether asking again can help.
     retry_after_s : float or None
         When to ask again, if the endpoint says so.
-    usage : object or None
-        What the call used all the same.
+    usage : coreloop.models.model.Usage or None
+        What the call used all the same; None for nothing.
+    cost : coreloop.runs.amounts.Amount or None
+        The same for a step of a run.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class ModelError(CoreloopError):
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.usage = usage
+        self.cost: object = None
 
 
 class RunError(CoreloopError):

@@ -140,9 +140,11 @@ SCHEMA_FILES: Final[dict[str, type[Contract]]] = {
 
 
 def json_schema(contract: type[Contract]) -> dict[str, Any]:
-    """Build the JSON Schema (2020-12) of a contract."""
+    """Build the JSON Schema (2020-12) of a contract; its root is an object, as endpoints require."""
+    parts = msgspec.json.schema(contract)["$defs"]
+    root = parts.pop(contract.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": contract.__name__,
-        **msgspec.json.schema(contract),
+        **root,
+        **({"$defs": parts} if parts else {}),
     }

@@ -1,6 +1,7 @@
 """Asking until a reply can be used: the same model again with its error, the next model, then failure."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -10,15 +11,29 @@ from coreloop.models.contracts import Contract, ErrorDetail, ErrorResponse, json
 from coreloop.models.model import CallLimits, Message, Model, Reply, Usage
 
 T = TypeVar("T", bound=Contract)
-Ask = Callable[[], Reply[Any]]
-Metered = Callable[[str, Usage, Ask], Reply[Any]]
-"""Does a call as a step of a run: its name, the most that it can use, and the call."""
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
-def unmetered(_name: str, _most: Usage, ask: Ask) -> Reply[Any]:
-    """Do a call that no budget limits."""
-    return ask()
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A call to one model that is not made yet."""
+
+    model: Model
+    messages: Sequence[Message]
+    schema: type[Contract]
+    limits: CallLimits
+
+    def most(self) -> Usage:
+        """The most that the call can use."""
+        return self.model.most(self.messages, self.limits)
+
+    def make(self) -> Reply[Any]:
+        """Ask the model once."""
+        return self.model.complete(self.messages, self.schema, self.limits)
+
+
+Make = Callable[[ModelCall], Reply[Any]]
+"""Makes a call, for example as a step of a run that reserves and settles what it uses."""
 
 
 class Ladder:
@@ -28,21 +43,30 @@ class Ladder:
     ----------
     models : sequence of Model
         The first is preferred; at least one.
-    metered : callable
-        Does each call, for example as a step of a run that reserves and settles what it uses.
+    make : callable
+        Makes each call, see `coreloop.models.steps.ask_in_run`.
     """
 
-    def __init__(self, models: Sequence[Model], *, metered: Metered = unmetered) -> None:
+    def __init__(self, models: Sequence[Model], *, make: Make = ModelCall.make) -> None:
         self._models = tuple(models)
-        self._metered = metered
+        self._make = make
 
     @property
     def name(self) -> str:
         """The names of the models, in order."""
         return ",".join(model.name for model in self._models)
 
+    @property
+    def is_priced(self) -> bool:
+        """Whether every model has a price, for `coreloop.runs.create.create_run`."""
+        return all(model.most((), CallLimits()).microusd is not None for model in self._models)
+
+    def making(self, make: Make) -> "Ladder":
+        """Return a ladder of the same models that makes its calls in another way."""
+        return Ladder(self._models, make=make)
+
     def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
-        """The most that one call of any of the models can use; each call is metered by itself."""
+        """The most that one call to any of the models can use; a request may need several calls."""
         return max(
             (model.most(messages, limits) for model in self._models),
             key=lambda usage: (usage.microusd or 0, usage.tokens),
@@ -80,8 +104,7 @@ class Ladder:
     def _call(
         self, model: Model, messages: Sequence[Message], schema: type[T], limits: CallLimits
     ) -> Reply[T]:
-        most = model.most(messages, limits)
-        return self._metered(model.name, most, lambda: model.complete(messages, schema, limits))
+        return self._make(ModelCall(model, messages, schema, limits))
 
 
 def error_response(error: ModelError) -> ErrorResponse:

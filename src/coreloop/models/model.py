@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
-from coreloop.errors import ModelError
-from coreloop.models.contracts import Contract
+if TYPE_CHECKING:  # the contracts bring msgspec, 20 ms
+    from coreloop.models.contracts import Contract
 
-T = TypeVar("T", bound=Contract)
-T_co = TypeVar("T_co", bound=Contract, covariant=True)
+T = TypeVar("T", bound="Contract")
+T_co = TypeVar("T_co", bound="Contract", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,3 @@ class Model(Protocol):
         ModelError
             No usable reply; says why, whether asking again can help, and what the call used.
         """
-
-
-__all__ = ["CallLimits", "Message", "Model", "ModelError", "Reply", "Usage"]

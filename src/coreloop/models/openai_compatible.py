@@ -101,12 +101,12 @@ class OpenAICompatible:
                 answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
         except ExchangeError as error:
             # The endpoint may have worked, and charged, all the same.
-            raise self._error(
-                str(error), "unavailable", usage=self.most(messages, limits), retry=True
-            ) from error
+            most = self.most(messages, limits)
+            raise self._error(str(error), "unavailable", usage=most, retry=True) from error
         if answer.status != 200:
             raise self._refused_request(answer)
-        return self._read(answer.content, messages, schema)
+        chunks = list(self._chunks(answer.content, self.most(messages, limits)))
+        return self._read(chunks, messages, schema)
 
     def _body(
         self, messages: Sequence[Message], schema: type[Contract], limits: CallLimits
@@ -123,8 +123,7 @@ class OpenAICompatible:
             body["response_format"] = {"type": "json_schema", "json_schema": described}
         return body
 
-    def _read(self, content: bytes, messages: Sequence[Message], schema: type[T]) -> Reply[T]:
-        chunks = list(self._chunks(content))
+    def _read(self, chunks: Sequence[_Chunk], messages: Sequence[Message], schema: type[T]) -> Reply[T]:
         choices = [choice for chunk in chunks for choice in chunk.choices]
         text = "".join(choice.delta.content or "" for choice in choices)
         usage = self._usage(chunks, messages, text)
@@ -140,7 +139,7 @@ class OpenAICompatible:
         except MalformedReplyError as error:
             raise self._error(str(error), "malformed", usage=usage, retry=True) from error
 
-    def _chunks(self, content: bytes) -> Iterator[_Chunk]:
+    def _chunks(self, content: bytes, most: Usage) -> Iterator[_Chunk]:
         for line in content.splitlines():
             data = line.removeprefix(b"data:").strip()
             if not line.startswith(b"data:") or data == b"[DONE]":
@@ -148,9 +147,13 @@ class OpenAICompatible:
             try:
                 chunk = msgspec.json.decode(data, type=_Chunk)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise self._error("the endpoint does not stream chat completions", "rejected") from error
+                raise self._error(
+                    "the endpoint does not stream chat completions", "rejected", usage=most
+                ) from error
             if chunk.error is not None:
-                raise self._error("the endpoint broke off with an error", "unavailable", retry=True)
+                raise self._error(
+                    "the endpoint broke off with an error", "unavailable", usage=most, retry=True
+                )
             yield chunk
 
     def _usage(self, chunks: Sequence[_Chunk], messages: Sequence[Message], text: str) -> Usage:

@@ -72,7 +72,7 @@ def test_a_schema_is_valid_and_accepts_the_documented_shape(name: str):
 @pytest.mark.parametrize("name", SCHEMA_FILES)
 def test_every_required_key_is_needed(name: str):
     schema = json_schema(SCHEMA_FILES[name])
-    required = schema["$defs"][SCHEMA_FILES[name].__name__]["required"]
+    required = schema["required"]
     assert required
     for key in required:
         without = {other: value for other, value in EXAMPLES[name].items() if other != key}

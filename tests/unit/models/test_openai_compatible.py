@@ -8,7 +8,7 @@ import pytest
 from coreloop.errors import ModelError, UsageError
 from coreloop.models.contracts import PlannedQuery, PlanResponse
 from coreloop.models.endpoints import ENDPOINTS, endpoint_headers, endpoint_url
-from coreloop.models.ladder import Ladder, error_response
+from coreloop.models.ladder import Ladder, ModelCall, error_response
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.openai_compatible import OpenAICompatible
 from coreloop.project.settings import EndpointSettings, PriceSettings
@@ -179,15 +179,15 @@ def test_nothing_shows_the_key(server: ModelStandIn):
 
 def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: ModelStandIn):
     server.acts += [streams("prose"), streams("prose again"), streams(PLAN, model="other")]
-    metered: list[str] = []
+    made: list[str] = []
 
-    def meter(name: str, _most: Usage, ask: object) -> Reply[PlanResponse]:
-        metered.append(name)
-        return ask()
+    def make(call: ModelCall) -> Reply[PlanResponse]:
+        made.append(call.model.name)
+        return call.make()
 
-    ladder = Ladder([model(server), model(server, name="other")], metered=meter)
+    ladder = Ladder([model(server), model(server, name="other")], make=make)
     assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5)).usage.model == "other"
-    assert metered == ["openai:gpt-5", "openai:gpt-5", "openai:other"]
+    assert made == ["openai:gpt-5", "openai:gpt-5", "openai:other"]
     first, second, third = (body["messages"] for body in server.bodies)
     assert first[-1]["content"].startswith("Return only JSON. No prose.")
     assert second[:-1] == first == third
