@@ -1,4 +1,4 @@
-"""Questions of a research to its models: a prompt, what is in view, and a typed reply, as a step of the run."""
+"""Questions of a research to its models: a prompt and what is in view -> a typed reply, as a step."""
 
 from collections.abc import Iterable
 from importlib.resources import files

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from math import ceil
 from typing import Any, Final
@@ -97,7 +96,9 @@ def _fresh(run: Run, queries: Sequence[PlanQuery]) -> Iterator[PlanQuery]:
             yield query
 
 
-def _search(run: Run, provider: Provider, queries: Sequence[str], strategy: tuple[str, ...]) -> list[SearchResult]:
+def _search(
+    run: Run, provider: Provider, queries: Sequence[str], strategy: tuple[str, ...]
+) -> list[SearchResult]:
     """Execute queries at once; their events are in the order of the queries, whichever came back first."""
     limits = SearchLimits(timeout_s=time_left(run, at_most=SearchLimits().timeout_s))
     first = run.state.progress.queries
@@ -140,16 +141,14 @@ def _outcome(answer: SearchAnswer) -> Outcome:
 
 
 def _record(run: Run, result: SearchResult) -> None:
-    run.record(
-        events.Searched, query=result.query, outcome=result.outcome, results_count=len(result.sources)
-    )
+    run.record(events.Searched, query=result.query, outcome=result.outcome, results_count=len(result.sources))
     if result.outcome in {"blocked", "failed"}:
         failed = FailedQuery(result.query, result.outcome, result.reason, run.state.iteration + 1)
         run.record(events.Noted, name=FAILED, data=msgspec.to_builtins(failed))
 
 
 def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
-    """Yield another form of each query that worked and found little, as far as the limit of queries allows."""
+    """Yield another form of each query that worked and found little, within the limit of queries."""
     history = QueryHistory(run.state.search_history)
     searched = {search.query for search in run.state.search_history}
     left = _left(run.state.limits.queries, run.state.queries)

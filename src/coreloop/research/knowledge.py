@@ -6,23 +6,34 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.models.contracts import Tier
 from coreloop.research.findings import Finding
 from coreloop.research.hypotheses import MAX_ACTIVE, Hypothesis
+from coreloop.research.tiers import Wishes
+from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 from coreloop.search.source import Source
 
 KIND: Final = "research"
 """Of the runs."""
-PLANNED, READ, FOUND, TESTED, REFLECTED, CONTRADICTED, FAILED, REWORDED, COMPACTED, ANSWERED = (
-    *("queries", "source", "finding", "hypotheses", "reflection", "contradictions"),
+REQUESTED, PLANNED, READ, FOUND, TESTED, REFLECTED, CONTRADICTED, FAILED, REWORDED, COMPACTED, ANSWERED = (
+    *("request", "queries", "source", "finding", "hypotheses", "reflection", "contradictions"),
     *("search_failed", "reworded", "compacted", "answer"),
 )
 """Names of the events."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a person asked for beside the question; kept with the run, so that a resumed one does the same."""
+
+    tier: Tier | None = None
+    wishes: Wishes = field(default_factory=Wishes)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanQuery:
-    """A query that waits or was executed, what it is for, and the layer of the reflection that it came from."""
+    """A query of an iteration, what it is for, and the layer of the reflection that it came from."""
 
     query: str
     intent: str = ""
@@ -88,6 +99,7 @@ class Compaction:
 class Knowledge:
     """What a research knows; its fields are keys of ``state.json``."""
 
+    request: Request = field(default_factory=Request)
     tier: str = ""
     active_hypotheses: list[Hypothesis] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
@@ -130,6 +142,10 @@ def fold(extra: dict[str, Any], name: str, data: Any) -> None:
         _APPLY[name](extra, data)
 
 
+def _requested(extra: dict[str, Any], data: Any) -> None:
+    extra["request"] = msgspec.convert(data, Request)
+
+
 def _planned(extra: dict[str, Any], data: Any) -> None:
     extra["plan_queries"] += msgspec.convert(data["queries"], list[PlanQuery])
     extra["tier"] = data.get("tier") or extra["tier"]
@@ -170,6 +186,7 @@ def _added(key: str, kind: type) -> Callable[[dict[str, Any], Any], None]:
 
 
 _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
+    REQUESTED: _requested,
     PLANNED: _planned,
     READ: _added("sources", ReadSource),
     FOUND: _found,
@@ -181,3 +198,6 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     COMPACTED: _added("compactions", Compaction),
     ANSWERED: _answered,
 }
+
+
+register_kind(Kind(name=KIND, initial=initial, fold=fold))

@@ -36,7 +36,9 @@ START_STRATEGY: Final = ("positive", "broad")
 def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
     """Return the queries of a plan; the question itself if it has none."""
     planned = [_plan_query(query, iteration=1) for query in plan.queries]
-    return _distinct(planned or [PlanQuery(shorten_query(question), "answer", iteration=1)])[: MAX_FIRST[tier]]
+    return _distinct(planned or [PlanQuery(shorten_query(question), "answer", iteration=1)])[
+        : MAX_FIRST[tier]
+    ]
 
 
 def new_queries(proposed: Iterable[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
@@ -45,7 +47,7 @@ def new_queries(proposed: Iterable[PlannedQuery], *, iteration: int) -> list[Pla
 
 
 def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:
-    """Return the queries of the next iteration, at most `AT_ONCE` and what the limit leaves; newest plan first."""
+    """Return the queries of the next iteration, at most `AT_ONCE` and what the limit leaves."""
     limit = state.limits.queries
     left = AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))
     number = state.iteration + 1
@@ -61,7 +63,7 @@ def angled(query: str, labels: Iterable[str]) -> str:
 
 
 def diverge(queries: Sequence[str], *, iteration: int) -> list[PlanQuery]:
-    """Return candidates of an exhaustive run: for each query the web, academic, technical and contrary angle."""
+    """Return candidates: for each query the web, academic, technical and counter-evidence angle."""
     angles = ("web", "academic", "technical", "counter-evidence")
     return _distinct(
         PlanQuery(angled(query, (label,)), label, "divergence", iteration)
@@ -75,7 +77,8 @@ def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[P
 
     At least one searches for counter-evidence, if a candidate does.
     """
-    left, kept = list(candidates), []
+    left = list(candidates)
+    kept: list[PlanQuery] = []
     while left and len(kept) < MAX_CONVERGED:
         others = [*searched, *(query.query for query in kept)]
         best = max(left, key=lambda query: _worth(query.query, others))

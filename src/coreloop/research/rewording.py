@@ -10,9 +10,9 @@ FEW: Final = 3
 """Results; a query with fewer is reworded."""
 _SYNONYMS: Final = (
     ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
-    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"), ("begin", "start"),
-    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"), ("오류", "실패"),
-    ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
+    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
+    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
+    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
 )  # fmt: skip
 _OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pair[::-1])}
 

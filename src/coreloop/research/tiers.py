@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from coreloop.errors import UsageError
 from coreloop.models.contracts import Tier
 from coreloop.runs.limits import AnswerReserve, Limits
 
+_T = TypeVar("_T")
 AT_ONCE: Final = 5
 """Queries of an iteration, which are executed at once."""
 TOKEN_BUDGET: Final = 200_000
@@ -61,14 +62,20 @@ class Wishes:
 
     def over(self, other: "Wishes") -> "Wishes":
         """Return these wishes, and the other ones where these are None."""
-        return Wishes(**{name: _first(getattr(self, name), getattr(other, name)) for name in _NAMES})
+        return Wishes(
+            max_iters=_first(self.max_iters, other.max_iters),
+            max_queries=_first(self.max_queries, other.max_queries),
+            max_sources=_first(self.max_sources, other.max_sources),
+            max_execution_time_s=_first(self.max_execution_time_s, other.max_execution_time_s),
+            token_budget=_first(self.token_budget, other.token_budget),
+        )
 
 
 _NAMES: Final = ("max_iters", "max_queries", "max_sources", "max_execution_time_s", "token_budget")
 
 
 def environment_wishes(environ: Mapping[str, str]) -> Wishes:
-    """Read ``RESEARCH_MAX_ITERS``, ``_MAX_QUERIES``, ``_MAX_SOURCES``, ``_MAX_EXECUTION_TIME_S``, ``_TOKEN_BUDGET``.
+    """Read ``RESEARCH_MAX_ITERS`` and so on, the names of `Wishes` in capitals.
 
     Raises
     ------
@@ -90,26 +97,33 @@ def run_limits(tier: Tier, wishes: Wishes, *, exhaust: bool = False) -> Limits:
     exhaust : bool
         Only what was asked for, tokens, money and the default number of iterations limit the run.
     """
-    totals = {name: getattr(wishes, name) for name in _NAMES[:-1]}
-    if not exhaust:
-        totals = {name: _first(value, getattr(TIERS[tier], name)) for name, value in totals.items()}
-    default, tokens = Limits(), wishes.token_budget or TOKEN_BUDGET
-    seconds = totals["max_execution_time_s"]
+    totals = wishes if exhaust else wishes.over(_tier_wishes(tier))
+    default, tokens = Limits(), totals.token_budget or TOKEN_BUDGET
     return Limits(
-        max_iterations=totals["max_iters"] or default.max_iterations,
-        queries=totals["max_queries"],
-        sources=totals["max_sources"],
-        deadline_s=seconds,
+        max_iterations=totals.max_iters or default.max_iterations,
+        queries=totals.max_queries,
+        sources=totals.max_sources,
+        deadline_s=totals.max_execution_time_s,
         tokens=tokens,
         answer=AnswerReserve(
             usd=(default.usd or 0) * _ANSWER_SHARE,
             tokens=round(tokens * _ANSWER_SHARE),
-            seconds=(seconds or 0) * _ANSWER_SHARE,
+            seconds=(totals.max_execution_time_s or 0) * _ANSWER_SHARE,
         ),
     )
 
 
-def _first(value: float | None, otherwise: float | None) -> float | None:
+def _tier_wishes(tier: Tier) -> Wishes:
+    effort = TIERS[tier]
+    return Wishes(
+        max_iters=effort.max_iters,
+        max_queries=effort.max_queries,
+        max_sources=effort.max_sources,
+        max_execution_time_s=effort.max_execution_time_s,
+    )
+
+
+def _first(value: _T | None, otherwise: _T | None) -> _T | None:
     return otherwise if value is None else value
 
 

@@ -1,4 +1,4 @@
-"""Whether the sources say what a model wrote: citations that exist, and texts that support their sentences."""
+"""Whether the sources say what a model wrote: citations that exist, and texts that say the sentence."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,8 +112,8 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
 
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the sentences of an answer without their citations, and the numbers that each cites."""
-    for line in text.splitlines():
-        line = _BULLET.sub("", _MARKED.sub("", line).strip())
+    for written in text.splitlines():
+        line = _BULLET.sub("", _MARKED.sub("", written).strip())
         for sentence in split_sentences(_marked(line)):
             claim = " ".join(_MARKED.sub("", sentence).split())
             if claim.strip(".!?。 "):
@@ -153,7 +153,7 @@ def _says(read: ReadSource, claim: str) -> bool:
 
 
 def _answered(claim: str, named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
-    """Return the sub-questions that a finding names, by id or text, or else the one with the most of its words."""
+    """Return the sub-questions that a finding names by id or text, or else the one most like it."""
     ids = {part.text: part.id for part in parts} | {part.id: part.id for part in parts}
     answered = tuple(dict.fromkeys(ids[name] for name in named if name in ids))
     if answered or not parts:
