@@ -7,18 +7,23 @@ from coreloop.cli.show_iteration import iteration_lines
 from coreloop.research.answer import AgentResponse
 from coreloop.research.knowledge import Knowledge, knowledge_of
 from coreloop.runs.agent.report import Learnt, Report
+from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.text import printable
 
 
 def show_progress(run: Run) -> None:
-    """Print the block of the newest iteration to stderr; at the end of a run, nothing."""
+    """Print the block of the newest iteration to stderr; at the end of a run, why it ended."""
     state = run.state
     if state.is_terminal:
+        click.echo(f"stopped: {state.stop_reason}" if state.stop_reason else state.status, err=True)
         return
-    for line in iteration_lines(state, _report(state, knowledge_of(state))):
+    *block, goes_on = iteration_lines(state, _report(state, knowledge_of(state)))
+    for line in block:
         click.echo(line, err=True)
+    if isinstance(run.decide(), Continue):
+        click.echo(goes_on, err=True)
 
 
 def show_response(response: AgentResponse, *, as_json: bool) -> None:

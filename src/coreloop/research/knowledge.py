@@ -10,7 +10,6 @@ from coreloop.models.contracts import Tier
 from coreloop.research.findings import Finding
 from coreloop.research.hypotheses import MAX_ACTIVE, Hypothesis
 from coreloop.research.tiers import Wishes
-from coreloop.runs.kinds import Kind, register_kind
 from coreloop.runs.state import State
 from coreloop.search.source import Source
 
@@ -198,6 +197,3 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     COMPACTED: _added("compactions", Compaction),
     ANSWERED: _answered,
 }
-
-
-register_kind(Kind(name=KIND, initial=initial, fold=fold))

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+import coreloop.research.kind  # noqa: F401 (registers it)
 from coreloop.models.contracts import Tier
 from coreloop.research.answer import AgentResponse, respond
 from coreloop.research.cycle import answer, iterate

@@ -61,7 +61,7 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in cited_sentences(text):
+    for claim, numbers in cited_claims(text, knowledge):
         supporting, reason = _supporting(claim, numbers, knowledge)
         if supporting:
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
@@ -110,6 +110,16 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
     ]
 
 
+def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield what an answer says and cites: a whole line if it is a quote, else each of its sentences."""
+    for line in text.splitlines():
+        quote, numbers = _without_citations(line), _cited(line)
+        if any((read := knowledge.source(number)) and _quotes(read, quote) for number in numbers):
+            yield quote, numbers
+        else:
+            yield from cited_sentences(line)
+
+
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the sentences of an answer without their citations, and the numbers that each cites."""
     for written in text.splitlines():
@@ -125,6 +135,11 @@ def _marked(line: str) -> str:
     """Move citations before the end of their sentence, as marks that are no end of a sentence."""
     line = _AFTER_END.sub(r"\2\1", line)
     return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
+
+
+def _cited(text: str) -> tuple[int, ...]:
+    numbers = (int(number) for match in _CITED.finditer(text) for number in re.findall(r"\d+", match[1]))
+    return tuple(dict.fromkeys(numbers))
 
 
 def _without_citations(text: str) -> str:
@@ -144,12 +159,12 @@ def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tup
     sources = [read for number in numbers if (read := knowledge.source(number))]
     if not sources:
         return [], f"cites {', '.join(f'[{number}]' for number in numbers)}, which does not exist"
-    supporting = [read.number for read in sources if _says(read, claim)]
+    supporting = [read.number for read in sources if _quotes(read, claim)]
     return supporting, "" if supporting else "its source does not say so"
 
 
-def _says(read: ReadSource, claim: str) -> bool:
-    return " ".join(claim.split()) in " ".join(read.source.text.split())
+def _quotes(read: ReadSource, claim: str) -> bool:
+    return bool(claim) and " ".join(claim.split()) in " ".join(read.source.text.split())
 
 
 def _answered(claim: str, named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
