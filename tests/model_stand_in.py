@@ -13,12 +13,13 @@ Act = Callable[["_Handler"], None]
 
 @dataclass
 class ModelStandIn:
-    """The server's address, what it does with the next requests, and the requests."""
+    """The server's address, what it does with the next requests, the requests, and what it streamed."""
 
     url: str = ""
     acts: list[Act] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    sent: list[bytes] = field(default_factory=list)
     is_released: threading.Event = field(default_factory=threading.Event)
 
 
@@ -52,7 +53,7 @@ def model_stand_in() -> Iterator[ModelStandIn]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     stand_in.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield stand_in
     finally:
@@ -68,16 +69,34 @@ def streams(
     model: str = "gpt-5-2026",
 ) -> Act:
     """Stream a reply in parts, as the API's description says."""
-    chunks: list[dict[str, Any]] = [
-        {"model": model, "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]},
-        *({"model": model, "choices": [{"index": 0, "delta": {"content": text}}]} for text in texts),
+    deltas: list[dict[str, Any]] = [
+        {"role": "assistant", "content": ""},
+        *({"content": text} for text in texts),
     ]
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     if finish is not None:
-        chunks.append({"model": model, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        choices.append({"index": 0, "delta": {}, "finish_reason": finish})
+    chunks = [chunk(model, choice) for choice in choices]
     if usage is not None:
         counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
-        chunks.append({"model": model, "choices": [], "usage": counts})
+        chunks.append({**chunk(model), "usage": counts})
     return streams_chunks(*chunks)
+
+
+def chunk(model: str, *choices: dict[str, Any]) -> dict[str, Any]:
+    """A chunk of a streamed chat completion."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1_777_000_000,
+        "model": model,
+        "choices": list(choices),
+    }
+
+
+def error_body(message: str) -> dict[str, Any]:
+    """An error answer's JSON."""
+    return {"error": {"type": "invalid_request_error", "message": message, "param": None, "code": None}}
 
 
 def streams_chunks(*chunks: dict[str, Any], end: bytes = b"data: [DONE]\n\n") -> Act:
@@ -85,8 +104,10 @@ def streams_chunks(*chunks: dict[str, Any], end: bytes = b"data: [DONE]\n\n") ->
 
     def act(handler: _Handler) -> None:
         handler.start(content_type="text/event-stream")
-        for chunk in chunks:
-            handler.wfile.write(b": keep-alive\n\ndata: " + json.dumps(chunk).encode() + b"\n\n")
+        for part in chunks:
+            data = json.dumps(part).encode()
+            handler.stand_in.sent.append(data)
+            handler.wfile.write(b": keep-alive\n\ndata: " + data + b"\n\n")
             handler.wfile.flush()
         handler.wfile.write(end)
 

@@ -34,14 +34,14 @@ class HttpRequest:
     method, url : str
         ``GET`` or ``POST``, and an absolute address.
     headers : mapping of str to str
-        Additional headers.
+        Additional headers. They may hold a key, so tracebacks with variables do not show them.
     json : object or None
         The body.
     """
 
     method: Literal["GET", "POST"] = "GET"
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = None
 
 
@@ -56,12 +56,12 @@ class HttpAnswer:
     headers : mapping of str to str
         Names in lower case.
     content : bytes
-        Decompressed.
+        Decompressed. Some servers repeat a wrong key in it.
     """
 
     status: int
-    headers: Mapping[str, str]
-    content: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes = field(repr=False)
 
 
 class HttpClient:
@@ -130,11 +130,11 @@ class HttpClient:
                 built = self._client.build_request(
                     request.method,
                     request.url,
-                    headers=dict(request.headers),
                     json=request.json,
                     timeout=timeout_s,
                     extensions={"trace": self._note_socket},
                 )
+                built.headers.update(request.headers)  # now: no failure above can show them
                 with closing(self._client.send(built, stream=True)) as answer:
                     content = _read(answer.iter_bytes(), max_bytes, on_part)
                     headers = {name.lower(): value for name, value in answer.headers.items()}

@@ -14,7 +14,12 @@ from workflow_shell import write_program
 ROOT = Path(__file__).parents[2]
 FLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
 PYTHONS = FLOW["jobs"]["everything"]["strategy"]["matrix"]["python"]
-SCRIPTS = ("scripts/try_wheel.sh", "tests/prism/install.sh", "tests/webhooks/install.sh")
+SCRIPTS = (
+    "scripts/try_wheel.sh",
+    "tests/openai/install.sh",
+    "tests/prism/install.sh",
+    "tests/webhooks/install.sh",
+)
 RECORDED = """echo "${0##*/} $*" >> "$RECORD"
 [ "$(wc -l < "$RECORD")" -ne "$FAILING" ] || exit 1
 [ "$1 $2 $3" != "run python -c" ] || echo "$UV_PYTHON\""""

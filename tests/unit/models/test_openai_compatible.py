@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from traceback import walk_tb
 
 import pytest
 
@@ -17,6 +19,7 @@ from model_stand_in import (
     ModelStandIn,
     answers,
     drips,
+    error_body,
     floods,
     hangs,
     model_stand_in,
@@ -173,8 +176,55 @@ def test_the_most_covers_the_longest_text():
     assert (most.output_tokens, most.is_estimated) == (50, True)
 
 
-def test_nothing_shows_the_key(server: ModelStandIn):
-    assert KEY not in repr(model(server))
+@pytest.mark.parametrize("header", ["Authorization", "api-key"])
+@pytest.mark.parametrize(
+    ("act", "address"),
+    [
+        (streams("prose"), ""),
+        (answers(401, error_body(f"Incorrect API key: {KEY}")), ""),
+        (hangs(), ""),
+        (floods(), ""),
+        (lambda handler: handler.connection.close(), ""),
+        (lambda handler: handler.wfile.write(b"garbage\r\n\r\n"), ""),
+        (streams(PLAN), "http://[::1"),
+    ],
+    ids=["prose", "401", "silent", "flood", "closed", "garbage", "address"],
+)
+def test_no_error_and_no_traceback_with_variables_shows_the_key(
+    server: ModelStandIn, act: Act, address: str, header: str
+):
+    server.acts.append(act)
+    with pytest.raises(ModelError) as caught:
+        ask_with_key(address or server.url, header)
+    failures = [caught.value, *_causes(caught.value)]
+    assert all(KEY not in str(failure) + repr(failure) for failure in failures)
+    assert KEY not in "".join(variable for failure in failures for variable in _variables(failure))
+
+
+def ask_with_key(url: str, header: str) -> None:
+    """Ask with the key; variables of this function are the test's own."""
+    bearer = "Bearer " if header == "Authorization" else ""
+    asked = OpenAICompatible(
+        "x", "m", endpoint=ENDPOINTS["azure"], url=url, headers={header: f"{bearer}{KEY}"}
+    )
+    assert KEY not in repr(asked)
+    asked.complete(ASKED, PlanResponse, CallLimits(timeout_s=0.5, max_bytes=100_000))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause = error.__cause__ or error.__context__
+    if cause is not None:
+        yield cause
+        yield from _causes(cause)
+
+
+def _variables(error: BaseException) -> Iterator[str]:
+    """The variables of the frames of an error, but for the test's, as loggers show them."""
+    for frame, _line in walk_tb(error.__traceback__):
+        if frame.f_code.co_filename != __file__:
+            for value in frame.f_locals.values():
+                with suppress(Exception):  # of half-built objects
+                    yield repr(value)
 
 
 def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: ModelStandIn):
