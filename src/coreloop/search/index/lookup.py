@@ -11,7 +11,7 @@ from coreloop.search.index.terms import match_expression
 from coreloop.search.provider import SearchLimits
 from coreloop.search.source import Source
 
-_WEIGHTS: Final = "4.0, 1.0, 1.0"
+_WEIGHTS: Final = "4.0, 2.0, 1.0"
 """Of heading, words and bigrams."""
 _BEST: Final = f"""
     SELECT documents.title, documents.path, documents.type, documents.indexed_at,

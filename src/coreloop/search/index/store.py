@@ -13,7 +13,7 @@ from coreloop.errors import WorkspaceError
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.passages import Passage, split_passages
 from coreloop.search.index.schema import INDEX
-from coreloop.search.index.terms import bigrams, normalized
+from coreloop.search.index.terms import passage_words
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index PATH`"
 _PUT: Final = """
@@ -132,16 +132,11 @@ def _add_passages(
     for passage in passages:
         values = (document_id, passage.start, passage.end, passage.line, passage.heading, passage.text)
         key = connection.execute(_PASSAGE, values).lastrowid
-        connection.execute(_WORDS, (key, *_words(passage.heading, passage.text)))
+        connection.execute(_WORDS, (key, *passage_words(passage.heading, passage.text)))
 
 
 def _remove_passages(connection: sqlite3.Connection, document_id: int) -> None:
     rows = connection.execute("SELECT id, heading, text FROM passages WHERE document_id = ?", (document_id,))
-    removed = [(key, *_words(heading, text)) for key, heading, text in rows]
+    removed = [(key, *passage_words(heading, text)) for key, heading, text in rows]
     connection.executemany(_REMOVED_WORDS, removed)
     connection.execute("DELETE FROM passages WHERE document_id = ?", (document_id,))
-
-
-def _words(heading: str, text: str) -> tuple[str, str, str]:
-    heading, text = normalized(heading), normalized(text)
-    return heading, text, bigrams(f"{heading}\n{text}")
