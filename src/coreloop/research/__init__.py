@@ -1,0 +1,1 @@
+"""An answer whose every sentence has a source that says so."""
