@@ -20,13 +20,12 @@ from coreloop.models.contracts import (
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.prompt import Material, NumberedSource, read_material
 from coreloop.models.questions import is_korean, question_parts, question_tier, search_words
-from coreloop.models.sentences import RankedSentence, Sentence, rank_sentences, split_sentences
+from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences
+from coreloop.models.sentences import Sentence, split_sentences
 from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-ENOUGH: Final = 0.5
-"""The least score of a sentence that is quoted."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -154,7 +153,7 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
     ranked = rank_sentences(question, sentences)
-    return tuple(quote for quote in ranked[:MAX_QUOTES] if quote.score >= ENOUGH)
+    return tuple(quote for quote in ranked[:MAX_QUOTES] if quote.score >= ANSWER_AT)
 
 
 def _confidence(parts: Sequence[_Part]) -> float:
