@@ -80,6 +80,10 @@ class _Part:
     question: str
     quotes: tuple[RankedSentence, ...]
 
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        return tuple(quote.sentence for quote in self.quotes)
+
 
 def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
     parts = question_parts(material.question)
@@ -104,7 +108,12 @@ def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
         new_queries=tuple(_new_queries(gaps, material.searched)),
         metadata=metadata,
         findings=tuple(
-            ReportedFinding(text=sentence.text, sources=(f"[{sentence.source}]",)) for sentence in quotes
+            ReportedFinding(
+                text=sentence.text,
+                sources=(f"[{sentence.source}]",),
+                answers=tuple(part.question for part in parts if sentence in part.sentences),
+            )
+            for sentence in quotes
         ),
     )
 

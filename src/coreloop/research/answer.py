@@ -1,6 +1,5 @@
 """The answer of a research, whole or partial, as callers get it."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from coreloop.runs.state import State
 from coreloop.text import counted
 
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
-_QUOTED_FINDINGS: Final = 5
+_QUOTED_OF_PART: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings if it has none yet."""
     knowledge = knowledge_of(state)
     if knowledge.answer is None:
-        return build_response(state, answer_from(knowledge.findings))
+        return build_response(state, answer_from(state))
     response = msgspec.convert(knowledge.answer, AgentResponse)
     return replace(response, usage=_usage(state))
 
@@ -114,12 +113,19 @@ def build_response(state: State, checked: CheckedAnswer) -> AgentResponse:
     )
 
 
-def answer_from(findings: Sequence[Finding]) -> CheckedAnswer:
-    """Put the surest findings together, which are checked already; needs no model."""
-    best = sorted(findings, key=lambda finding: -finding.confidence)[:_QUOTED_FINDINGS]
+def answer_from(state: State) -> CheckedAnswer:
+    """Put the surest findings of each sub-question together, which are checked already; needs no model."""
+    best = _best_findings(state, knowledge_of(state))
     sentences = [f"{finding.text} {''.join(f'[{number}]' for number in finding.sources)}" for finding in best]
     cited = dict.fromkeys(number for finding in best for number in finding.sources)
     return CheckedAnswer(tuple(sentences), tuple(cited))
+
+
+def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
+    sure = sorted(knowledge.findings, key=lambda finding: -finding.confidence)
+    of_parts = ([one for one in sure if part.id in one.answers] for part in state.sub_questions)
+    best = {one.text: one for found in of_parts for one in found[:_QUOTED_OF_PART]}
+    return list(best.values())
 
 
 def response_json(response: AgentResponse) -> dict[str, Any]:

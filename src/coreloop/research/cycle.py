@@ -8,6 +8,7 @@ import msgspec
 from coreloop.errors import BudgetError, ModelError
 from coreloop.models.contracts import PlanResponse, SynthesisResponse
 from coreloop.models.ladder import Ladder
+from coreloop.models.offline import NAME as OFFLINE
 from coreloop.models.prompt import Material
 from coreloop.research.answer import answer_from, build_response
 from coreloop.research.asking import AGAINST, ask, material_of, notes_of
@@ -49,7 +50,7 @@ def answer(run: Run, _stop: Stop, desk: Desk) -> None:
     try:
         checked = _synthesised(run, desk.ladder)
     except (ModelError, BudgetError):
-        checked = answer_from(knowledge_of(run.state).findings)
+        checked = answer_from(run.state)
     response = build_response(run.state, checked)
     run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
 
@@ -77,7 +78,8 @@ def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy."""
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
     number = state.iteration + 1
-    texts = (angled(text, reversed(strategy)) for text in open_parts or [state.question])
+    searched = [search.query for search in state.search_history]
+    texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
     return [PlanQuery(text, "other angle", "", number) for text in texts]
 
 
@@ -95,10 +97,12 @@ def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:
     knowledge = knowledge_of(run.state)
     if not knowledge.sources:
         return CheckedAnswer((), ())
+    if ladder.name == OFFLINE:  # it quotes, and its findings are quotes already
+        return answer_from(run.state)
     memory = view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     said = ask(run, ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
     checked = check_answer(said.answer, knowledge)
     if checked.sentences:
         return checked
-    return replace(answer_from(knowledge.findings), dropped=checked.dropped)
+    return replace(answer_from(run.state), dropped=checked.dropped)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from coreloop.models.contracts import PlannedQuery, PlanResponse, Tier
+from coreloop.models.questions import search_words
 from coreloop.research.knowledge import Knowledge, PlanQuery
 from coreloop.research.tiers import AT_ONCE
 from coreloop.runs.queries.similarity import DUPLICATE_AT, similarity, word_similarity
@@ -16,20 +17,22 @@ MAX_CONVERGED: Final = 5
 """Candidates of an exhaustive run that are kept for the next iteration."""
 STUCK_AFTER: Final = 3
 """Searches in a row that found nothing."""
+COUNTER_EVIDENCE: Final = "counter-evidence"
+"""The intent of a query that looks for what speaks against the answer."""
 _LONG_QUERY: Final = 12
 """Words; longer queries find little."""
 _ANGLES: Final = {
     "web": ("overview", "개요"),
-    "academic": ("study", "연구"),
-    "technical": ("how it works", "원리"),
-    "counter-evidence": ("criticism", "반론"),
-    "historical": ("history", "역사"),
+    "academic": ("study research", "연구 논문"),
+    "technical": ("mechanism implementation", "원리 구현"),
+    COUNTER_EVIDENCE: ("criticism problem limit exception", "반론 문제 한계 예외"),
+    "historical": ("history origin", "역사 유래"),
     "recent": ("latest", "최근"),
-    "niche": ("example", "사례"),
+    "niche": ("example case", "사례 예시"),
     "broad": ("introduction", "소개"),
     "first principles": ("definition", "정의"),
 }
-"""A strategy's label, and the word that turns a query that way, in English and Korean."""
+"""A strategy's label, and words that turn a query that way, in English and Korean."""
 START_STRATEGY: Final = ("positive", "broad")
 
 
@@ -54,19 +57,20 @@ def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:
     return [query for query in knowledge.plan_queries if query.iteration == number][:left]
 
 
-def angled(query: str, labels: Iterable[str]) -> str:
-    """Turn a query towards the first of a strategy's labels that has a word for it."""
+def angled(text: str, labels: Iterable[str], searched: Sequence[str] = ()) -> str:
+    """Turn the words of a text towards a strategy: by the first word of its labels that was not tried yet."""
+    query = " ".join(search_words(text)) or text
     korean = any(map(is_hangul, query))
-    words = (_ANGLES[label][korean] for label in labels if label in _ANGLES)
-    word = next((word for word in words if word not in query), None)
-    return f"{query} {word}" if word else query
+    words = [word for label in labels for word in _ANGLES.get(label, ("", ""))[korean].split()]
+    turned = (f"{query} {word}" for word in words if word not in query)
+    return next((candidate for candidate in turned if candidate not in searched), query)
 
 
-def diverge(queries: Sequence[str], *, iteration: int) -> list[PlanQuery]:
+def diverge(queries: Sequence[str], searched: Sequence[str], *, iteration: int) -> list[PlanQuery]:
     """Return candidates: for each query the web, academic, technical and counter-evidence angle."""
-    angles = ("web", "academic", "technical", "counter-evidence")
+    angles = ("web", "academic", "technical", COUNTER_EVIDENCE)
     return _distinct(
-        PlanQuery(angled(query, (label,)), label, "divergence", iteration)
+        PlanQuery(angled(query, (label,), searched), label, "divergence", iteration)
         for query in queries
         for label in angles
     )
@@ -85,8 +89,12 @@ def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[P
         left.remove(best)
         if not _is_redundant(best.query, others):
             kept.append(best)
-    contrary = [query for query in candidates if query.intent == "counter-evidence"]
-    if contrary and not any(query.intent == "counter-evidence" for query in kept):
+    contrary = [
+        query
+        for query in candidates
+        if query.intent == COUNTER_EVIDENCE and not _is_redundant(query.query, searched)
+    ]
+    if contrary and not any(query.intent == COUNTER_EVIDENCE for query in kept):
         kept = [*kept[: MAX_CONVERGED - 1], contrary[0]]
     return kept
 

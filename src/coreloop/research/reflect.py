@@ -23,7 +23,7 @@ from coreloop.research.knowledge import (
     knowledge_of,
 )
 from coreloop.research.memory import Memory, compacted, compaction_reason, estimated_tokens, remember
-from coreloop.research.plan import converge, diverge, is_stuck, new_queries
+from coreloop.research.plan import COUNTER_EVIDENCE, converge, diverge, is_stuck, new_queries
 from coreloop.research.verify import check_findings, evidence_of
 from coreloop.runs import events
 from coreloop.runs.run import Run
@@ -171,7 +171,7 @@ def _add_finding(run: Run, finding: Finding) -> None:
 
 def _answered(state: State, finding: Finding, knowledge: Knowledge) -> tuple[str, ...]:
     """The sub-questions that a finding answers; one from a search for counter-evidence answers that, too."""
-    against = {query.query for query in knowledge.plan_queries if query.intent == "counter-evidence"}
+    against = {query.query for query in knowledge.plan_queries if query.intent == COUNTER_EVIDENCE}
     sources = (knowledge.source(number) for number in finding.sources)
     is_against = any(read and read.query in against for read in sources)
     also = tuple(part.id for part in state.sub_questions if is_against and part.text == AGAINST)
@@ -237,4 +237,4 @@ def _converged(state: State, queries: Sequence[PlanQuery], iteration: int) -> li
     seeds = [query.query for query in queries] or [
         part.text for part in state.sub_questions if part.text != AGAINST
     ]
-    return converge([*queries, *diverge(seeds[:4], iteration=iteration)], searched)
+    return converge([*queries, *diverge(seeds[:4], searched, iteration=iteration)], searched)

@@ -25,5 +25,5 @@ def reword(query: str) -> Iterator[tuple[str, str]]:
         yield " ".join(others), "synonyms"
     kept = [word for word in words if read_query(word).words]
     if len(kept) > 1:
-        yield " ".join(kept[: max(1, (len(kept) + 1) // 2)]), "broader"
+        yield " ".join(kept[: (len(kept) + 1) // 2]), "broader"
     yield angled(query, ("first principles",)), "other angle"
