@@ -1,4 +1,4 @@
-"""Dates of a text, Korean and English, in one form: 2024-03-01, March 1, 2024 and 2024년 3월 1일 are equal."""
+"""Dates of a text in one form: 2024-03-01, March 1, 2024 and 2024년 3월 1일 are equal."""
 
 import re
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ from typing import Final
 _SCALES: Final = {
     "조": 1e12, "천억": 1e11, "백억": 1e10, "십억": 1e9, "억": 1e8, "천만": 1e7, "백만": 1e6, "십만": 1e5,
     "만": 1e4, "천": 1e3, "백": 1e2, "trillion": 1e12, "tn": 1e12, "billion": 1e9, "bn": 1e9, "million": 1e6,
-    "mn": 1e6, "thousand": 1e3, "hundred": 1e2, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12,
+    "mn": 1e6, "thousand": 1e3, "hundred": 1e2, "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9,
 }  # fmt: skip
 _UNITS: Final = {
     "%": ("%", 1.0), "percent": ("%", 1.0), "퍼센트": ("%", 1.0), "프로": ("%", 1.0),
@@ -21,8 +21,9 @@ _UNITS: Final = {
     "센티미터": ("m", 1e-2), "mm": ("m", 1e-3), "mile": ("m", 1609.344), "마일": ("m", 1609.344),
     "foot": ("m", 0.3048), "feet": ("m", 0.3048), "ft": ("m", 0.3048), "inch": ("m", 0.0254),
     "inches": ("m", 0.0254),
-    "kg": ("kg", 1.0), "킬로그램": ("kg", 1.0), "kilogram": ("kg", 1.0), "g": ("kg", 1e-3), "그램": ("kg", 1e-3),
-    "gram": ("kg", 1e-3), "mg": ("kg", 1e-6), "ton": ("kg", 1e3), "tonne": ("kg", 1e3), "톤": ("kg", 1e3),
+    "kg": ("kg", 1.0), "킬로그램": ("kg", 1.0), "kilogram": ("kg", 1.0), "g": ("kg", 1e-3),
+    "그램": ("kg", 1e-3), "gram": ("kg", 1e-3), "mg": ("kg", 1e-6),
+    "ton": ("kg", 1e3), "tonne": ("kg", 1e3), "톤": ("kg", 1e3),
     "lb": ("kg", 0.45359237), "pound": ("kg", 0.45359237),
     "시간": ("s", 3600.0), "hour": ("s", 3600.0), "분": ("s", 60.0), "minute": ("s", 60.0), "초": ("s", 1.0),
     "second": ("s", 1.0), "ms": ("s", 1e-3), "일": ("s", 86400.0), "day": ("s", 86400.0),
@@ -61,9 +62,9 @@ _QUANTITY: Final = re.compile(
     rf"""(?<![\w.,])(?P<sign>[-−]\s?)? (?P<currency>US\$|[$₩€£¥])?\s?
         (?:(?P<amount>(?:{_NUMBER})\s?{_KOREAN_SCALE}(?:\s?(?:{_NUMBER})\s?{_KOREAN_SCALE})*(?:\s?(?:{_NUMBER}))?)
           |(?P<number>{_NUMBER})(?:[\s-]?(?P<scale>trillion|billion|million|thousand|hundred|[bmt]n\b)
-                                  |(?P<letter>[KkMBT])\b)?
+                                  |(?P<letter>[KkMB])\b)?
           |(?P<word>\b(?:two|three|four|five|six|seven|eight|nine|ten)\b
-                    |(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s?[가-힣]))
+                    |(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s[가-힣]|[개명번살달]))
         )(?:[\s-]?(?P<unit>{_UNIT}))?""",
     re.VERBOSE,
 )

@@ -9,6 +9,7 @@ from coreloop.models.contracts import ReportedFinding
 from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.research.knowledge import Knowledge, ReadSource
+from coreloop.research.support import Supported, Unsupported, check_support
 from coreloop.runs.queries.similarity import word_similarity
 from coreloop.runs.queries.words import read_query
 from coreloop.runs.state import SubQuestion
@@ -153,14 +154,23 @@ def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
 
 
 def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tuple[list[int], str]:
-    """Return the cited sources that support a claim, or why none does."""
+    """Return the cited sources that say a claim, each alone or else together, or why they do not."""
     if not numbers:
         return [], "cites no source"
     sources = [read for number in numbers if (read := knowledge.source(number))]
     if not sources:
         return [], f"cites {', '.join(f'[{number}]' for number in numbers)}, which does not exist"
-    supporting = [read.number for read in sources if _quotes(read, claim)]
-    return supporting, "" if supporting else "its source does not say so"
+    alone = [read.number for read in sources if _says([read], claim)]
+    if alone:
+        return alone, ""
+    support = check_support(claim, [read.source.text for read in sources])
+    if isinstance(support, Unsupported):
+        return [], support.reason
+    return [read.number for read in sources], ""
+
+
+def _says(sources: Sequence[ReadSource], claim: str) -> bool:
+    return isinstance(check_support(claim, [read.source.text for read in sources]), Supported)
 
 
 def _quotes(read: ReadSource, claim: str) -> bool:

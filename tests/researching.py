@@ -1,0 +1,100 @@
+"""Researches for tests: a project with an index of its own, models that reply what a test says."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from coreloop.models.contracts import Contract
+from coreloop.models.endpoints import Endpoint
+from coreloop.models.ladder import Ladder
+from coreloop.models.offline import OfflineModel
+from coreloop.models.openai_compatible import OpenAICompatible
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.research.desk import Desk
+from coreloop.runs.stores.store import open_store
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.run import index_paths
+from coreloop.search.provider import Empty, Failed, Found, Provider, SearchAnswer, SearchLimits
+from coreloop.search.source import Source
+
+MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
+PAGES = {
+    "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul into the Yellow Sea.\n",
+    "seoul.md": "# Seoul\n\nSeoul is the capital of South Korea. In 2023 Seoul had 9.4 million inhabitants.\n",
+    "bridge.md": "# Banpo bridge\n\nThe Banpo bridge was opened in 1982. It crosses the Han river in Seoul.\n",
+    "tea.md": "# Tea\n\nGreen tea from Boseong is harvested in April. The leaves are steamed.\n",
+}
+METADATA = {"timestamp": "2026-04-25T12:00:00Z", "model": "stand-in", "token_count": 9}
+
+
+def project(folder: Path, pages: dict[str, str] | None = None) -> Workspace:
+    """A project with indexed pages."""
+    for name, text in (PAGES if pages is None else pages).items():
+        path = folder / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    workspace = open_workspace(folder)
+    index_paths(workspace, [folder / "docs"], now=MOMENT)
+    return workspace
+
+
+@contextmanager
+def desk_in(workspace: Workspace, *, url: str = "", provider: Provider | None = None, price: Any = None):
+    """A desk with the offline model, or the model that a stand-in's address serves."""
+    model = stand_in_model(url, price) if url else OfflineModel()
+    with open_store(workspace) as store:
+        yield Desk(
+            workspace=workspace,
+            store=store,
+            ladder=Ladder([model]),
+            provider=provider or IndexProvider(workspace.index_file),
+        )
+
+
+def stand_in_model(url: str, price: Any = None) -> OpenAICompatible:
+    return OpenAICompatible("test", "m", endpoint=Endpoint(url=url), url=url, headers={}, price=price)
+
+
+def plan(*queries: str, sub_questions: Sequence[str] = (), tier: str = "standard") -> str:
+    planned = [{"query": query, "intent": "answer"} for query in queries]
+    return json.dumps({"queries": planned, "sub_questions": sub_questions, "complexity_tier": tier})
+
+
+def reflection(*findings: dict[str, Any], queries: Sequence[str] = (), **fields: Any) -> str:
+    """A ReflectionResponse; findings are ``{"text": …, "sources": ["[1]"]}``."""
+    whole = {
+        "sufficient": False,
+        "confidence": 0.5,
+        "gaps": [],
+        "new_queries": [{"query": query, "intent": "gap", "layer": "situation"} for query in queries],
+        "metadata": METADATA,
+        "findings": findings,
+    }
+    return json.dumps(whole | fields)
+
+
+def synthesis(answer: str) -> str:
+    return json.dumps({"answer": answer, "citations": [], "metadata": METADATA})
+
+
+class ScriptedProvider:
+    """A search that answers what a test says, in turn; the last answer again and again."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: SearchAnswer) -> None:
+        self._answers = list(answers)
+        self.queries: list[str] = []
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        self.queries.append(query)
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+
+def source(text: str, location: str = "https://one.example/page", **fields: Any) -> Source:
+    return Source(title="Page", location=location, type="web", text=text, retrieved_at=MOMENT, **fields)
