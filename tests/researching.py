@@ -1,31 +1,28 @@
 """Researches for tests: a project with an index of its own, models that reply what a test says."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from coreloop.models.contracts import Contract
-from coreloop.models.endpoints import Endpoint
 from coreloop.models.ladder import Ladder
 from coreloop.models.offline import OfflineModel
 from coreloop.models.openai_compatible import OpenAICompatible
+from coreloop.project.settings import EndpointSettings, PriceSettings
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.research.desk import Desk
 from coreloop.runs.stores.store import open_store
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.run import index_paths
-from coreloop.search.provider import Empty, Failed, Found, Provider, SearchAnswer, SearchLimits
+from coreloop.search.provider import Provider, SearchAnswer, SearchLimits
 from coreloop.search.source import Source
 
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 PAGES = {
-    "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul into the Yellow Sea.\n",
-    "seoul.md": "# Seoul\n\nSeoul is the capital of South Korea. In 2023 Seoul had 9.4 million inhabitants.\n",
+    "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul.\n",
+    "seoul.md": "# Seoul\n\nSeoul is the capital. In 2023 Seoul had 9.4 million inhabitants.\n",
     "bridge.md": "# Banpo bridge\n\nThe Banpo bridge was opened in 1982. It crosses the Han river in Seoul.\n",
     "tea.md": "# Tea\n\nGreen tea from Boseong is harvested in April. The leaves are steamed.\n",
 }
@@ -44,7 +41,13 @@ def project(folder: Path, pages: dict[str, str] | None = None) -> Workspace:
 
 
 @contextmanager
-def desk_in(workspace: Workspace, *, url: str = "", provider: Provider | None = None, price: Any = None):
+def desk_in(
+    workspace: Workspace,
+    *,
+    url: str = "",
+    provider: Provider | None = None,
+    price: PriceSettings | None = None,
+):
     """A desk with the offline model, or the model that a stand-in's address serves."""
     model = stand_in_model(url, price) if url else OfflineModel()
     with open_store(workspace) as store:
@@ -56,8 +59,8 @@ def desk_in(workspace: Workspace, *, url: str = "", provider: Provider | None = 
         )
 
 
-def stand_in_model(url: str, price: Any = None) -> OpenAICompatible:
-    return OpenAICompatible("test", "m", endpoint=Endpoint(url=url), url=url, headers={}, price=price)
+def stand_in_model(url: str, price: PriceSettings | None = None) -> OpenAICompatible:
+    return OpenAICompatible("test", "m", endpoint=EndpointSettings(url=url), url=url, headers={}, price=price)
 
 
 def plan(*queries: str, sub_questions: Sequence[str] = (), tier: str = "standard") -> str:

@@ -15,8 +15,6 @@ MAX_VIEW_TOKENS: Final = 50_000
 LEAST_BUDGET_SHARE: Final = 0.25
 """Of the token budget; with less left, prompts are compacted."""
 _SUMMARY_CHARS: Final = 160
-_CHARS_PER_TOKEN: Final = 2
-"""A low estimate: English text has about four, Korean text about one and a half."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +49,11 @@ def retrieve(knowledge: Knowledge, iteration: int) -> tuple[ReadSource, ...]:
     return tuple(read for read in knowledge.sources if read.iteration == iteration)
 
 
-def estimated_tokens(memory: Memory) -> int:
-    """Estimate the tokens of a view, rather too high."""
-    chars = sum(len(read.source.text) + len(read.source.title) for read in memory.working)
-    return (chars + sum(len(finding.text) for finding in memory.semantic)) // _CHARS_PER_TOKEN
+def most_tokens(memory: Memory) -> int:
+    """Return the most tokens that a view can have: one for each byte, as reservations count."""
+    texts = [text for read in memory.working for text in (read.source.title, read.source.text)]
+    texts += [finding.text for finding in memory.semantic]
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: int | None) -> str:
@@ -62,9 +61,9 @@ def compaction_reason(memory: Memory, *, tokens_left: int | None, token_budget: 
     if token_budget is not None and tokens_left is not None:
         if tokens_left < LEAST_BUDGET_SHARE * token_budget:
             return f"less than {LEAST_BUDGET_SHARE:.0%} of the token budget is left"
-        if estimated_tokens(memory) > tokens_left:
+        if most_tokens(memory) > tokens_left:
             return "the sources do not fit the tokens that are left"
-    if estimated_tokens(memory) > MAX_VIEW_TOKENS:
+    if most_tokens(memory) > MAX_VIEW_TOKENS:
         return f"the sources have more than {MAX_VIEW_TOKENS:,} tokens"
     return ""
 
@@ -84,7 +83,7 @@ def compacted(memory: Memory, *, keep: Sequence[int] = (), max_tokens: int = MAX
     wanted = set(keep)
     order = sorted(memory.working, key=lambda read: (read.number in wanted, read.iteration, -read.number))
     for read in order:
-        if estimated_tokens(memory) <= max_tokens:
+        if most_tokens(memory) <= max_tokens:
             break
         memory = _with_summary(memory, read)
     return memory

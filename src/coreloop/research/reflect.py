@@ -22,7 +22,13 @@ from coreloop.research.knowledge import (
     PlanQuery,
     knowledge_of,
 )
-from coreloop.research.memory import Memory, compacted, compaction_reason, estimated_tokens, remember
+from coreloop.research.memory import (
+    MAX_VIEW_TOKENS,
+    Memory,
+    compacted,
+    compaction_reason,
+    remember,
+)
 from coreloop.research.plan import COUNTER_EVIDENCE, converge, diverge, is_stuck, new_queries
 from coreloop.research.verify import check_findings, evidence_of
 from coreloop.runs import events
@@ -37,6 +43,8 @@ TOOLS: Final = {
     "new": "SCAMPER",
 }
 """A situation, the most pressing first, and the tool of thought for it."""
+_CALL_TOKENS: Final = 10_000
+"""Of a call beside what is in view: the prompt, the schema, the reply."""
 _SURE_OVER: Final = 0.8
 _OVERLOAD_SOURCES: Final = 30
 
@@ -106,8 +114,8 @@ def view(run: Run, *, is_answer: bool = False) -> Memory:
     if not reason and not is_answer:
         return memory
     cited = [number for finding in knowledge.findings for number in finding.sources]
-    most = estimated_tokens(memory) if left is None else max(left // 3, 500)
-    small = compacted(memory, keep=cited, max_tokens=min(most, 50_000))
+    room = MAX_VIEW_TOKENS if left is None else left - _CALL_TOKENS if is_answer else left // 3
+    small = compacted(memory, keep=cited, max_tokens=min(room, MAX_VIEW_TOKENS))
     if reason or small.archived != memory.archived:
         said = Compaction(reason or "before the answer", state.iteration + 1, small.archived)
         run.record(events.Noted, name=COMPACTED, data=msgspec.to_builtins(said))
