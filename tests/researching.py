@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.models.ladder import Ladder
+from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.offline import OfflineModel
 from coreloop.models.openai_compatible import OpenAICompatible
+from coreloop.models.prompt import read_material
 from coreloop.project.settings import EndpointSettings, PriceSettings
 from coreloop.project.workspace import Workspace, open_workspace
 from coreloop.research.desk import Desk
-from coreloop.runs.stores.store import open_store
+from coreloop.runs.stores.store import Store, open_store
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.run import index_paths
 from coreloop.search.provider import Provider, SearchAnswer, SearchLimits
@@ -23,7 +25,7 @@ MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 PAGES = {
     "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul.\n",
     "seoul.md": "# Seoul\n\nSeoul is the capital. In 2023 Seoul had 9.4 million inhabitants.\n",
-    "bridge.md": "# Banpo bridge\n\nThe Banpo bridge was opened in 1982. It crosses the Han river in Seoul.\n",
+    "bridge.md": "# Banpo bridge\n\nThe Banpo bridge was opened in 1982. It crosses the river.\n",
     "tea.md": "# Tea\n\nGreen tea from Boseong is harvested in April. The leaves are steamed.\n",
 }
 METADATA = {"timestamp": "2026-04-25T12:00:00Z", "model": "stand-in", "token_count": 9}
@@ -101,3 +103,47 @@ class ScriptedProvider:
 
 def source(text: str, location: str = "https://one.example/page", **fields: Any) -> Source:
     return Source(title="Page", location=location, type="web", text=text, retrieved_at=MOMENT, **fields)
+
+
+class CountedModel:
+    """The offline model at a price in tokens; a file keeps what it was asked."""
+
+    name = "counted"
+
+    def __init__(self, calls: Path) -> None:
+        self._calls = calls
+        self._model = OfflineModel(lambda: MOMENT)
+
+    def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
+        return Usage(self.name, 300, 100, microusd=40)
+
+    def complete(self, messages: Sequence[Message], schema: type[Any], limits: CallLimits) -> Reply[Any]:
+        note_call(self._calls, f"{schema.__name__} {len(read_material(messages).searched)}")
+        reply = self._model.complete(messages, schema, limits)
+        return Reply(reply.value, Usage(self.name, 20, 10, microusd=3))
+
+
+class CountedProvider:
+    """The index; a file keeps the queries."""
+
+    name = "index"
+
+    def __init__(self, path: Path, calls: Path) -> None:
+        self._index = IndexProvider(path)
+        self._calls = calls
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        note_call(self._calls, f"search {query}")
+        return self._index.search(query, limits)
+
+
+def note_call(calls: Path, call: str) -> None:
+    with calls.open("a", encoding="utf-8") as file:
+        file.write(f"{call}\n")
+
+
+def counted_desk(workspace: Workspace, store: Store, calls: Path) -> Desk:
+    """A desk whose calls a file counts."""
+    provider = CountedProvider(workspace.index_file, calls)
+    ladder = Ladder([CountedModel(calls)])
+    return Desk(workspace=workspace, store=store, ladder=ladder, provider=provider)
