@@ -11,6 +11,8 @@ from coreloop.models.contracts import Contract, ErrorDetail, ErrorResponse, json
 from coreloop.models.model import CallLimits, Message, Model, Reply, Usage
 
 T = TypeVar("T", bound=Contract)
+_UNUSABLE: Final = Message("assistant", "(a reply that was not usable)")
+"""Between two messages of the user, since many models require turns."""
 _ONLY_JSON: Final = "Return only JSON. No prose. It must be valid for this JSON Schema:\n"
 
 
@@ -80,7 +82,7 @@ class Ladder:
         ModelError
             No model gave a usable reply; the last one's error, which names the others.
         """
-        instructed = [*messages, Message("system", _ONLY_JSON + orjson.dumps(json_schema(schema)).decode())]
+        instructed = _instructed(messages, schema)
         failures: list[ModelError] = []
         for model in self._models:
             try:
@@ -98,13 +100,21 @@ class Ladder:
             if error.kind != "malformed":
                 raise
             # not a system message: the error quotes the reply, which may quote a hostile source
-            mended = [*messages, Message("user", f"Your last reply was not usable: {error}")]
+            mended = [*messages, _UNUSABLE, Message("user", f"Your last reply was not usable: {error}")]
         return self._call(model, mended, schema, limits)
 
     def _call(
         self, model: Model, messages: Sequence[Message], schema: type[T], limits: CallLimits
     ) -> Reply[T]:
         return self._make(ModelCall(model, messages, schema, limits))
+
+
+def _instructed(messages: Sequence[Message], schema: type[Contract]) -> list[Message]:
+    """Add the schema to the first message: many models accept one system message, at the beginning."""
+    instruction = _ONLY_JSON + orjson.dumps(json_schema(schema)).decode()
+    if not messages or messages[0].role != "system":
+        return [Message("system", instruction), *messages]
+    return [Message("system", f"{messages[0].content}\n\n{instruction}"), *messages[1:]]
 
 
 def error_response(error: ModelError) -> ErrorResponse:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 import orjson
@@ -14,12 +14,18 @@ from coreloop.models.contracts import Contract, json_schema
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.replies import MalformedReplyError, read_reply
 from coreloop.project.settings import EndpointSettings, PriceSettings
+from coreloop.text import printable
 
 T = TypeVar("T", bound=Contract)
 _FRAMING_TOKENS: Final = 16
 """A message's role and separators, at most."""
-_STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 429: "rate_limited"}
+_STATUS_KINDS: Final[Mapping[int, str]] = {401: "auth", 403: "auth", 408: "unavailable", 429: "rate_limited"}
+_SAID_CHARS: Final = 300
+_DAY_S: Final = 86_400.0
 _REFUSALS: Final = frozenset({"content_filter", "refusal", "safety"})
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 
 
 class _Delta(msgspec.Struct, frozen=True):
@@ -33,8 +39,8 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 class _UsageFields(msgspec.Struct, frozen=True):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: _Count = 0
+    completion_tokens: _Count = 0
 
 
 class _Chunk(msgspec.Struct, frozen=True):
@@ -101,8 +107,9 @@ class OpenAICompatible:
                 answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
         except ExchangeError as error:
             # The endpoint may have worked, and charged, all the same.
-            most = self.most(messages, limits)
-            raise self._error(str(error), "unavailable", usage=most, retry=True) from error
+            most, is_flood = self.most(messages, limits), error.failure == "too_long"
+            kind = "cut" if is_flood else "unavailable"
+            raise self._error(str(error), kind, usage=most, retry=not is_flood) from error
         if answer.status != 200:
             raise self._refused_request(answer)
         chunks = list(self._chunks(answer.content, self.most(messages, limits)))
@@ -127,7 +134,8 @@ class OpenAICompatible:
         choices = [choice for chunk in chunks for choice in chunk.choices]
         text = "".join(choice.delta.content or "" for choice in choices)
         usage = self._usage(chunks, messages, text)
-        finishes = {choice.finish_reason for choice in choices} - {None}
+        # "content_filter: SAFETY" of Google's endpoint
+        finishes = {choice.finish_reason.partition(":")[0] for choice in choices if choice.finish_reason}
         if any(choice.delta.refusal for choice in choices) or finishes & _REFUSALS:
             raise self._error("the model refused to answer", "refused", usage=usage)
         if "length" in finishes:
@@ -146,7 +154,7 @@ class OpenAICompatible:
                 continue
             try:
                 chunk = msgspec.json.decode(data, type=_Chunk)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise self._error(
                     "the endpoint does not stream chat completions", "rejected", usage=most
                 ) from error
@@ -172,7 +180,7 @@ class OpenAICompatible:
 
     def _refused_request(self, answer: HttpAnswer) -> ModelError:
         kind = _STATUS_KINDS.get(answer.status, "rejected" if answer.status < 500 else "unavailable")
-        said = _message(answer.content)
+        said = self._without_key(_message(answer.content))[:_SAID_CHARS]
         return self._error(
             f"the endpoint answered {answer.status}{said and f': {said}'}",
             kind,
@@ -190,7 +198,7 @@ class OpenAICompatible:
         retry_after_s: float | None = None,
     ) -> ModelError:
         return ModelError(
-            self._without_key(f"{self.name}: {message}"),
+            printable(self._without_key(f"{self.name}: {message}")),
             kind=kind,
             is_retryable=retry,
             retry_after_s=retry_after_s,
@@ -212,9 +220,9 @@ def _message(content: bytes) -> str:
         message = error["message"] if isinstance(error, dict) else error
     except (ValueError, LookupError, TypeError):
         return ""
-    return " ".join(str(message).split())[:300]
+    return " ".join(str(message).split())
 
 
 def _retry_after_s(text: str) -> float | None:
     """Seconds of a ``Retry-After`` header; its form with a date is not used by these endpoints."""
-    return float(text) if text.isascii() and text.isdecimal() else None
+    return min(float(text), _DAY_S) if text.isascii() and text.isdecimal() else None

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 from coreloop.records import DEFAULT_SELECTORS
 
 _AT_LEAST_ONE: Final = {"least": 1}
+_PRICE: Final = {"least": 0, "most": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +226,8 @@ class PriceSettings:
         Of the reply, including what the model writes before it (reasoning).
     """
 
-    input: float = field(metadata={"least": 0})
-    output: float = field(metadata={"least": 0})
+    input: float = field(metadata=_PRICE)
+    output: float = field(metadata=_PRICE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

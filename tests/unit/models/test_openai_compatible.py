@@ -98,6 +98,17 @@ def test_tokens_are_estimated_where_the_endpoint_reports_none(server: ModelStand
         ),
         (streams_chunks({"error": {"message": "overloaded"}}), "unavailable", True, "broke off"),
         (streams_chunks(end=b"data: {torn\n\n"), "rejected", False, "does not stream chat completions"),
+        (
+            streams_chunks(end=b'data: {"error":' + b"[" * 500_000 + b"\n\n"),
+            "rejected",
+            False,
+            "does not stream chat completions",
+        ),
+        (streams(PLAN, usage=(-5, 1)), "rejected", False, "does not stream chat completions"),
+        (streams(PLAN[:5], finish=""), "unavailable", True, "ended in the middle"),
+        (streams("", finish="content_filter: SAFETY"), "refused", False, "refused to answer"),
+        (answers(400, {"error": "x" * 295 + KEY}), "rejected", False, "400: x+…?$"),
+        (answers(400, {"error": "\x1b[2Jred"}), "rejected", False, r"400: \\u\{1b\}\[2Jred"),
         (answers(401, {"error": {"message": f"Incorrect API key: {KEY}"}}), "auth", False, "401: Incorrect"),
         (answers(403, {"error": "no"}), "auth", False, "answered 403: no"),
         (answers(400, {"error": {"message": "bad\nschema"}}), "rejected", False, "400: bad schema"),
@@ -115,6 +126,12 @@ def test_tokens_are_estimated_where_the_endpoint_reports_none(server: ModelStand
         "refusal",
         "error chunk",
         "garbage",
+        "deep",
+        "negative usage",
+        "empty end",
+        "safety",
+        "key cut",
+        "terminal",
         "key",
         "forbidden",
         "bad request",
@@ -130,7 +147,7 @@ def test_an_unusable_answer_says_why(
     with pytest.raises(ModelError, match=message) as caught:
         ask(server, act)
     assert (caught.value.kind, caught.value.is_retryable) == (kind, is_retryable)
-    assert KEY not in str(caught.value)
+    assert KEY[:5] not in str(caught.value)
     assert str(caught.value).startswith("openai:gpt-5: ")
 
 
@@ -152,8 +169,9 @@ def test_a_slow_answer_ends_in_its_time(server: ModelStandIn, act: Act):
 
 
 def test_a_flood_is_cut_off(server: ModelStandIn):
-    with pytest.raises(ModelError, match="more than 100,000 bytes"):
+    with pytest.raises(ModelError, match="more than 100,000 bytes") as caught:
         ask(server, floods(), max_bytes=100_000)
+    assert (caught.value.kind, caught.value.is_retryable) == ("cut", False)
 
 
 def test_an_endpoint_that_is_off_is_named():
@@ -239,9 +257,10 @@ def test_a_ladder_asks_again_with_the_error_and_then_the_next_model(server: Mode
     assert ladder.complete(ASKED, PlanResponse, CallLimits(timeout_s=5)).usage.model == "other"
     assert made == ["openai:gpt-5", "openai:gpt-5", "openai:other"]
     first, second, third = (body["messages"] for body in server.bodies)
-    assert first[-1]["content"].startswith("Return only JSON. No prose.")
-    assert second[:-1] == first == third
-    assert second[-1]["role"] == "user"
+    assert [message["role"] for message in first] == ["system", "user"]
+    assert first[0]["content"].startswith("Plan.\n\nReturn only JSON. No prose.")
+    assert second[:-2] == first == third
+    assert [message["role"] for message in second[-2:]] == ["assistant", "user"]
     assert "contains no JSON object" in second[-1]["content"]
 
 
