@@ -3,9 +3,9 @@
     uv run python benchmarks/search.py --data ../shared/data
 
 Found: KorQuAD's dev paragraphs, a file each, and 500 of its questions (the first of every eleven); `--tune`
-asks 1,000 others instead (the fourth and the sixth), on which weights and terms were chosen. Words: 1,000 Hangul
-words of two characters from the paragraphs must find something. Speed: `--megabytes` of made-up files, Korean
-and English in turns, then one of them changes.
+asks 1,000 others instead (the fourth and the sixth), on which weights and terms were chosen. Words: 1,000
+Hangul words of two characters from the paragraphs must find something. Speed: `--megabytes` of made-up files,
+Korean and English in turns, then one of them changes.
 """
 
 import argparse

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import orjson
 
 from coreloop.cli.options import FILE_OR_FOLDER, json_option
 from coreloop.project.workspace import open_workspace
@@ -22,10 +21,6 @@ def command(paths: tuple[Path, ...], as_json: bool) -> None:
     from coreloop.cli.show_search import show_index_report
     from coreloop.search.index.run import index_paths
 
-    report = index_paths(
-        open_workspace(Path.cwd()), [path.absolute() for path in paths], now=datetime.now(UTC)
-    )
-    if as_json:
-        click.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2))
-    else:
-        show_index_report(report)
+    starts = [path.absolute() for path in paths]
+    report = index_paths(open_workspace(Path.cwd()), starts, now=datetime.now(UTC))
+    show_index_report(report, as_json=as_json)

@@ -1,6 +1,7 @@
 """What ``index`` and ``search`` print."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import click
 import orjson
@@ -10,12 +11,21 @@ from coreloop.search.index.update import IndexReport
 from coreloop.search.source import Source
 from coreloop.text import counted, printable
 
+_NOTHING: Final = "nothing found; use other words, or run `dartlab-coreloop index PATH` to read new files"
+_KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
 
-def show_index_report(report: IndexReport) -> None:
+
+def show_index_report(report: IndexReport, *, as_json: bool) -> None:
     """Print how many files were added, changed, moved, removed and skipped."""
-    counts = report.counts
-    kinds = ("added", "changed", "moved", "removed", "unchanged")
-    click.echo(", ".join(f"{counts[kind]:,} {kind}" for kind in kinds))
+    counts = {kind: report.counts[kind] for kind in _KINDS}
+    if as_json:
+        skipped = [
+            {"reason": reason, "files": count, "first": report.first_skipped[reason]}
+            for reason, count in report.skipped.most_common()
+        ]
+        click.echo(orjson.dumps({**counts, "skipped": skipped}, option=orjson.OPT_INDENT_2))
+        return
+    click.echo(", ".join(f"{count:,} {kind}" for kind, count in counts.items()))
     for reason, count in report.skipped.most_common():
         first = printable(report.first_skipped[reason])
         click.echo(f"  {counted(count, 'file')} skipped: {reason}, first {first}")
@@ -27,13 +37,12 @@ def show_sources(sources: Sequence[Source], query: str, *, as_json: bool) -> Non
         click.echo(orjson.dumps([_facts(source, query) for source in sources], option=orjson.OPT_INDENT_2))
         return
     for source in sources:
-        click.echo(printable(f"{source.title}"))
+        if source.title != source.location:
+            click.echo(printable(source.title))
         click.echo(f"  {place(source)}")
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
-        click.echo(
-            "nothing found; try other words, or run `dartlab-coreloop index PATH` if files are new", err=True
-        )
+        click.echo(_NOTHING, err=True)
 
 
 def place(source: Source) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coreloop.errors import WorkspaceError
+from coreloop.errors import SearchTimeoutError, WorkspaceError
 from coreloop.search.index.lookup import search_index
 from coreloop.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
 
@@ -26,6 +26,8 @@ class IndexProvider:
         """Search once; without an index the answer is `Failed` and says how to make one."""
         try:
             sources = search_index(self.path, query, limits, now=datetime.now(UTC))
+        except SearchTimeoutError as error:
+            return Failed(str(error))
         except WorkspaceError as error:
-            return Failed(str(error), is_retryable=self.path.exists())
+            return Failed(str(error), is_retryable=False)
         return Found(tuple(sources)) if sources else Empty()

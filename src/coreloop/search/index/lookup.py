@@ -2,10 +2,13 @@
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from coreloop.errors import SearchTimeoutError
 from coreloop.search.index.store import reading
 from coreloop.search.index.terms import match_expression
 from coreloop.search.provider import SearchLimits
@@ -44,19 +47,28 @@ def search_index(path: Path, query: str, limits: SearchLimits, *, now: datetime)
     Raises
     ------
     WorkspaceError
-        There is no index, it cannot be read, or the time is up.
+        There is no index, or it cannot be read.
+    SearchTimeoutError
+        The time is up.
     """
     expression = match_expression(query)
     with reading(path, now=now) as connection:
         if expression is None:
             return []
-        _stop_after(connection, limits.timeout_s)
-        return [_source(row) for row in connection.execute(_BEST, (expression, limits.max_results))]
+        with _bounded(connection, limits.timeout_s):
+            return [_source(row) for row in connection.execute(_BEST, (expression, limits.max_results))]
 
 
-def _stop_after(connection: sqlite3.Connection, timeout_s: float) -> None:
+@contextmanager
+def _bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
     deadline = time.monotonic() + timeout_s
     connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise SearchTimeoutError(f"the search of the index took longer than {timeout_s:g} s") from error
 
 
 def _source(row: sqlite3.Row) -> Source:

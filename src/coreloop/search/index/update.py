@@ -165,7 +165,7 @@ class _Changes:
             self._report.counts["unchanged"] += 1
             return None
         try:
-            with open_regular(file.path) as opened:
+            with open_regular(Path(file.path)) as opened:
                 data = opened.read(MAX_FILE_BYTES + 1)
         except OSError as error:
             return self._refused(SkippedFile(file.location, f"cannot be read ({error.strerror})"))
@@ -191,16 +191,16 @@ class _Changes:
         """Return the document with the same content whose file is gone, if it was of the same kind."""
         for known in self._by_hash.get(digest, ()):
             path = self._root / known.path
-            same_kind = extractor_of(path) is extractor_of(file.path)
+            same_kind = extractor_of(known.path) is extractor_of(file.path)
             if same_kind and known.path not in self._seen and not os.path.lexists(path):
                 return known
         return None
 
     def _gone(self, starts: Sequence[Path]) -> Iterator[Change]:
-        for path, known in self._known.items():
+        for path in self._known.keys() - self._seen:
             is_below = any(_is_below(path, start, self._root) for start in starts)
-            if is_below and path not in self._seen and not os.path.lexists(self._root / path):
-                yield Change("removed", known.id, None)
+            if is_below and not os.path.lexists(self._root / path):
+                yield Change("removed", self._known[path].id, None)
 
 
 def _is_below(location: str, start: Path, root: Path) -> bool:
