@@ -21,6 +21,7 @@ from coreloop.search.index.run import index_paths
 from coreloop.search.provider import Provider, SearchAnswer, SearchLimits
 from coreloop.search.source import Source
 
+RIVER = "The Han river is 494 kilometres long."
 MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
 PAGES = {
     "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul.\n",

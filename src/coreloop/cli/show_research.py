@@ -10,12 +10,14 @@ from coreloop.runs.agent.report import Learnt, Report
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
-from coreloop.text import printable
+from coreloop.text import counted, printable
 
 
 def show_progress(run: Run) -> None:
-    """Print the block of the newest iteration to stderr; at the end of a run, why it ended."""
+    """Print the block of the newest iteration to stderr; at the end of a run, its status."""
     state = run.state
+    if state.status == "failed":  # the error follows
+        return
     if state.is_terminal:
         click.echo(f"stopped: {state.stop_reason}" if state.stop_reason else state.status, err=True)
         return
@@ -43,8 +45,8 @@ def show_response(response: AgentResponse, *, as_json: bool) -> None:
 def _figures(response: AgentResponse) -> str:
     limited = "stopped before it had enough; " if response.insufficient_termination else ""
     return (
-        f"{limited}confidence {response.confidence:.0%}; {response.iterations} iterations, "
-        f"{response.usage.queries} searches; run {response.run_id}"
+        f"{limited}confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
+        f"searches {response.usage.queries:,}; run {response.run_id}"
     )
 
 

@@ -12,7 +12,7 @@ from coreloop.files import write_private
 from coreloop.research.answer import AgentResponse, respond
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.runs.state import State
-from coreloop.text import escape_markdown, printable
+from coreloop.text import counted, escape_markdown, printable
 
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
@@ -116,4 +116,6 @@ def _source(read: ReadSource) -> str:
 def _status(state: State) -> str:
     reason = f" ({state.stop_reason})" if state.stop_reason else ""
     partial = "" if state.is_terminal else "; this report is partial"
-    return f"{state.status}{reason} after {state.iteration} iterations, run {state.run_id}{partial}"
+    return (
+        f"{state.status}{reason} after {counted(state.iteration, 'iteration')}, run {state.run_id}{partial}"
+    )
