@@ -1,5 +1,6 @@
 """Amounts of a text, Korean and English, in one unit each: 1.2 million, 120만 and 1,200,000 are equal."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -71,6 +72,35 @@ _QUANTITY: Final = re.compile(
 _PIECE: Final = re.compile(rf"({_NUMBER})\s?({_KOREAN_SCALE})?")
 
 
+_RANGE: Final = re.compile(r"\s?(?:[-–~∼]|to|and|에서|부터|내지)\s?")
+_AT_LEAST: Final = re.compile(
+    r"\b(?:more than|over|at least|above|exceed\w*|minimum of|from)\s?$", re.IGNORECASE
+)
+_AT_MOST: Final = re.compile(
+    r"\b(?:less than|fewer than|under|at most|below|up to|maximum of)\s?$", re.IGNORECASE
+)
+_ROUGHLY: Final = re.compile(
+    r"(?:\b(?:about|around|approximately|roughly|nearly|almost|some)|약|대략|거의)\s?$", re.IGNORECASE
+)
+_OR_MORE: Final = re.compile(r"\s?(?:이상|초과|을 넘|를 넘|이 넘|\+|or more)")
+_OR_LESS: Final = re.compile(r"\s?(?:이하|미만|까지|or less|or fewer)")
+_OR_SO: Final = re.compile(r"\s?(?:여|정도|쯤|가량|안팎|내외|or so)")
+
+
+_ROUGH_SHARE: Final = 0.05
+_ROUND_SHARE: Final = 0.02
+"""The most that ``about`` and rounding leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Amounts from ``low`` to ``high``, in the unit of a family."""
+
+    low: float
+    high: float
+    unit: str
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """An amount.
@@ -90,9 +120,9 @@ class Quantity:
     step: float
 
 
-def read_quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the amounts of a text whose dates were taken out."""
-    return tuple(_read(match) for match in _QUANTITY.finditer(text))
+def split_quantities(text: str) -> tuple[tuple[Quantity, ...], str]:
+    """Return the amounts of a text whose dates were taken out, and the text without them."""
+    return tuple(_read(match) for match in _QUANTITY.finditer(text)), _QUANTITY.sub(" ", text)
 
 
 def is_rounded(rough: Quantity, exact: Quantity) -> bool:
@@ -106,9 +136,42 @@ def is_rounded(rough: Quantity, exact: Quantity) -> bool:
     )
 
 
-def quantities_agree(one: Quantity, other: Quantity) -> bool:
-    """Return whether two amounts are the same, or one is the other rounded."""
-    return is_rounded(one, other) or is_rounded(other, one)
+def read_spans(text: str) -> tuple[Span, ...]:
+    """Return the amounts of a text as ranges: ``10–20 %``, ``over 100``, ``100 이상``, ``about 5``."""
+    matches = list(_QUANTITY.finditer(text))
+    spans: list[Span] = []
+    for place, match in enumerate(matches):
+        before = text[matches[place - 1].end() if place else 0 : match.start()]
+        after = text[match.end() : matches[place + 1].start() if place + 1 < len(matches) else None]
+        span = _span(_read(match), before, after)
+        if spans and _RANGE.fullmatch(before):
+            span = Span(min(spans[-1].low, span.low), max(spans.pop().high, span.high), span.unit)
+        spans.append(span)
+    return tuple(spans)
+
+
+def spans_agree(one: Span, other: Span) -> bool:
+    """Return whether two ranges of one unit overlap."""
+    return one.unit == other.unit and one.low <= other.high and other.low <= one.high
+
+
+def _span(amount: Quantity, before: str, after: str) -> Span:
+    if _AT_LEAST.search(before) or _OR_MORE.match(after):
+        return Span(amount.value, math.inf, amount.unit)
+    if _AT_MOST.search(before) or _OR_LESS.match(after):
+        return Span(-math.inf, amount.value, amount.unit)
+    is_rough = _ROUGHLY.search(before) or _OR_SO.match(after)
+    room = abs(amount.value) * (_ROUGH_SHARE if is_rough else _ROUND_SHARE)
+    room = room if is_rough else min(room, _zeros(amount) / 2)
+    return Span(amount.value - room, amount.value + room, amount.unit)
+
+
+def _zeros(amount: Quantity) -> float:
+    """One of the last digit that is no zero: 100,000 in ``1,200,000``, which may be rounded."""
+    step = amount.step
+    while step and amount.value and abs(amount.value / (step * 10)) % 1 < 1e-9:
+        step *= 10
+    return step
 
 
 def _read(match: re.Match[str]) -> Quantity:

@@ -9,7 +9,8 @@ from typing import Final
 
 from coreloop.models.ranking import text_letters
 from coreloop.research.dates import Date, split_dates
-from coreloop.research.quantities import Quantity, read_quantities
+from coreloop.research.quantities import Quantity, split_quantities
+from coreloop.research.tables import GENERIC, NO_NAMES
 from coreloop.runs.queries.tables import PARTICLES
 from coreloop.runs.queries.words import is_hangul, split_tail, stems
 
@@ -31,19 +32,6 @@ _CAPITALISED: Final = r"(?:[A-Z][\w&’'-]*|[a-z]+[A-Z]\w*)"
 _NAME: Final = re.compile(rf"{_CAPITALISED}(?:\s(?:of\s|the\s|de\s|von\s|and\s)?{_CAPITALISED})*")
 _NAME_WORD: Final = re.compile(r"[^\W\d_]\w*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;]\s|\n)[\s\"'“‘(*#-]*$")
-
-
-def _table(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_NO_NAME: Final = _table("""
-    i a an the this that these those it its he she they we you his her their our your my there here in on at
-    by for of to from with and or but if when while as after before during since however therefore thus also
-    although because what which who how why where some many most all each such one two three first second
-    third monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december mr mrs ms dr s t
-""")
 _TITLE: Final = (
     r"(?:대표|회장|사장|부회장|장관|의원|교수|박사|대통령|감독|선수|작가|총리|시장|씨|지사|위원장|왕|장군)"
 )
@@ -55,10 +43,6 @@ _KOREAN_NAME: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_GENERIC: Final = _table("""
-    이것 그것 이는 그는 그녀 우리 저희 자신 이들 그들 대부분 경우 때문 다음 이후 이전 당시 하나 자체 모두 일부
-    전체 이번 지난 올해 작년 결과 내용 사실 회사 제품 사람 가운데 이곳 여기 이러한 그러한
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +58,8 @@ class Statement:
     dates : tuple of Date
     quantities : tuple of Quantity
         Without those that are dates.
+    subject : tuple of str
+        The stems without dates and amounts: what the sentence is about.
     names : tuple of str
         Words of names, case-folded; of Korean, what is named as subject, owner, person or place.
     nouns : tuple of str
@@ -88,6 +74,7 @@ class Statement:
     tokens: tuple[str, ...]
     dates: tuple[Date, ...]
     quantities: tuple[Quantity, ...]
+    subject: tuple[str, ...]
     names: tuple[str, ...]
     nouns: tuple[str, ...]
     denied: frozenset[str]
@@ -97,13 +84,15 @@ class Statement:
 def read_statement(text: str) -> Statement:
     """Read a sentence or a passage; citations such as ``[3]`` are no part of it."""
     text = _MARK.sub("", unicodedata.normalize("NFKC", text))
-    dates, rest = split_dates(text)
+    dates, undated = split_dates(text)
+    quantities, rest = split_quantities(undated)
     return Statement(
         letters=text_letters(text),
         stems=tuple(stems(text)),
         tokens=tuple(_TOKEN.findall(text.casefold())),
         dates=dates,
-        quantities=read_quantities(rest),
+        quantities=quantities,
+        subject=tuple(stems(rest)),
         names=tuple(dict.fromkeys(_names(text))),
         nouns=tuple(_nouns(text)),
         denied=frozenset(letter for match in _NEGATION.finditer(text) for letter in _denied(match)),
@@ -131,10 +120,10 @@ def _names(text: str) -> Iterator[str]:
         alone = begins and len(words) == 1 and words[0][1:].islower()
         if not alone:
             yield from (
-                word for word in map(str.casefold, words) if word not in _NO_NAME and word[0:1].isalpha()
+                word for word in map(str.casefold, words) if word not in NO_NAMES and word[0:1].isalpha()
             )
     for match in _KOREAN_NAME.finditer(text):
         name = match["person"] or match["subject"] or match["place"]
         stem = split_tail(name)[0] if match["subject"] is None else name
-        if is_hangul(stem) and len(stem) > 1 and stem not in _GENERIC:
+        if is_hangul(stem) and len(stem) > 1 and stem not in GENERIC:
             yield stem
