@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.research.contradictions import Contradiction, SourcedText
 from coreloop.research.findings import Finding
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.research.verify import NO_EVIDENCE, CheckedAnswer
@@ -99,7 +100,8 @@ def respond(state: State) -> AgentResponse:
 def build_response(state: State, checked: CheckedAnswer) -> AgentResponse:
     """Build the response of checked sentences."""
     knowledge = knowledge_of(state)
-    sources = [read for number in checked.cited if (read := knowledge.source(number))]
+    cited = [*checked.cited, *_contradicting(knowledge)] if checked.sentences else []
+    sources = [read for number in dict.fromkeys(cited) if (read := knowledge.source(number))]
     return AgentResponse(
         summary=checked.sentences[0] if checked.sentences else NO_EVIDENCE,
         final_answer="\n".join(_lines(knowledge, checked)),
@@ -133,8 +135,26 @@ def response_json(response: AgentResponse) -> dict[str, Any]:
     return asdict(response)
 
 
+def contradiction_line(pair: Contradiction) -> str:
+    """Show both sides with their sources and dates; a later one that replaces the earlier one is said to."""
+    a, b = _side(pair.a), _side(pair.b)
+    return f"Superseded: {a}; now: {b}" if pair.is_superseded else f"⚠ Contradiction: {a}; but: {b}"
+
+
+def _side(said: SourcedText) -> str:
+    published = f" ({said.published})" if said.published else ""
+    return f"{said.text} {''.join(f'[{number}]' for number in said.sources)}{published}"
+
+
+def _contradicting(knowledge: Knowledge) -> list[int]:
+    pairs = knowledge.contradictions_found
+    return [number for pair in pairs for said in (pair.a, pair.b) for number in said.sources]
+
+
 def _lines(knowledge: Knowledge, checked: CheckedAnswer) -> list[str]:
     lines = list(checked.sentences or [NO_EVIDENCE])
+    if checked.sentences:
+        lines += map(contradiction_line, knowledge.contradictions_found)
     if checked.dropped:
         lines.append(f"({counted(len(checked.dropped), 'sentence')} left out: no source says so.)")
     if knowledge.is_degraded:

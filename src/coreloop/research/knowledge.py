@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from coreloop.models.contracts import Tier
+from coreloop.research.contradictions import Contradiction
 from coreloop.research.findings import Finding
 from coreloop.research.hypotheses import MAX_ACTIVE, Hypothesis
 from coreloop.research.tiers import Wishes
@@ -103,7 +104,7 @@ class Knowledge:
     active_hypotheses: list[Hypothesis] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    contradictions_found: list[Any] = field(default_factory=list)
+    contradictions_found: list[Contradiction] = field(default_factory=list)
     plan_queries: list[PlanQuery] = field(default_factory=list)
     failed_queries: list[FailedQuery] = field(default_factory=list)
     rewordings: list[Rewording] = field(default_factory=list)
@@ -172,7 +173,7 @@ def _reflected(extra: dict[str, Any], data: Any) -> None:
 
 
 def _contradicted(extra: dict[str, Any], data: Any) -> None:
-    extra["contradictions_found"] = data
+    extra["contradictions_found"] = msgspec.convert(data, list[Contradiction])
 
 
 def _answered(extra: dict[str, Any], data: Any) -> None:

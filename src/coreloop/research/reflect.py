@@ -9,10 +9,13 @@ import msgspec
 from coreloop.models.contracts import ReflectionResponse, ReportedFinding, ReportedHypothesis
 from coreloop.models.ladder import Ladder
 from coreloop.research.asking import AGAINST, ask, material_of, notes_of
+from coreloop.research.contradictions import SourcedText, contradictions
+from coreloop.research.findings import CONTRADICTED as TAG_CONTRADICTED
 from coreloop.research.findings import Finding, merged, rated
 from coreloop.research.hypotheses import Hypothesis, Stance, ranked, with_evidence
 from coreloop.research.knowledge import (
     COMPACTED,
+    CONTRADICTED,
     FOUND,
     PLANNED,
     REFLECTED,
@@ -43,6 +46,8 @@ TOOLS: Final = {
     "new": "SCAMPER",
 }
 """A situation, the most pressing first, and the tool of thought for it."""
+_COMPARED: Final = 60
+"""The newest findings, which are compared with each other."""
 _CALL_TOKENS: Final = 10_000
 """Of a call beside what is in view: the prompt, the schema, the reply."""
 _SURE_OVER: Final = 0.8
@@ -89,6 +94,7 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> Reflection:
     material = material_of(run.state, memory, [*notes_of(knowledge_of(run.state), memory), *notes])
     said = ask(run, ladder, "reflect", material, ReflectionResponse, key=f"reflect-{number}")
     dropped = _add_findings(run, said.findings, number)
+    _compare_findings(run)
     if is_thorough(run.state):
         said = _with_challenge(run, ladder, said, memory)
     _test_hypotheses(run, said, number)
@@ -164,7 +170,8 @@ def _add_finding(run: Run, finding: Finding) -> None:
     if known is not None and set(finding.sources) <= set(known.sources):
         return
     whole = merged(known, finding) if known else finding
-    whole = rated(whole, evidence_of(whole, knowledge))
+    is_contradicted = known is not None and known.tag == TAG_CONTRADICTED
+    whole = rated(whole, evidence_of(whole, knowledge), is_contradicted=is_contradicted)
     run.record(events.Noted, name=FOUND, data=msgspec.to_builtins(whole))
     for source in finding.sources:
         read = knowledge.source(source)
@@ -175,6 +182,27 @@ def _add_finding(run: Run, finding: Finding) -> None:
                 text=whole.text,
                 source=read.source.location if read else "",
             )
+
+
+def _compare_findings(run: Run) -> None:
+    """Look for contradictions among the findings, and mark those that have one."""
+    knowledge = knowledge_of(run.state)
+    recent = knowledge.findings[-_COMPARED:]
+    found = contradictions([_sourced(finding, knowledge) for finding in recent])
+    if len(found) == len(knowledge.contradictions_found):
+        return
+    run.record(events.Noted, name=CONTRADICTED, data=msgspec.to_builtins(found))
+    texts = {said.text for pair in found for said in (pair.a, pair.b)}
+    for finding in recent:
+        if finding.text in texts:
+            marked = rated(finding, evidence_of(finding, knowledge), is_contradicted=True)
+            run.record(events.Noted, name=FOUND, data=msgspec.to_builtins(marked))
+
+
+def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
+    sources = (knowledge.source(number) for number in finding.sources)
+    dates = [read.source.published for read in sources if read and read.source.published]
+    return SourcedText(finding.text, finding.sources, max(dates, default=None))
 
 
 def _answered(state: State, finding: Finding, knowledge: Knowledge) -> tuple[str, ...]:

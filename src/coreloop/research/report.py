@@ -9,7 +9,7 @@ import orjson
 
 from coreloop.errors import UsageError
 from coreloop.files import write_private
-from coreloop.research.answer import AgentResponse, respond
+from coreloop.research.answer import AgentResponse, contradiction_line, respond
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.runs.state import State
 from coreloop.text import counted, escape_markdown, printable
@@ -85,6 +85,9 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     yield from _filled(
         "Hypotheses",
         [f"{one.id} {one.confidence:.2f} {one.statement}" for one in knowledge.all_hypotheses],
+    )
+    yield from _filled(
+        "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
     )
     yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing])
     yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])

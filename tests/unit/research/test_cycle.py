@@ -151,3 +151,16 @@ def test_a_research_is_one_record_with_its_searches(tmp_path: Path):
     assert record["question"] == "How long is the Han river?"
     assert {call["name"] for call in record["tool_calls"]} == {"search"}
     assert record["tool_calls"][0]["args"]["provider"] == "index"
+
+
+def test_sources_that_contradict_each_other_stand_side_by_side(tmp_path: Path):
+    other = "The Han river is 514 kilometres long."
+    pages = {"a.md": f"# Han river\n\n{RIVER}\n", "b.md": f"# Han river length\n\n{other}\n"}
+    with desk_in(project(tmp_path, pages)) as desk:
+        response = run_research("How long is the Han river?", desk=desk)
+        knowledge = knowledge_of(read_session(desk.store, None))
+    line = next(line for line in response.final_answer.splitlines() if line.startswith("⚠"))
+    assert RIVER in line
+    assert other in line
+    assert {finding.tag for finding in knowledge.findings} == {"⚠ CONTRADICTED"}
+    assert {one.location for one in response.sources} == {"docs/a.md", "docs/b.md"}
