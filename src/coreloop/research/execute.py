@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, zip_longest
 from math import ceil
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -21,6 +20,7 @@ from coreloop.research.knowledge import (
     Rewording,
     knowledge_of,
 )
+from coreloop.research.origins import origin_of
 from coreloop.research.rewording import FEW, reword
 from coreloop.research.tiers import AT_ONCE
 from coreloop.runs import events
@@ -177,8 +177,9 @@ def _read(run: Run, results: Sequence[SearchResult]) -> None:
             continue
         known.add(_identity(source))
         room -= 1
-        number = len(knowledge_of(run.state).sources) + 1
-        read = ReadSource(number, source, origin_of(source), query, run.state.iteration + 1)
+        earlier = knowledge_of(run.state).sources
+        origin = origin_of(source, earlier)
+        read = ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
         run.record(events.SourceRead, source=_identity(source))
         run.record(events.Noted, name=READ, data=msgspec.to_builtins(read))
 
@@ -191,11 +192,6 @@ def sources_now(state: State) -> int:
     left = max(0, limit - len(state.read_sources))
     iterations = max(1, state.limits.max_iterations - state.iteration)
     return min(left, max(_LEAST_READ, ceil(left / iterations)))
-
-
-def origin_of(source: Source) -> str:
-    """Return who says what a source says: the site of a page, or the file."""
-    return urlsplit(source.location).hostname or source.location
 
 
 def _identity(source: Source) -> str:

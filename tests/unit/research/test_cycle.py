@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_one_iteration_is_enough_to_answer(tmp_path: Path):
     assert RIVER in response.final_answer
 
 
-def ask_model(folder: Path, *replies: str, **more: object) -> tuple[AgentResponse, list[dict]]:
+def ask_model(folder: Path, *replies: str, **more: Any) -> tuple[AgentResponse, list[dict]]:
     """Research with a model that gives these replies; returns the answer and what the model was sent."""
     with model_stand_in() as server, desk_in(project(folder), url=server.url) as desk:
         server.acts += [streams(reply) for reply in replies]
@@ -164,3 +165,46 @@ def test_sources_that_contradict_each_other_stand_side_by_side(tmp_path: Path):
     assert other in line
     assert {finding.tag for finding in knowledge.findings} == {"⚠ CONTRADICTED"}
     assert {one.location for one in response.sources} == {"docs/a.md", "docs/b.md"}
+
+
+def test_a_deep_research_is_challenged_and_its_hypotheses_get_evidence(tmp_path: Path):
+    hypothesis = {"statement": "The river is longer than 400 kilometres.", "layer": "dialectic"}
+    about = {
+        "text": RIVER,
+        "sources": ["[1]"],
+        "hypothesis_id": "h1",
+        "stance": "supports",
+        "answers": ["q2"],
+    }
+    parts = ["How long is the Han river?", "Who measured it?"]
+    with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:
+        server.acts += [
+            streams(reply)
+            for reply in (
+                plan("Han river length", sub_questions=parts),
+                reflection(queries=["Han river survey"]),
+                reflection(queries=["Han river length dispute"], hypotheses=[hypothesis]),
+                reflection(about),
+                reflection(),
+                synthesis(f"{RIVER} [1]"),
+            )
+        ]
+        run_research("How long is the Han river?", desk=desk, tier="deep", max_iters=2)
+        state = read_session(desk.store, None)
+    knowledge = knowledge_of(state)
+    (tested,) = knowledge.all_hypotheses
+    assert (tested.id, tested.confidence, tested.layer) == ("h1", 0.6, "dialectic")
+    assert tested.supporting_evidence == (RIVER,)
+    assert {"Han river survey", "Han river length dispute"} <= {one.query for one in state.search_history}
+    challenge = json.loads(server.bodies[2]["messages"][1]["content"])
+    assert "tool: SCAMPER" in challenge["notes"]
+
+
+def test_an_exhaustive_research_looks_for_counter_evidence_and_ignores_sufficient(tmp_path: Path):
+    with desk_in(project(tmp_path)) as desk:
+        response = run_research("How long is the Han river?", desk=desk, exhaust=True, max_iters=3)
+        state = read_session(desk.store, None)
+    assert (state.stop_reason, state.sufficient, response.iterations) == ("max_iterations", False, 3)
+    assert "counter-evidence" in {query.intent for query in knowledge_of(state).plan_queries}
+    assert [part.is_open for part in state.sub_questions] == [False, True]
+    assert RIVER in response.final_answer
