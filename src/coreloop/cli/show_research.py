@@ -43,10 +43,12 @@ def show_response(response: AgentResponse, *, as_json: bool) -> None:
 
 
 def _figures(response: AgentResponse) -> str:
+    queries = response.usage.queries
+    searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
     limited = "stopped before it had enough; " if response.insufficient_termination else ""
     return (
         f"{limited}confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
-        f"searches {response.usage.queries:,}; run {response.run_id}"
+        f"{searches}; run {response.run_id}"
     )
 
 
