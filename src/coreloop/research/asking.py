@@ -1,9 +1,11 @@
 """Questions of a research to its models: a prompt and what is in view -> a typed reply, as a step."""
 
+import time
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Final, TypeVar
 
+from coreloop.errors import ModelError
 from coreloop.models.contracts import Contract
 from coreloop.models.ladder import Ladder
 from coreloop.models.model import CallLimits, Message
@@ -19,6 +21,8 @@ T = TypeVar("T", bound=Contract)
 AGAINST: Final = "What speaks against the answer?"
 """The sub-question of an exhaustive run; it is not part of the prompts."""
 _LEAST_S: Final = 1.0
+_WAITS_S: Final = (1.0, 4.0, None)
+"""Before the next attempt, unless the endpoint says how long."""
 
 
 def read_prompt(name: str) -> str:
@@ -36,7 +40,7 @@ def ask(
     key: str,
     is_answer: bool = False,
 ) -> T:
-    """Ask the models once, within the time that is left.
+    """Ask the models within the time that is left; after a rate limit or an outage, again.
 
     Raises
     ------
@@ -46,8 +50,16 @@ def ask(
         The call could pass a limit.
     """
     messages = [Message("system", read_prompt(prompt)), user_message(material)]
-    limits = CallLimits(timeout_s=time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s))
-    return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
+    for wait_s in _WAITS_S:
+        limits = CallLimits(timeout_s=time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s))
+        try:
+            return ask_in_run(run, ladder, messages, schema, limits, key=key, is_answer=is_answer).value
+        except ModelError as error:
+            if not error.is_retryable or error.kind == "malformed" or wait_s is None:
+                raise
+            asked_s = wait_s if error.retry_after_s is None else error.retry_after_s
+            time.sleep(time_left(run, is_answer=is_answer, at_most=asked_s))
+    raise AssertionError("the last attempt returns or raises")
 
 
 def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
@@ -56,7 +68,7 @@ def time_left(run: Run, *, at_most: float, is_answer: bool = False) -> float:
     if left is None:
         return at_most
     reserved = 0.0 if is_answer else run.state.limits.answer.seconds
-    return max(_LEAST_S, min(at_most, left - reserved))
+    return min(at_most, max(_LEAST_S, left - reserved))
 
 
 def material_of(state: State, memory: Memory, notes: Iterable[str] = ()) -> Material:

@@ -14,7 +14,8 @@ from coreloop.research.answer import answer_from, build_response
 from coreloop.research.asking import AGAINST, ask, material_of, notes_of
 from coreloop.research.desk import Desk
 from coreloop.research.execute import execute
-from coreloop.research.knowledge import ANSWERED, KIND, PLANNED, PlanQuery, knowledge_of
+from coreloop.research.knowledge import ANSWERED, PLANNED, PlanQuery, knowledge_of
+from coreloop.research.learn import helped_before
 from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries
 from coreloop.research.reflect import reflect, view
 from coreloop.research.tiers import run_limits
@@ -22,7 +23,6 @@ from coreloop.research.verify import CheckedAnswer, check_answer
 from coreloop.runs import events
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
-from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 
@@ -87,10 +87,8 @@ def _notes(run: Run, desk: Desk) -> list[str]:
     """Return what helped in similar situations, if the run gets nowhere."""
     if not is_stuck(run.state, knowledge_of(run.state)):
         return []
-    learnt = desk.store.reflexion(KIND)
-    known = Reflexion.from_json(learnt) if learnt else Reflexion()
-    patterns = known.similar(run.state.question).success_patterns
-    return [_ADVICE, *(f"helped before: {pattern.strategy}" for pattern in patterns)]
+    strategies = helped_before(desk.store, run.state)
+    return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
 
 
 def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:

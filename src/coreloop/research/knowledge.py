@@ -101,6 +101,7 @@ class Knowledge:
 
     request: Request = field(default_factory=Request)
     tier: str = ""
+    model: str = ""
     active_hypotheses: list[Hypothesis] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -167,6 +168,7 @@ def _tested(extra: dict[str, Any], data: Any) -> None:
 
 
 def _reflected(extra: dict[str, Any], data: Any) -> None:
+    extra["model"] = data["model"]
     extra["gaps"] = data["gaps"]
     extra["uncertainties"] = data["uncertainties"]
     extra["missing"] = data["missing"]

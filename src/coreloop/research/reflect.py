@@ -1,5 +1,6 @@
 """Reflection: what was found is checked, hypotheses get their evidence, and the next queries are chosen."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -43,9 +44,11 @@ TOOLS: Final = {
     "contradiction": "Bayes",
     "sure": "falsification",
     "overload": "Occam's razor",
+    "innovation": "TRIZ",
     "new": "SCAMPER",
 }
 """A situation, the most pressing first, and the tool of thought for it."""
+_INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개선|혁신", re.IGNORECASE)
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _CALL_TOKENS: Final = 10_000
@@ -98,7 +101,7 @@ def reflect(run: Run, ladder: Ladder, notes: Sequence[str] = ()) -> Reflection:
     if is_thorough(run.state):
         said = _with_challenge(run, ladder, said, memory)
     _test_hypotheses(run, said, number)
-    _look_ahead(run, said, number)
+    _look_ahead(run, said, number, model=ladder.name)
     found = tuple(one for one in knowledge_of(run.state).findings if one.iteration == number)
     return Reflection(found, dropped)
 
@@ -136,7 +139,9 @@ def tool_for(state: State, knowledge: Knowledge) -> str:
         return TOOLS["contradiction"]
     if state.confidence > _SURE_OVER:
         return TOOLS["sure"]
-    return TOOLS["overload"] if len(knowledge.sources) > _OVERLOAD_SOURCES else TOOLS["new"]
+    if len(knowledge.sources) > _OVERLOAD_SOURCES:
+        return TOOLS["overload"]
+    return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
 
 
 def _with_challenge(run: Run, ladder: Ladder, said: ReflectionResponse, memory: Memory) -> ReflectionResponse:
@@ -247,13 +252,14 @@ def _new_hypotheses(
     return list(new.values())
 
 
-def _look_ahead(run: Run, said: ReflectionResponse, number: int) -> None:
+def _look_ahead(run: Run, said: ReflectionResponse, number: int, *, model: str) -> None:
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
     is_exhaustive = run.state.mode == "exhaust"
     queries = new_queries(said.new_queries, iteration=number + 1)
     if is_exhaustive:
         queries = _converged(run.state, queries, number + 1)
     data = {
+        "model": model,
         "gaps": list(said.gaps),
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in said.uncertainties[:3]],
         "missing": list(said.missing[:3]),

@@ -9,11 +9,13 @@ import orjson
 
 from coreloop.errors import UsageError
 from coreloop.files import write_private
+from coreloop.models.offline import NAME as OFFLINE
 from coreloop.research.answer import AgentResponse, contradiction_line, respond
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.runs.state import State
 from coreloop.text import counted, escape_markdown, printable
 
+_NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body{{max-width:46rem;margin:2rem auto;font:1rem/1.6 sans-serif}}li{{margin:.3rem 0}}</style></head>
@@ -89,7 +91,8 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     yield from _filled(
         "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
     )
-    yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing])
+    offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
+    yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing, *offline])
     yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])
 
 

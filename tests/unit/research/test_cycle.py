@@ -10,11 +10,12 @@ from coreloop.errors import ModelError
 from coreloop.models.ladder import error_response
 from coreloop.research.answer import DEGRADED, AgentResponse
 from coreloop.research.knowledge import knowledge_of
+from coreloop.research.learn import helped_before
 from coreloop.research.run import run_research
 from coreloop.research.sessions import read_session
 from coreloop.research.verify import NO_EVIDENCE
 from coreloop.search.provider import Blocked, Empty, Failed, Found
-from model_stand_in import model_stand_in, streams
+from model_stand_in import answers, model_stand_in, streams
 from researching import ScriptedProvider, desk_in, plan, project, reflection, source, synthesis
 
 RIVER = "The Han river is 494 kilometres long."
@@ -208,3 +209,25 @@ def test_an_exhaustive_research_looks_for_counter_evidence_and_ignores_sufficien
     assert "counter-evidence" in {query.intent for query in knowledge_of(state).plan_queries}
     assert [part.is_open for part in state.sub_questions] == [False, True]
     assert RIVER in response.final_answer
+
+
+def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
+    with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:
+        server.acts += [
+            answers(429, {"error": {"message": "slow down"}}, retry_after="0"),
+            streams(plan("Han river length")),
+            answers(503, {"error": {"message": "overloaded"}}, retry_after="0"),
+            streams(reflection({"text": RIVER, "sources": ["[1]"]})),
+            streams(synthesis(f"{RIVER} [1]")),
+        ]
+        response = run_research("How long is the Han river?", desk=desk)
+        errors = [error["error"] for error in read_session(desk.store, None).error_log]
+    assert response.final_answer == f"{RIVER} [1]"
+    assert [("429" in error, "503" in error) for error in errors] == [(True, False), (False, True)]
+
+
+def test_strategies_that_made_progress_are_known_to_the_next_research(tmp_path: Path):
+    with desk_in(project(tmp_path)) as desk:
+        run_research("How long is the Han river?", desk=desk)
+        state = read_session(desk.store, None)
+        assert helped_before(desk.store, state) == ("positive > broad",)
