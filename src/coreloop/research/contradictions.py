@@ -10,7 +10,7 @@ from datetime import date
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.models.ranking import text_letters
+from coreloop.models.ranking import word_letters
 from coreloop.research.dates import dates_agree, split_dates
 from coreloop.research.quantities import Span, read_spans, spans_agree
 from coreloop.research.statement import Statement, read_statement
@@ -152,7 +152,7 @@ def _exchanged(here: Statement, there: Statement) -> bool:
 
 def _other_names(here: Statement, there: Statement) -> bool:
     return any(
-        not text_letters(name) & other.letters
+        not word_letters(stems(name)) & other.letters
         for one, other in ((here, there), (there, here))
         for name in one.names
     )
