@@ -10,6 +10,7 @@
     │   └── NoRepositoryError    the folder is not in a git repository
     ├── ReachError         the tools' schemas cannot be read
     ├── ModelError         a model gave no usable reply: kind, is_retryable
+    ├── SearchTimeoutError    a search of the index took too long
     ├── RunError           a run cannot be read or cannot go on
     │   ├── RunNotFoundError     the store has no such run
     │   ├── RunBusyError         another process works on the run
@@ -118,6 +119,10 @@ class ModelError(CoreloopError):
         self.retry_after_s = retry_after_s
         self.usage = usage
         self.cost: object = None
+
+
+class SearchTimeoutError(CoreloopError):
+    """A search of the index took longer than its limit."""
 
 
 class RunError(CoreloopError):

@@ -56,7 +56,7 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     root = repository.root.resolve()
     folders = {
         folder.resolve().relative_to(root).as_posix(): folder
-        for folder in (workspace.audit_dir, workspace.knowledge_dir.parent, *_run_folders(workspace))
+        for folder in (workspace.audit_dir, workspace.knowledge_dir.parent, *_optional_folders(workspace))
         if folder.resolve().is_relative_to(root)
     }
     if not folders:
@@ -69,7 +69,7 @@ def _check_git(repository: Repository, workspace: Workspace) -> Diagnosis:
     probes = (
         workspace.records_dir / _PROBE,
         workspace.knowledge_file,
-        *(folder / _PROBE for folder in _run_folders(workspace)),
+        *(folder / _PROBE for folder in _optional_folders(workspace)),
     )
     unignored = [name for name, folder in folders.items() if not _is_ignored(repository, folder, probes)]
     if not unignored:
@@ -100,13 +100,14 @@ def _private_folders(workspace: Workspace) -> tuple[Path, ...]:
         workspace.rollups_dir,
         workspace.knowledge_dir,
         workspace.archive_dir,
-        *_run_folders(workspace),
+        *_optional_folders(workspace),
     )
 
 
-def _run_folders(workspace: Workspace) -> tuple[Path, ...]:
-    """Return the folders of runs and their views, as soon as there are any."""
-    return tuple(folder for folder in (workspace.runs_dir, workspace.root / FOLDER) if folder.is_dir())
+def _optional_folders(workspace: Workspace) -> tuple[Path, ...]:
+    """Return the folders of runs, of their views and of the index, as soon as there are any."""
+    folders = (workspace.runs_dir, workspace.root / FOLDER, workspace.index_file.parent)
+    return tuple(folder for folder in folders if folder.is_dir())
 
 
 def _open_to_others(folder: Path) -> Iterator[Path]:

@@ -205,13 +205,13 @@ def _data_files(root: Path, settings: Settings) -> Iterator[ProjectFile]:
 
 
 def _gitignore(root: Path, settings: Settings) -> ProjectFile:
-    """Plan .gitignore so that git ignores the runs, and the records but not their folders."""
+    """Plan .gitignore so that git ignores the runs and the index, and the records but not their folders."""
     audit, path = _audit(settings), root / ".gitignore"
     lines: tuple[str, ...] = (_VIEWS,)
     if audit is not None:
         data = audit.parent
         records = (f"{audit}/**", f"!{audit}/**/", f"!{audit}/**/.gitkeep")
-        lines = (*records, f"{data / 'ai'}/", f"{data / 'runs'}/", _VIEWS)
+        lines = (*records, f"{data / 'ai'}/", f"{data / 'runs'}/", f"{data / 'index'}/", _VIEWS)
     _refuse_link(root, ".gitignore")
     try:
         old = path.read_bytes() if path.exists() else b""

@@ -76,6 +76,11 @@ class Workspace:
         return self.root / self.settings.data_dir / "runs"
 
     @property
+    def index_file(self) -> Path:
+        """The index of files, see `coreloop.search.index`; their text in clear. Safe to delete."""
+        return self.root / self.settings.data_dir / "index" / "index.db"
+
+    @property
     def audit_notes_dir(self) -> Path:
         """Notes about companies, written by people: ``{stock code}.md``."""
         return self.root / self.settings.data_dir / "dart" / "auditAnalysis"

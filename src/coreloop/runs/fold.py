@@ -9,6 +9,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import FOREIGN, Event, Spending, spent
 from coreloop.runs.kinds import Kind, kind_named
+from coreloop.runs.limits import tighter
 from coreloop.runs.queries.duplicates import Search
 from coreloop.runs.state import Finding, IterationProgress, State, SubQuestion
 
@@ -104,6 +105,10 @@ def _planned(state: State, event: happened.Planned) -> None:
     for text in dict.fromkeys(event.sub_questions):
         if text not in known:
             state.sub_questions.append(SubQuestion(f"q{len(state.sub_questions) + 1}", text))
+
+
+def _narrowed(state: State, event: happened.Narrowed) -> None:
+    state.limits = tighter(state.limits, event.limits)
 
 
 def _iteration_committed(state: State, event: happened.IterationCommitted) -> None:
@@ -243,6 +248,7 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.Created: _created,
     happened.Opened: _opened,
     happened.Planned: _planned,
+    happened.Narrowed: _narrowed,
     happened.IterationCommitted: _iteration_committed,
     happened.Reserved: _reserved,
     happened.Settled: _settled,

@@ -26,6 +26,8 @@ class Source:
     start : int or None
         Where the passage begins in the text of the file or page, in characters; None for a text that is the
         provider's own, such as a snippet.
+    line : int or None
+        Where the passage begins in a file, from 1; of a PDF the page. None for pages of the web.
     provider : str
         The name of the provider that found it.
     """
@@ -37,6 +39,7 @@ class Source:
     retrieved_at: datetime
     published: date | None = None
     start: int | None = None
+    line: int | None = None
     provider: str = ""
 
     @property

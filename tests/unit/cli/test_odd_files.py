@@ -38,6 +38,7 @@ FILES = {
     "guard publish --event": f"guard publish --pulls event.json --decision event.json {EVENT} {{}}",
     "guard publish --pulls": f"guard publish --decision event.json {EVENT} event.json --pulls {{}}",
     "guard publish --decision": f"guard publish --pulls event.json {EVENT} event.json --decision {{}}",
+    "index PATHS": "index {}",
     "knowledge show --db": "knowledge show 005930 --db {}",
     "knowledge export --db": "knowledge export --out new --db {}",
     "knowledge prune --db": "knowledge prune --db {}",
@@ -46,6 +47,7 @@ FILES = {
     "knowledge restore ARCHIVE": "knowledge restore {}",
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
     "runs export --out": "runs export --out {}",
+    "research export --out": "research export --out {}",
     "runs backup --out": "runs backup --out {}",
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }
@@ -69,6 +71,7 @@ FOLDERS = {
     "knowledge export --out": "knowledge export --out {}",
     "backfill-blog --blog-root": "backfill-blog --blog-root {}",
 }
+ACCEPT_FOLDERS = ("--in {}", "--check {}", "otlp {}", "check {}", "index {}")
 SPECIAL = ["pipe", "socket", "device", "circle"]
 
 
@@ -114,7 +117,9 @@ def _assert_refused(entry_point, place: Path, words: str, name: str) -> None:
 @pytest.mark.parametrize("name", [*SPECIAL, "a-folder"])
 @pytest.mark.parametrize("words", FILES.values(), ids=FILES)
 def test_what_is_not_a_regular_file_is_refused(entry_point, place: Path, words: str, name: str):
-    if name == "a-folder" and any(kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}")):
+    if name == "a-folder" and any(
+        kind in words for kind in ("--in {}", "--check {}", "otlp {}", "check {}", "index {}")
+    ):
         pytest.skip("this option accepts a folder")
     _assert_refused(entry_point, place, words, name)
 

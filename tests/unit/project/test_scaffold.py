@@ -75,7 +75,7 @@ def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path)
     (folder / "data/audit/ai-ask/2026-04-25.jsonl").write_text("{}\n")
     (folder / "data/ai/knowledge").mkdir(parents=True)
     (folder / "data/ai/knowledge/dartlab_knowledge.db").touch()
-    for name in ("data/runs/runs.db", ".research/sessions/ID/state.json"):
+    for name in ("data/runs/runs.db", "data/index/index.db", ".research/sessions/ID/state.json"):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).touch()
     run_git(folder, "add", ".")
@@ -85,26 +85,30 @@ def test_git_ignores_the_records_but_not_their_folders(init: Init, folder: Path)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b"", b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\n.research/\n"),
+        (
+            b"",
+            b"data/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
+        ),
         (
             b"x\n",
-            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\n.research/\n",
+            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
         ),
         (
             b"x",
-            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\n.research/\n",
+            b"x\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
         ),
         (
             b"x\r\ny",
-            b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\ndata/runs/\r\n.research/\r\n",
+            b"x\r\ny\r\ndata/audit/**\r\n!data/audit/**/\r\n!data/audit/**/.gitkeep\r\ndata/ai/\r\ndata/runs/\r\ndata/index/\r\n.research/\r\n",
         ),
         (
-            b".research/\n!data/audit/**/\ndata/ai/\ndata/runs/\n!data/audit/**/.gitkeep\ndata/audit/** \n",
+            b".research/\n!data/audit/**/\ndata/ai/\ndata/runs/\ndata/index/\n"
+            b"!data/audit/**/.gitkeep\ndata/audit/** \n",
             None,
         ),
         (
             b"\xff\n",
-            b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\n.research/\n",
+            b"\xff\ndata/audit/**\n!data/audit/**/\n!data/audit/**/.gitkeep\ndata/ai/\ndata/runs/\ndata/index/\n.research/\n",
         ),
     ],
     ids=["empty", "a line", "no line end", "CRLF", "all there", "no UTF-8"],

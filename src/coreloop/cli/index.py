@@ -1,0 +1,26 @@
+"""``dartlab-coreloop index``."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from coreloop.cli.options import FILE_OR_FOLDER, json_option
+from coreloop.project.workspace import open_workspace
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER)
+@json_option
+def command(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Read files for search: Markdown, text, HTML, Python and PDF.
+
+    PATHS are files or folders. Run this again after changes: only new, changed, moved and removed files are
+    read.
+    """
+    from coreloop.cli.show_search import show_index_report
+    from coreloop.search.index.run import index_paths
+
+    starts = [path.absolute() for path in paths]
+    report = index_paths(open_workspace(Path.cwd()), starts, now=datetime.now(UTC))
+    show_index_report(report, as_json=as_json)

@@ -1,0 +1,55 @@
+"""What an extractor returns: the text of a file and the sections that search can find."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a text under one heading; ``start`` and ``end`` are offsets in `Document.text`.
+
+    Attributes
+    ----------
+    line : int
+        Where it begins in the file, from 1; of a PDF the page.
+    """
+
+    start: int
+    end: int
+    line: int
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """The text of a file, without control and invisible characters.
+
+    Attributes
+    ----------
+    type : str
+        ``markdown``, ``text``, ``html``, ``python`` or ``pdf``.
+    title : str
+        Empty if the file states none.
+    has_own_lines : bool
+        Whether the lines of the text are the lines of the file.
+    sections : tuple of Section
+        In the order of the text; they may leave parts out.
+    """
+
+    type: str
+    text: str
+    sections: tuple[Section, ...]
+    title: str = ""
+    has_own_lines: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file without text that can be indexed.
+
+    Attributes
+    ----------
+    reason : str
+        For counting: ``binary``, ``unknown encoding``, ``damaged PDF``, …
+    """
+
+    reason: str

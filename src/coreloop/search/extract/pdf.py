@@ -1,0 +1,49 @@
+"""PDF: a section per page. pypdf reads it in a process of its own, whose time and memory are limited.
+
+A small PDF can ask for gigabytes or hours; a process can be ended, a call cannot.
+"""
+
+import importlib.util
+import subprocess
+import sys
+from itertools import accumulate
+from typing import Final
+
+from coreloop.extras import DISTRIBUTION
+from coreloop.search.extract.decode import clean_text
+from coreloop.search.extract.document import Document, Section, Unreadable
+
+TIMEOUT_S: Final = 30
+NEEDS_EXTRA: Final = Unreadable(f"PDF needs an extra; install it: pip install '{DISTRIBUTION}[research]'")
+_PAGE_END: Final = "\f"
+_PROGRAM: Final = "coreloop.search.extract.pdf_process"
+
+
+def extract_pdf(data: bytes) -> Document | Unreadable:
+    """Read a PDF; ``line`` of a section is its page."""
+    if importlib.util.find_spec("pypdf") is None:
+        return NEEDS_EXTRA
+    command = [sys.executable, "-m", _PROGRAM]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, check=False, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return Unreadable(f"PDF takes longer than {TIMEOUT_S} s")
+    if done.returncode:
+        return Unreadable("PDF is damaged, encrypted or too large")
+    title, *pages = done.stdout.decode("utf-8", "replace").split(_PAGE_END)
+    return _document(clean_text(title), [clean_text(page).strip() for page in pages])
+
+
+def _document(title: str, pages: list[str]) -> Document | Unreadable:
+    if not any(pages):
+        return Unreadable("PDF without text")
+    heading = " ".join(title.split())[:200]
+    starts = accumulate((len(page) + 2 for page in pages), initial=0)
+    sections = tuple(
+        Section(start, start + len(page), number, heading)
+        for number, (start, page) in enumerate(zip(starts, pages, strict=False), start=1)
+        if page
+    )
+    return Document(
+        type="pdf", text="\n\n".join(pages), title=heading, sections=sections, has_own_lines=False
+    )

@@ -1,0 +1,1 @@
+"""The local index: files become passages that full-text search finds."""

@@ -1,0 +1,36 @@
+"""The use case behind ``dartlab-coreloop index``."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from coreloop.files import locked
+from coreloop.project.workspace import Workspace
+from coreloop.search.index.store import writing
+from coreloop.search.index.update import IndexReport, update_index
+
+
+def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -> IndexReport:
+    """Bring a project's index up to date with the files at or below some paths.
+
+    A second process waits until the first is done.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        The project.
+    paths : sequence of Path
+        Files or folders, absolute; they may be outside of the project.
+    now : datetime
+        With a time zone.
+
+    Raises
+    ------
+    WorkspaceError
+        A path does not exist, or the index cannot be written.
+    """
+    root, file = workspace.root.resolve(), workspace.index_file
+    data_dir = (root / workspace.settings.data_dir).resolve()
+    starts = [path.resolve() for path in paths]
+    with locked(file.parent), writing(file, now=now) as connection:
+        return update_index(connection, starts, root=root, data_dir=data_dir, now=now)

@@ -1,0 +1,47 @@
+"""An index of a folder, for tests."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from coreloop.project.settings import Settings
+from coreloop.project.workspace import Workspace
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.run import index_paths
+from coreloop.search.index.update import IndexReport
+from coreloop.search.provider import Found, SearchLimits
+from coreloop.search.source import Source
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """A project with files and an index of them."""
+
+    root: Path
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace(self.root, Settings())
+
+    @property
+    def file(self) -> Path:
+        return self.workspace.index_file
+
+    def write(self, files: Mapping[str, str | bytes]) -> None:
+        for name, content in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def update(self, *names: str) -> IndexReport:
+        return index_paths(
+            self.workspace, [self.root / name for name in names or ["."]], now=datetime.now(UTC)
+        )
+
+    def search(self, query: str, most: int = 10) -> tuple[Source, ...]:
+        answer = IndexProvider(self.file).search(query, SearchLimits(max_results=most))
+        return answer.sources if isinstance(answer, Found) else ()
+
+    def locations(self, query: str) -> list[str]:
+        return list(dict.fromkeys(source.location for source in self.search(query)))

@@ -1,0 +1,74 @@
+import io
+import zlib
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+from coreloop.search.extract import pdf
+from coreloop.search.extract.document import Document, Unreadable
+from coreloop.search.extract.pdf import NEEDS_EXTRA, extract_pdf
+
+
+def make_pdf(pages: list[str], title: str = "") -> bytes:
+    """A PDF with one line of text per page."""
+    from pypdf import PdfWriter
+    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
+
+    writer = PdfWriter()
+    font = {"/Type": "/Font", "/Subtype": "/Type1", "/BaseFont": "/Helvetica"}
+    fonts = DictionaryObject({NameObject(key): NameObject(value) for key, value in font.items()})
+    for text in pages:
+        page = writer.add_blank_page(300, 300)
+        stream = DecodedStreamObject()
+        stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
+        page[NameObject("/Contents")] = writer._add_object(stream.flate_encode())
+        resources = DictionaryObject({NameObject("/F1"): fonts})
+        page[NameObject("/Resources")] = DictionaryObject({NameObject("/Font"): resources})
+    if title:
+        writer.add_metadata({"/Title": title})
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_each_page_is_a_section():
+    document = extract_pdf(make_pdf(["Revenue rose", "Costs fell"], title="Annual report"))
+    assert isinstance(document, Document)
+    assert (document.title, document.has_own_lines) == ("Annual report", False)
+    pages = {part.line: document.text[part.start : part.end] for part in document.sections}
+    assert pages == {1: "Revenue rose", 2: "Costs fell"}
+
+
+def test_a_damaged_file_is_unreadable():
+    assert isinstance(extract_pdf(make_pdf(["x"])[:300]), Unreadable)
+
+
+def test_a_pdf_without_text_says_so():
+    assert extract_pdf(make_pdf([""])) == Unreadable("PDF without text")
+
+
+@pytest.mark.slow
+def test_a_small_file_that_unpacks_to_two_gigabytes_is_bounded():
+    packing = zlib.compressobj(9)
+    bomb = b"".join(packing.compress(b"(x) Tj " * 1_000_000) for _ in range(300)) + packing.flush()
+    whole = make_pdf(["x"])
+    start = whole.index(b"stream\n") + len(b"stream\n")
+    end = whole.index(b"\nendstream")
+    length = f"/Length {end - start}".encode()
+    data = whole[:start].replace(length, f"/Length {len(bomb)}".encode()) + bomb + whole[end:]
+    assert len(data) < 5_000_000
+    assert isinstance(extract_pdf(data), Unreadable)
+
+
+def test_a_file_that_takes_too_long_is_unreadable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pdf, "TIMEOUT_S", 0.01)
+    assert extract_pdf(make_pdf(["x"])) == Unreadable("PDF takes longer than 0.01 s")
+
+
+def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    def absent(_name: str) -> ModuleSpec | None:
+        return None
+
+    monkeypatch.setattr(pdf.importlib.util, "find_spec", absent)
+    assert extract_pdf(b"%PDF") == NEEDS_EXTRA
+    assert "pip install 'dartlab-coreloop[research]'" in NEEDS_EXTRA.reason
