@@ -10,6 +10,7 @@ import pytest
 from coreloop.history.trailers import read_trailers
 from retail_shop import Shop, descriptions, git
 
+pytestmark = pytest.mark.slow
 KIND = "counterexamples"
 TOOL = "get_return_refund_options"
 STATEMENT = "- Always pass order_id and item_ids"

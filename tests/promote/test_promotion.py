@@ -130,6 +130,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [False, True], ids=["no flag", "--allow-unverified"])
 @pytest.mark.parametrize(("answer", "without", "with_flag", "verdict", "reason"), FAULTS)
 def test_replay_decides(project, hub, forge, answer, without, with_flag, verdict, reason, allowed) -> None:
@@ -317,6 +318,7 @@ def other_file_too(project: Project) -> None:
     project.git("push", "--quiet", "--force", "origin", f"HEAD:{BRANCH}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [other_night, other_text, other_file_too])
 @pytest.mark.parametrize("with_forge", [True, False], ids=["forge", "no forge"])
 def test_pull_request_never_describes_what_the_branch_does_not_hold(

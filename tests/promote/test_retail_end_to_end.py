@@ -130,6 +130,7 @@ def test_real_sequences_that_do_no_better_than_the_rest_have_no_text(shop: Shop)
     assert shop.branches() == []
 
 
+@pytest.mark.slow
 def test_tool_that_stands_only_in_the_log_has_no_target_and_is_in_no_text(shop: Shop) -> None:
     settings = shop.folder / "coreloop.yaml"
     for gone in ("products.py", "returns.py"):
@@ -236,6 +237,7 @@ def test_what_is_not_allowed_in_so_many_words_leaves_no_branch(shop: Shop, left_
     assert shop.branches() == []
 
 
+@pytest.mark.slow
 def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> None:
     forget_reach(shop)
 
@@ -249,6 +251,7 @@ def test_statement_whose_reach_is_unmeasured_needs_to_be_allowed(shop: Shop) -> 
     assert shop.branches() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -72,6 +72,7 @@ def test_every_step_runs_and_every_check_of_the_script_is_started(python: str, r
     assert {Path(name).name for name in SCRIPTS} <= {line.split()[0] for line in started}
 
 
+@pytest.mark.slow
 def test_no_check_of_the_script_can_fail_unnoticed(runner: WorkflowRunner):
     _, started = run(runner)
     for number, line in enumerate(started, 1):

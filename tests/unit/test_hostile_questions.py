@@ -308,6 +308,7 @@ def test_sanitized_proposals_hold_no_hostile_word(loop: Loop, tmp_path: Path, co
     assert [text for text in (shown, *written) if has_canary(text)] == []
 
 
+@pytest.mark.slow
 def test_hostile_selector_values_become_placeholders(loop: Loop) -> None:
     for index, text in enumerate(SHORT):
         for number in range(3):  # a category each, or their texts would be the same
@@ -554,6 +555,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> None:
     with Agent(answer) as agent:
@@ -567,6 +569,7 @@ def test_hostile_answer_to_a_replay_is_not_quoted(loop: Loop, answer: Reply) -> 
     assert loop.traces() == []
 
 
+@pytest.mark.slow
 def test_canary_that_is_declared_is_found_in_everything_that_is_published(loop: Loop) -> None:
     # the harness sees what it looks for: these two are the maintainer's own words, and may be written
     word = CANARIES[0]

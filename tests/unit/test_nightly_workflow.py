@@ -65,6 +65,7 @@ def shared(runner: WorkflowRunner, job: JobResult) -> str:
     return job.log + job.summary + str(job.outputs) + "".join(path.read_text() for path in files)
 
 
+@pytest.mark.slow
 def test_night_with_a_candidate_opens_a_draft_and_every_step_runs(runner: WorkflowRunner, github) -> None:
     with Agent({"tool_calls": [GOOD["tool_calls"][0]]}) as agent:
         with_logs(runner, agent.url)

@@ -44,6 +44,7 @@ CLAIMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changes", "message"), CLAIMS)
 def test_what_claims_to_be_a_promotion_before_coreloop_is_there_is_red(
     changes, message: str | None, stranger: Project, guarded: Guarded
@@ -92,6 +93,7 @@ def test_the_linters_find_nothing_in_what_init_writes(stranger: Project, branch:
 # --- once it is merged -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["main", "release/1"])
 def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
     base: str, merged: Project, guarded: Guarded, github: GithubStandIn
@@ -104,6 +106,7 @@ def test_ordinary_work_is_green_also_on_a_branch_older_than_coreloop(
     assert FALLBACK not in result.ran()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["main", "release/1"])
 def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
     base: str, merged: Project, guarded: Guarded, github: GithubStandIn
@@ -120,6 +123,7 @@ def test_a_promotion_is_decided_by_the_guard_whatever_its_base_has(
     assert states(github, payload) == ["pending", "failure"]
 
 
+@pytest.mark.slow
 def test_a_merge_label_is_taken_off_and_then_counts_no_more(
     merged: Project, guarded: Guarded, github: GithubStandIn
 ):

@@ -54,11 +54,11 @@ class OfflineModel:
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
 
-    def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
+    def most(self, messages: Sequence[Message], limits: CallLimits) -> Usage:
         """Nothing: the model uses no tokens."""
         return _FREE
 
-    def complete(self, messages: Sequence[Message], schema: type[T], _limits: CallLimits) -> Reply[T]:
+    def complete(self, messages: Sequence[Message], schema: type[T], limits: CallLimits) -> Reply[T]:
         """Answer the last user message, see `coreloop.models.prompt.user_message`.
 
         Raises

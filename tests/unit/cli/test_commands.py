@@ -173,6 +173,7 @@ def test_the_demo_without_git_shows_candidates_and_says_what_is_left_out(run: Ru
     assert "git is not installed, or not in PATH; the proposals are complete, only the p" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("option", "line"),
     [

@@ -124,6 +124,7 @@ def test_candidates_have_texts_and_targets_that_exist(scenario, seed, tmp_path):
     assert msgspec.json.decode(paths[0].read_bytes(), type=CandidatesFile).candidates == document.candidates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [7, 8])
 @pytest.mark.parametrize(
     ("scenario", "expected"),
@@ -182,6 +183,7 @@ def test_a_folder_that_holds_something_is_refused_and_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_the_stages_are_reported_in_order_and_returned(scenario, tmp_path, capsys):
     stages = []
     result = run_demo(scenario, tmp_path, seed=7, tell=stages.append)

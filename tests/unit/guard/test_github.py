@@ -160,6 +160,7 @@ def test_the_rules_of_the_base_come_with_a_promotion_that_is_not_a_draft(
     assert asked == [f"/repos/{hub.repo}/rules/branches/main"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [Fault(), Fault(Reply(500, {})), Fault(Reply(200, {"no": "list"}))])
 def test_rules_that_cannot_be_read_change_no_decision_and_are_told(
     command: Command, hub: GithubStandIn, about, project: Project, tmp_path: Path, fault: Fault

@@ -840,6 +840,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("build", "way"), WAYS)
 def test_merge_group(build: Callable[[Queue, str], None], way: str, bench: Bench, tmp_path: Path):
     queue = Queue(bench, tmp_path)
@@ -857,6 +858,7 @@ SPOILED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["merge", "squash", "rebase"])
 @pytest.mark.parametrize(("build", "reason"), SPOILED, ids=[row[0].__name__ for row in SPOILED])
 def test_repair_that_does_more_is_no_repair(

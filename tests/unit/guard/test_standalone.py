@@ -224,6 +224,7 @@ def test_both_shells_have_the_same_options() -> None:
         assert mine == {word for option in group.commands[name].params for word in option.opts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["text", "json"])
 @pytest.mark.parametrize("passes", [True, False], ids=["green", "red"])
 def test_both_shells_tell_the_same(

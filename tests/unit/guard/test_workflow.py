@@ -16,6 +16,7 @@ from workflow_runner import RUN_ID, JobResult, WorkflowRunner
 ROOT = Path(__file__).parents[3]
 FLOW = yaml.safe_load((ROOT / ".github/workflows/ai-policy.yml").read_text(encoding="utf-8"))
 JOB = FLOW["jobs"]["block-coreloop-auto-merge"]
+pytestmark = pytest.mark.slow
 Run = Callable[..., tuple[JobResult, list[str]]]
 
 

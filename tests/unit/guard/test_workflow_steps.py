@@ -10,6 +10,7 @@ from guarding import BOT, event, ordinary_event
 from promoting import BRANCH, Project
 from stranger import Guarded, examples, merge_group, needs_examples, promote, pull_request, show, states, work
 
+pytestmark = pytest.mark.slow
 NUMBER = 7
 CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
 REFUSED = Fault(Reply(403, {"message": "Resource not accessible by integration"}))

@@ -14,29 +14,34 @@ from long_texts import ALL_SIGNS, SHAPES
 OVER_BUDGET = ALL_SIGNS + SHAPES["joiners and marks"](10_000)
 
 
+def grows_linearly(shape: str, n_chars: int) -> bool:
+    """Whether ten times the text takes at most fifteen times the processor time, in one of five comparisons.
+
+    Work that grows with the square takes a hundred times as long, however noisy the machine.
+    """
+    find(ALL_SIGNS)
+    return any(
+        seconds(shape, 10 * n_chars + more) <= 15 * seconds(shape, n_chars + more) + 0.02 for more in range(5)
+    )
+
+
 def seconds(shape: str, n_chars: int) -> float:
-    """Return the shorter of two processor times; the texts differ, since findings are cached."""
-
-    def once(more: int) -> float:
-        text = ALL_SIGNS + SHAPES[shape](n_chars + more)
-        begun = process_time()
-        find(text)
-        return process_time() - begun
-
-    return min(once(0), once(1))
+    """Return the processor time of a text that differs from all others: findings are cached."""
+    text = ALL_SIGNS + SHAPES[shape](n_chars)
+    begun = process_time()
+    find(text)
+    return process_time() - begun
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
-    find(ALL_SIGNS)
-    assert seconds(shape, 5_000) <= 15 * seconds(shape, 500) + 0.02
+    assert grows_linearly(shape, 500)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_long_text_ten_times_as_long_takes_at_most_fifteen_times_as_long(shape: str) -> None:
-    find(ALL_SIGNS)
-    assert seconds(shape, 1_000_000) <= 15 * seconds(shape, 100_000)
+    assert grows_linearly(shape, 40_000)
 
 
 def test_a_text_beyond_the_budget_is_replaced_whole() -> None:

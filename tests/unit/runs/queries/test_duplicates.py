@@ -286,6 +286,7 @@ def benchmark() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_real_paraphrases_keep_the_measured_precision_and_recall(shared_data: Path, benchmark: ModuleType):
     if not (shared_data / "parakqc_first_half.tsv.xz").is_file():
         pytest.skip(f"no ParaKQC in {shared_data}; name its folder with CORELOOP_SHARED_DATA")
