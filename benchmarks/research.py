@@ -4,8 +4,8 @@
 
 Each paragraph is a file of the index. Each question is researched twice: with all files, and without the one
 that has its answer. An answer is right if the answer string stands in its first cited sentence.
-Exits with 1 below the goals: 60 % of the questions answered, at most 10 % of those without their paragraph, no
-citation that does not exist; without the threshold, 78 % answered rightly.
+Exits with 1 below the goals: 60 % of the questions answered, at most 10 % of those without their paragraph,
+no citation that does not exist; without the threshold, 78 % answered rightly.
 """
 
 import argparse
