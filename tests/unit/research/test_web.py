@@ -2,11 +2,14 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+import pytest
 
 from coreloop.research.answer import DEGRADED
 from coreloop.research.knowledge import knowledge_of
@@ -107,3 +110,24 @@ def test_pages_behind_results_are_read_once_and_recorded_with_where_their_addres
     calls = json.loads(file.read_text(encoding="utf-8"))["tool_calls"]
     (call,) = (call for call in calls if call["name"] == "page" and call["args"]["url"].endswith("/han"))
     assert call["args_from"]["url"] == ["search[].location"]
+
+
+@pytest.mark.slow
+def test_a_service_that_hangs_is_given_up_in_time_and_degrades_the_answer(tmp_path: Path):
+    released = threading.Event()
+
+    def hang(_path: str) -> tuple[int, bytes, str]:
+        released.wait(20)
+        return results()
+
+    with serving(hang) as url, desk_in(project(tmp_path), provider=hurried(url)) as desk:
+        started = time.monotonic()
+        try:
+            response = run_research(QUESTION, desk=desk, max_execution_time_s=2)
+        finally:
+            elapsed_s = time.monotonic() - started
+            released.set()
+        state = read_session(desk.store, None)
+    assert elapsed_s < 6
+    assert (state.stop_reason, response.degraded) == ("deadline", True)
+    assert response.final_answer.endswith(DEGRADED)
