@@ -65,7 +65,7 @@ class Statement:
     names : tuple of str
         Words of names, case-folded; of Korean, what is named as subject, owner, person or place.
     nouns : tuple of str
-        Korean stems of two syllables or more with a particle.
+        Korean stems of two syllables or more with a particle, and words of three without an ending.
     denied : frozenset of str
         The letters of the words that are denied: ``support`` in ``does not support``, ``지원`` in
         ``지원하지 않는다``.
@@ -116,7 +116,7 @@ def _denied(match: re.Match[str]) -> frozenset[str]:
 def _nouns(text: str) -> Iterator[str]:
     for token in re.findall("[가-힣]{3,}", text):
         stem, tail = split_tail(token)
-        if len(stem) > 1 and tail in PARTICLES and stems(stem):
+        if len(stem) > 1 and (not tail or tail in PARTICLES) and stems(stem):
             yield stem
 
 
