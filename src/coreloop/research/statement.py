@@ -55,8 +55,8 @@ class Statement:
     ----------
     letters : frozenset of str
         Pairs of syllables of Korean stems, foreign stems; as in ``subject``.
-    stems, tokens : tuple of str
-        In the text's order: without function words, and every word.
+    tokens : tuple of str
+        Every word, in the text's order.
     dates : tuple of Date
     quantities : tuple of Quantity
         Without those that are dates.
@@ -72,7 +72,6 @@ class Statement:
     """
 
     letters: frozenset[str]
-    stems: tuple[str, ...]
     tokens: tuple[str, ...]
     dates: tuple[Date, ...]
     quantities: tuple[Quantity, ...]
@@ -95,7 +94,6 @@ def read_statement(text: str) -> Statement:
     quantities, rest = split_quantities(undated)
     return Statement(
         letters=word_letters(stems(rest)),
-        stems=tuple(stems(text)),
         tokens=tuple(_TOKEN.findall(text.casefold())),
         dates=dates,
         quantities=quantities,
