@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from coreloop.models.ranking import word_letters
@@ -86,7 +85,6 @@ def plain_text(text: str) -> str:
     return _MARK.sub("", unicodedata.normalize("NFKC", text))
 
 
-@lru_cache(maxsize=4_096)
 def read_statement(text: str) -> Statement:
     """Read a sentence or a passage; citations such as ``[3]`` are no part of it."""
     text = plain_text(text)
