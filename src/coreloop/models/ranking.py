@@ -16,7 +16,7 @@ from coreloop.runs.queries.words import is_hangul, stems
 WEIGHTS: Final = {"letters": 7.8, "before": 2.5, "rank": 3.4, "kind": 0.8}
 """Of `Candidate.features`."""
 BIAS: Final = -8.0
-ANSWER_AT: Final = 0.5
+ANSWER_AT: Final = 0.52
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
 _ASKS_DATE: Final = re.compile(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal
 
@@ -27,6 +28,8 @@ _SAID_SUBJECT: Final = 0.3
 _EXISTS: Final = frozenset("있없않")
 """With which Korean says that something is, or is not."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_read = lru_cache(maxsize=1_024)(read_statement)
+"""A finding is compared with every other one."""
 _SAYS_WRONG: Final = re.compile(
     r"""\b(?:contrary\sto|incorrect|wrong(?:ly)?|erroneous(?:ly)?|retract\w*|correction|debunk\w*|myth|disput\w+)\b
       | 정정 | 바로잡 | 사실과\s다르 | 사실이\s아니 | 오보 | 잘못\s?(?:알려|보도|기재|표기)
@@ -100,7 +103,7 @@ def _between(one: SourcedText, other: SourcedText) -> Iterator[Contradiction]:
 
 
 def _kind(one: str, other: str) -> Kind | None:
-    here, there = read_statement(one), read_statement(other)
+    here, there = _read(one), _read(other)
     shared = _shared(here, there)
     if shared < _SAID_SUBJECT or _other_names(here, there):
         return None

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from coreloop.models.ranking import word_letters
@@ -55,8 +54,8 @@ class Statement:
     ----------
     letters : frozenset of str
         Pairs of syllables of Korean stems, foreign stems; as in ``subject``.
-    stems, tokens : tuple of str
-        In the text's order: without function words, and every word.
+    tokens : tuple of str
+        Every word, in the text's order.
     dates : tuple of Date
     quantities : tuple of Quantity
         Without those that are dates.
@@ -65,14 +64,13 @@ class Statement:
     names : tuple of str
         Words of names, case-folded; of Korean, what is named as subject, owner, person or place.
     nouns : tuple of str
-        Korean stems of two syllables or more with a particle.
+        Korean stems of two syllables or more with a particle, and words of three without an ending.
     denied : frozenset of str
         The letters of the words that are denied: ``support`` in ``does not support``, ``지원`` in
         ``지원하지 않는다``.
     """
 
     letters: frozenset[str]
-    stems: tuple[str, ...]
     tokens: tuple[str, ...]
     dates: tuple[Date, ...]
     quantities: tuple[Quantity, ...]
@@ -87,7 +85,6 @@ def plain_text(text: str) -> str:
     return _MARK.sub("", unicodedata.normalize("NFKC", text))
 
 
-@lru_cache(maxsize=4_096)
 def read_statement(text: str) -> Statement:
     """Read a sentence or a passage; citations such as ``[3]`` are no part of it."""
     text = plain_text(text)
@@ -95,7 +92,6 @@ def read_statement(text: str) -> Statement:
     quantities, rest = split_quantities(undated)
     return Statement(
         letters=word_letters(stems(rest)),
-        stems=tuple(stems(text)),
         tokens=tuple(_TOKEN.findall(text.casefold())),
         dates=dates,
         quantities=quantities,
@@ -116,7 +112,7 @@ def _denied(match: re.Match[str]) -> frozenset[str]:
 def _nouns(text: str) -> Iterator[str]:
     for token in re.findall("[가-힣]{3,}", text):
         stem, tail = split_tail(token)
-        if len(stem) > 1 and tail in PARTICLES and stems(stem):
+        if len(stem) > 1 and (not tail or tail in PARTICLES) and stems(stem):
             yield stem
 
 
