@@ -14,7 +14,7 @@ from coreloop.research.answer import answer_from, build_response
 from coreloop.research.asking import AGAINST, ask, material_of, notes_of
 from coreloop.research.desk import Desk
 from coreloop.research.execute import execute
-from coreloop.research.knowledge import ANSWERED, PLANNED, PlanQuery, knowledge_of
+from coreloop.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
 from coreloop.research.learn import helped_before
 from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries
 from coreloop.research.reflect import reflect, view
@@ -101,6 +101,8 @@ def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     said = ask(run, ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
     checked = check_answer(said.answer, knowledge)
+    for claim in checked.dropped:
+        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
     if checked.sentences:
         return checked
     return replace(answer_from(run.state), dropped=checked.dropped)

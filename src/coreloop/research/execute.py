@@ -75,7 +75,7 @@ def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[
     int
         How many queries were executed.
     """
-    fresh = list(_fresh(run, queries))
+    fresh = list(_fresh(run, queries))[: _left(run.state)]
     if not fresh:
         return 0
     run.record(events.ActionTaken, tool=desk.provider.name, strategy=strategy)
@@ -153,7 +153,7 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
     """Yield another form of each query that worked and found little, within the limit of queries."""
     history = QueryHistory(run.state.search_history)
     searched = {search.query for search in run.state.search_history}
-    left = _left(run.state.limits.queries, run.state.queries)
+    left = _left(run.state)
     for result in results:
         if left <= 0 or result.outcome not in {"found", "empty"} or len(result.sources) >= FEW:
             continue
@@ -204,5 +204,7 @@ def _identity(source: Source) -> str:
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
 
 
-def _left(limit: int | None, used: int) -> int:
-    return AT_ONCE if limit is None else min(AT_ONCE, limit - used)
+def _left(state: State) -> int:
+    """How many more queries may be executed at once."""
+    limit = state.limits.queries
+    return AT_ONCE if limit is None else max(0, min(AT_ONCE, limit - state.queries))

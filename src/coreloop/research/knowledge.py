@@ -16,8 +16,21 @@ from coreloop.search.source import Source
 
 KIND: Final = "research"
 """Of the runs."""
-REQUESTED, PLANNED, READ, FOUND, TESTED, REFLECTED, CONTRADICTED, FAILED, REWORDED, COMPACTED, ANSWERED = (
-    *("request", "queries", "source", "finding", "hypotheses", "reflection", "contradictions"),
+(
+    REQUESTED,
+    PLANNED,
+    READ,
+    FOUND,
+    DROPPED,
+    TESTED,
+    REFLECTED,
+    CONTRADICTED,
+    FAILED,
+    REWORDED,
+    COMPACTED,
+    ANSWERED,
+) = (
+    *("request", "queries", "source", "finding", "dropped", "hypotheses", "reflection", "contradictions"),
     *("search_failed", "reworded", "compacted", "answer"),
 )
 """Names of the events."""
@@ -49,6 +62,14 @@ class FailedQuery:
     outcome: str
     reason: str
     iteration: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What a model wrote and no source supports, and why."""
+
+    sentence: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +126,7 @@ class Knowledge:
     active_hypotheses: list[Hypothesis] = field(default_factory=list)
     all_hypotheses: list[Hypothesis] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     contradictions_found: list[Contradiction] = field(default_factory=list)
     plan_queries: list[PlanQuery] = field(default_factory=list)
     failed_queries: list[FailedQuery] = field(default_factory=list)
@@ -195,6 +217,7 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     TESTED: _tested,
     REFLECTED: _reflected,
     CONTRADICTED: _contradicted,
+    DROPPED: _added("dropped", Dropped),
     FAILED: _added("failed_queries", FailedQuery),
     REWORDED: _added("rewordings", Rewording),
     COMPACTED: _added("compactions", Compaction),

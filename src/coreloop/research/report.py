@@ -93,6 +93,7 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     )
     offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
     yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing, *offline])
+    yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
     yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])
 
 

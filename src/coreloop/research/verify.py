@@ -8,7 +8,7 @@ from typing import Final
 from coreloop.models.contracts import ReportedFinding
 from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
-from coreloop.research.knowledge import Knowledge, ReadSource
+from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
 from coreloop.research.support import Supported, Unsupported, check_support
 from coreloop.runs.queries.similarity import word_similarity
 from coreloop.runs.queries.words import read_query
@@ -20,14 +20,6 @@ _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,
 _MARK: Final = "\ue000{}\ue001"
 _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A sentence that does not stand in the answer, and why."""
-
-    sentence: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,7 @@ def check_findings(
     dropped: list[Dropped] = []
     known = {one.id for one in knowledge.all_hypotheses}
     for finding in reported:
-        claim, numbers = _without_citations(finding.text), _numbers(finding.sources)
+        claim, numbers = without_citations(finding.text), _numbers(finding.sources)
         supporting, reason = _supporting(claim, numbers, knowledge)
         if not supporting:
             dropped.append(Dropped(claim, reason))
@@ -114,7 +106,7 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
 def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield what an answer says and cites: a whole line if it is a quote, else each of its sentences."""
     for line in text.splitlines():
-        quote, numbers = _without_citations(line), _cited(line)
+        quote, numbers = without_citations(line), _cited(line)
         if any((read := knowledge.source(number)) and _quotes(read, quote) for number in numbers):
             yield quote, numbers
         else:
@@ -143,7 +135,8 @@ def _cited(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-def _without_citations(text: str) -> str:
+def without_citations(text: str) -> str:
+    """Return a text without its citations, on one line."""
     return " ".join(_CITED.sub("", text).split())
 
 

@@ -155,6 +155,17 @@ def test_a_research_is_one_record_with_its_searches(tmp_path: Path):
     assert record["tool_calls"][0]["args"]["strategy"] == "positive+broad"
 
 
+def test_no_total_is_exceeded_whatever_is_found(tmp_path: Path):
+    few = Found((source("one", "https://1.example"), source("two", "https://2.example")))
+    provider = ScriptedProvider(Empty(), few, Empty())
+    with desk_in(project(tmp_path), provider=provider) as desk:
+        question = "Why did prices rise, and who said so, and when was it?"
+        response = run_research(question, desk=desk, max_queries=4, max_sources=1)
+        state = read_session(desk.store, None)
+    assert len(provider.queries) == response.usage.queries <= 4
+    assert len(state.read_sources) == 1
+
+
 def test_sources_that_contradict_each_other_stand_side_by_side(tmp_path: Path):
     other = "The Han river is 514 kilometres long."
     pages = {"a.md": f"# Han river\n\n{RIVER}\n", "b.md": f"# Han river length\n\n{other}\n"}
