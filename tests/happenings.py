@@ -29,6 +29,9 @@ _LABELS = st.lists(st.sampled_from(["web", "English", "recent", "odd"]), max_siz
 _FIELDS: dict[type, st.SearchStrategy[dict[str, Any]]] = {
     happened.Opened: st.fixed_dictionaries({"owner": _IDS}),
     happened.Planned: st.fixed_dictionaries({"sub_questions": st.lists(_TEXTS, max_size=3).map(tuple)}),
+    happened.Narrowed: st.fixed_dictionaries(
+        {"limits": st.builds(Limits, max_iterations=st.integers(1, 5), queries=st.none() | st.integers(1, 9))}
+    ),
     happened.IterationCommitted: st.fixed_dictionaries({"iteration": st.integers(1, 5)}),
     happened.Reserved: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),
     happened.Settled: st.builds(lambda key, amount: {"reservation": key, **amount}, _IDS, _AMOUNTS),

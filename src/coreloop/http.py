@@ -3,6 +3,7 @@
 The library limits each read, and a server can send one byte at a time for hours.
 """
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -14,6 +15,7 @@ from typing import Any, Final, Literal
 import httpx2
 
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
+_PIECE_BYTES: Final = 1 << 20
 Failure = Literal["too_late", "unreachable", "broken", "too_long"]
 
 
@@ -37,12 +39,15 @@ class HttpRequest:
         Additional headers. They may hold a key, so tracebacks with variables do not show them.
     json : object or None
         The body.
+    address : str or None
+        The IP address to connect to, which was checked before; the name in ``url`` is not resolved again.
     """
 
     method: Literal["GET", "POST"] = "GET"
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = None
+    address: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,18 @@ class HttpClient:
         except BaseException as error:  # passed to the waiting thread
             answered.set_exception(error)
 
+    def _built(self, request: HttpRequest, timeout_s: float) -> httpx2.Request:
+        url = httpx2.URL(request.url)
+        headers = {"Accept-Encoding": "gzip, deflate", **request.headers}
+        extensions: dict[str, Any] = {"trace": self._note_socket}
+        if request.address is not None:
+            headers["Host"] = url.netloc.decode("ascii")
+            extensions["sni_hostname"] = url.raw_host.decode("ascii")  # the certificate is the name's
+            url = url.copy_with(host=request.address)
+        return self._client.build_request(
+            request.method, url, headers=headers, json=request.json, timeout=timeout_s, extensions=extensions
+        )
+
     def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
         if event in _CONNECTED:
             self._sockets.append(info["return_value"].get_extra_info("socket"))
@@ -152,6 +169,28 @@ class HttpClient:
             with suppress(OSError):  # closed, or replaced by its TLS wrapper
                 connection.shutdown(SHUT_RDWR)
         self._sockets.clear()
+
+
+def _decompressed(parts: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    """Decompress piece by piece: the library makes 64 MB of 64 kB before a size can be checked."""
+    name = encoding.strip().lower()
+    if name in {"", "identity"}:
+        yield from parts
+    elif name in {"gzip", "x-gzip", "deflate"}:
+        yield from _inflated(parts)
+    else:
+        raise ExchangeError("broken", "the answer is compressed in a way that was not asked for")
+
+
+def _inflated(parts: Iterator[bytes]) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as the header says
+    for part in parts:
+        rest = part
+        while rest and not inflater.eof:
+            yield inflater.decompress(rest, _PIECE_BYTES)
+            rest = inflater.unconsumed_tail
+    if not inflater.eof:
+        raise ExchangeError("broken", "the compressed answer ends too early")
 
 
 def _read(parts: Iterator[bytes], max_bytes: int, on_part: Callable[[bytes], None]) -> bytes:
@@ -173,5 +212,5 @@ def _translated() -> Iterator[None]:
         raise ExchangeError("too_late", "no complete answer in time") from error
     except httpx2.ConnectError as error:
         raise ExchangeError("unreachable", "the server cannot be reached") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, zlib.error, UnicodeError) as error:
         raise ExchangeError("broken", f"the connection failed ({type(error).__name__})") from error

@@ -23,7 +23,7 @@ def iteration_lines(state: State, report: Report) -> Iterator[str]:
     report : Report
         The report.
     """
-    number = state.iteration if state.drives_itself else state.iteration + 1
+    number = report.iteration or (state.iteration if state.drives_itself else state.iteration + 1)
     yield f"Iteration #{number}"
     yield from _section(
         "findings",

@@ -15,10 +15,11 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PlannedQuery(Contract, frozen=True):
-    """A search to execute, and what it is for."""
+    """A search to execute, what it is for, and the layer of the reflection that it came from."""
 
     query: Text
     intent: str
+    layer: str = ""
 
 
 class ReplyMetadata(Contract, frozen=True):
@@ -38,10 +39,11 @@ class PlanResponse(Contract, frozen=True):
 
 
 class ReportedFinding(Contract, frozen=True):
-    """A sentence, and the sources that say so."""
+    """A sentence, the sources that say so, and the sub-questions that it answers."""
 
     text: Text
     sources: tuple[str, ...]
+    answers: tuple[str, ...] = ()
     hypothesis_id: str | None = None
     stance: Literal["supports", "contradicts", "neutral"] | None = None
 
@@ -51,6 +53,7 @@ class ReportedHypothesis(Contract, frozen=True):
 
     statement: Text
     id: str | None = None
+    layer: str = ""
 
 
 class Uncertainty(Contract, frozen=True):

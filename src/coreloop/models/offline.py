@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final, TypeVar, cast
 
 from coreloop.errors import ModelError
@@ -20,17 +21,13 @@ from coreloop.models.contracts import (
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.prompt import Material, NumberedSource, read_material
 from coreloop.models.questions import is_korean, question_parts, question_tier, search_words
-from coreloop.models.sentences import RankedSentence, Sentence, rank_sentences, split_sentences
+from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences
+from coreloop.models.sentences import Sentence, split_sentences
 from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-ENOUGH: Final = 0.4
-"""The least score of a sentence that is quoted.
-
-Of 400 questions of KorQuAD, a quote from their paragraph and four others answers 77 %, and 8 % get only
-wrong quotes from the rest of their article. With 0.3: 87 and 18 %; with 0.5: 66 and 4 %.
-"""
+_TITLES: Final = ("#", "![")
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -85,6 +82,10 @@ class _Part:
     question: str
     quotes: tuple[RankedSentence, ...]
 
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        return tuple(quote.sentence for quote in self.quotes)
+
 
 def _plan(material: Material, _metadata: ReplyMetadata) -> PlanResponse:
     parts = question_parts(material.question)
@@ -109,7 +110,12 @@ def _reflect(material: Material, metadata: ReplyMetadata) -> ReflectionResponse:
         new_queries=tuple(_new_queries(gaps, material.searched)),
         metadata=metadata,
         findings=tuple(
-            ReportedFinding(text=sentence.text, sources=(f"[{sentence.source}]",)) for sentence in quotes
+            ReportedFinding(
+                text=sentence.text,
+                sources=(f"[{sentence.source}]",),
+                answers=tuple(part.question for part in parts if sentence in part.sentences),
+            )
+            for sentence in quotes
         ),
     )
 
@@ -157,8 +163,9 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    ranked = rank_sentences(question, sentences)
-    return tuple(quote for quote in ranked[:MAX_QUOTES] if quote.score >= ENOUGH)
+    """Return the best sentences; a heading or a picture states nothing."""
+    ranked = (one for one in rank_sentences(question, sentences) if not one.sentence.text.startswith(_TITLES))
+    return tuple(quote for quote in islice(ranked, MAX_QUOTES) if quote.score >= ANSWER_AT)
 
 
 def _confidence(parts: Sequence[_Part]) -> float:

@@ -1,13 +1,9 @@
-"""Sentences of a text, and how well each answers a question. Korean and English; no model, no dictionary."""
+"""Sentences of a text, Korean or English, each a part of the text as it is."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import log
 from typing import Final
-from unicodedata import normalize
-
-from coreloop.runs.queries.words import is_hangul, read_query
 
 MAX_CHARS: Final = 480
 """Of a sentence; longer ones are cut at a space."""
@@ -24,7 +20,6 @@ _NO_END: Final = re.compile(
 )  # Dr. Kim; 1. the first item; not: in 2025.
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+#>|]|\d{1,3}[.)]\s)")
 _FOOTNOTE: Final = re.compile(r"\[\d{1,3}\]")
-_NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +38,6 @@ class Sentence:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RankedSentence:
-    """A sentence, and the share of the question's words that it has, 0–1; rare words count more."""
-
-    score: float
-    sentence: Sentence
-
-
 def split_sentences(text: str) -> list[str]:
     """Split a text into its sentences, each a part of the text without the white space around it.
 
@@ -58,36 +45,6 @@ def split_sentences(text: str) -> list[str]:
     """
     pieces = (piece for block in _blocks(text) for piece in _block_sentences(block))
     return [part for piece in pieces if not _FOOTNOTE.search(piece) for part in _cut(piece)]
-
-
-def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
-    """Rank sentences by what they have of a question's words: at least two, if it has two.
-
-    Of 400 questions of KorQuAD, each with its paragraph and four others, the first sentence has the answer
-    for 79 %, and one of the first two for 90 % (tests/unit/models/test_korquad.py).
-    """
-    wanted = _words(question)
-    found = [_words_in(wanted, sentence.text) for sentence in sentences]
-    weights = {word: log(1 + len(found) / (1 + sum(word in words for words in found))) for word in wanted}
-    total = sum(weights.values())
-    ranked = [
-        RankedSentence(sum(weights[word] for word in words) / total, sentence)
-        for words, sentence in zip(found, sentences, strict=True)
-        if len(words) >= min(2, len(wanted)) and words
-    ]
-    return sorted(ranked, key=lambda one: -one.score)
-
-
-def _words(text: str) -> frozenset[str]:
-    return read_query(text).words | frozenset(_NUMBER.findall(text))
-
-
-def _words_in(wanted: frozenset[str], text: str) -> frozenset[str]:
-    """Return the wanted words of a text; one in Hangul may be inside of a longer one."""
-    folded = normalize("NFKC", text).casefold()
-    near = {word for word in wanted if word[:3] in folded}  # 5,000 sentences in 0.5, not 1.6 s
-    inside = {word for word in near if len(word) > 1 and is_hangul(word) and word in folded}
-    return frozenset(inside | (_words(text) & (near - inside) if near - inside else set()))
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -53,6 +53,12 @@ class Planned(_Event, frozen=True, tag="planned"):
     sub_questions: tuple[str, ...]
 
 
+class Narrowed(_Event, frozen=True, tag="narrowed"):
+    """The limits became tighter: of each, the smaller one holds. No event makes a limit larger."""
+
+    limits: Limits
+
+
 class IterationCommitted(_Event, frozen=True, tag="iteration_committed"):
     """An iteration ended."""
 
@@ -189,6 +195,7 @@ Reported = (
     | Reflected
     | Turned
     | WaiverProposed
+    | Noted
 )
 """What an agent's report can contain: nothing that spends, limits or ends the run."""
 
@@ -234,6 +241,7 @@ Event = (
     Created
     | Opened
     | Planned
+    | Narrowed
     | IterationCommitted
     | Reserved
     | Settled

@@ -9,6 +9,7 @@ from coreloop.runs import events as happened
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import FOREIGN, Event, Spending, spent
 from coreloop.runs.kinds import Kind, kind_named
+from coreloop.runs.limits import tighter
 from coreloop.runs.queries.duplicates import Search
 from coreloop.runs.state import Finding, IterationProgress, State, SubQuestion
 
@@ -64,13 +65,18 @@ class Folding:
         if kind is happened.Created:
             state.clock = event.at
         _count_time(state, event)
-        if isinstance(event, happened.Noted):
-            self._kind.fold(state.extra, event.name, event.data)
-            return
         if isinstance(event, happened.Created):
             self._kind = kind_named(event.kind)
             state.extra = self._kind.initial()
-        _APPLY[kind](state, event)
+        for part in event.events if isinstance(event, happened.Recorded) else ():
+            self._apply(part)
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        if isinstance(event, happened.Noted):
+            self._kind.fold(self.state.extra, event.name, event.data)
+        else:
+            _APPLY[type(event)](self.state, event)
 
 
 def _count_time(state: State, event: Event) -> None:
@@ -104,6 +110,10 @@ def _planned(state: State, event: happened.Planned) -> None:
     for text in dict.fromkeys(event.sub_questions):
         if text not in known:
             state.sub_questions.append(SubQuestion(f"q{len(state.sub_questions) + 1}", text))
+
+
+def _narrowed(state: State, event: happened.Narrowed) -> None:
+    state.limits = tighter(state.limits, event.limits)
 
 
 def _iteration_committed(state: State, event: happened.IterationCommitted) -> None:
@@ -201,8 +211,6 @@ def _until_met(state: State, _event: happened.UntilMet) -> None:
 
 
 def _recorded(state: State, event: happened.Recorded) -> None:
-    for reported in event.events:
-        _APPLY[type(reported)](state, reported)
     state.progress.reports += 1
     state.progress.claimed += Amount(event.microusd, event.tokens)
 
@@ -243,6 +251,7 @@ _APPLY: Final[dict[type, Callable[[State, Any], None]]] = {
     happened.Created: _created,
     happened.Opened: _opened,
     happened.Planned: _planned,
+    happened.Narrowed: _narrowed,
     happened.IterationCommitted: _iteration_committed,
     happened.Reserved: _reserved,
     happened.Settled: _settled,

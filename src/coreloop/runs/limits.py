@@ -1,7 +1,7 @@
 """The limits of a run. Only what is outside the model sets them."""
 
 from math import isfinite
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -11,6 +11,16 @@ from coreloop.runs.amounts import Amount, microusd
 Mode = Literal["bounded", "exhaust"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 _LARGEST: Final = 10**12
+_TOTALS: Final = (
+    "max_iterations",
+    "usd",
+    "usd_per_day",
+    "tokens",
+    "deadline_s",
+    "queries",
+    "sources",
+    "max_failures",
+)
 
 
 class AnswerReserve(msgspec.Struct, frozen=True):
@@ -115,6 +125,22 @@ def check_limits(limits: Limits, *, is_priced: bool) -> None:
     ):
         if total is not None and part > total:
             raise UsageError(f"the reserve for the answer, {part}, is larger than the limit {name}, {total}")
+
+
+def tighter(one: Limits, other: Limits) -> Limits:
+    """Return the smaller of each limit; None is the largest. The smaller reserve fits both."""
+    return Limits(
+        **{name: _smaller(getattr(one, name), getattr(other, name)) for name in _TOTALS},
+        answer=AnswerReserve(
+            usd=min(one.answer.usd, other.answer.usd),
+            tokens=min(one.answer.tokens, other.answer.tokens),
+            seconds=min(one.answer.seconds, other.answer.seconds),
+        ),
+    )
+
+
+def _smaller(one: float | None, other: float | None) -> Any:
+    return min((limit for limit in (one, other) if limit is not None), default=None)
 
 
 def _numbers(limits: Limits) -> list[tuple[str, float]]:

@@ -17,12 +17,15 @@ class SearchLimits:
         Sources of an answer.
     timeout_s : float
         Of one attempt; a provider never takes longer.
+    deadline_s : float
+        Of the whole search, with repeated attempts and other providers; what is under way is cancelled.
     max_bytes : int
         Of an answer of a server, decompressed.
     """
 
     max_results: int = 10
     timeout_s: float = 10.0
+    deadline_s: float = 60.0
     max_bytes: int = 2_000_000
 
 
@@ -40,7 +43,7 @@ class Empty:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """The provider refuses for now: a rate limit, a quota, or a missing or wrong key.
+    """The provider refuses for now: a rate limit or a quota.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The search did not work.
+    """The search did not work: no complete answer, one that cannot be read, or a wrong key.
 
     Attributes
     ----------

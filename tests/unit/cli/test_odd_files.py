@@ -47,6 +47,7 @@ FILES = {
     "knowledge restore ARCHIVE": "knowledge restore {}",
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
     "runs export --out": "runs export --out {}",
+    "research export --out": "research export --out {}",
     "runs backup --out": "runs backup --out {}",
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }

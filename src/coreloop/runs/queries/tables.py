@@ -51,3 +51,15 @@ INTENTS: Final = {
 HOW_IS: Final = re.compile(r"어떻게\s?(?=[되돼됩된될])")
 """``어떻게 되나요`` asks what, not how."""
 WHAT_TIME: Final = re.compile(r"몇\s?[시일월](?!간)")
+_IRREGULAR: Final = """
+    fall fell fallen, rise rose risen, grow grew grown, make made, give gave given, take took taken,
+    come came, become became, go went gone, hold held, say said, pay paid, sell sold, buy bought,
+    build built, lead led, leave left, lose lost, win won, write wrote written, begin began begun,
+    bring brought, think thought, find found, tell told, know known knew, show shown, sing sang sung,
+    speak spoke spoken, stand stood, meet met, keep kept, send sent, spend spent, draw drew drawn,
+    drive drove driven, choose chose chosen, break broke broken, run ran, see saw seen, fight fought,
+    teach taught, catch caught, mean meant, bear born, child children, person people, man men, woman women,
+    foot feet, tooth teeth, mouse mice
+"""
+IRREGULAR: Final = {form: word for word, *forms in map(str.split, _IRREGULAR.split(",")) for form in forms}
+"""English forms that no ending tells: ``fell`` is ``fall``."""

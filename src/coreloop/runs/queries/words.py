@@ -15,6 +15,7 @@ from coreloop.runs.queries.tables import (
     FUNCTION_WORDS,
     HOW_IS,
     INTENTS,
+    IRREGULAR,
     NOUN_LIKE,
     PARTICLES,
     REQUEST,
@@ -101,6 +102,12 @@ def read_query(query: str) -> QueryWords:
     )
 
 
+def stems(text: str) -> list[str]:
+    """Return the stems of a text of any length, in its order, without function and question words."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [word for token in _TOKEN.findall(folded) for word in _read_token(token).words]
+
+
 def is_hangul(word: str) -> bool:
     """Whether a word starts in Hangul."""
     return _HANGUL.match(word) is not None
@@ -151,6 +158,7 @@ def _stems(token: str, stem: str) -> list[str]:
 
 
 def _english_stem(word: str) -> str:
+    word = IRREGULAR.get(word, word)
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):

@@ -1,0 +1,98 @@
+"""Whole offline researches over KorQuAD: how many are answered, how many rightly, and from which sources.
+
+    uv run python benchmarks/research.py --data ../shared/data --questions 500
+
+Each paragraph is a file of the index. Each question is researched twice: with all files, and without the one
+that has its answer. An answer is right if the answer string stands in its first cited sentence.
+Exits with 1 below the goals: 60 % of the questions answered, at most 10 % of those without their paragraph,
+no citation that does not exist; without the threshold, 78 % answered rightly.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from answers import Question, read, wilson
+
+from coreloop.models import offline
+from coreloop.models.ladder import Ladder
+from coreloop.models.offline import OfflineModel
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.research.answer import AgentResponse
+from coreloop.research.desk import Desk
+from coreloop.research.run import run_research
+from coreloop.research.verify import NO_EVIDENCE
+from coreloop.runs.stores.store import Store, open_store
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.run import index_paths
+from coreloop.search.provider import Empty, Found, SearchAnswer, SearchLimits
+
+
+@dataclass(frozen=True)
+class Without:
+    """The index without one file."""
+
+    index: IndexProvider
+    location: str
+    name: str = "index"
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        answer = self.index.search(query, replace(limits, max_results=limits.max_results + 5))
+        if not isinstance(answer, Found):
+            return answer
+        kept = tuple(source for source in answer.sources if source.location != self.location)
+        return Found(kept[: limits.max_results]) if kept else Empty()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=500)
+    parser.add_argument("--no-threshold", action="store_true", help="answer whatever the best sentence is")
+    options = parser.parse_args()
+    if options.no_threshold:
+        offline.ANSWER_AT = 0.0  # type: ignore[misc]
+    paragraphs, questions = read(options.data)
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = open_workspace(Path(folder))
+        for place, paragraph in enumerate(paragraphs):
+            path = Path(folder, "docs", f"{place}.md")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"# {paragraph.title}\n\n{paragraph.text}\n", encoding="utf-8")
+        index_paths(workspace, [Path(folder, "docs")], now=datetime.now(UTC))
+        with open_store(workspace) as store:
+            counts = count(workspace, store, questions[: options.questions])
+    for name, number in counts.items():
+        print(f"{name}: {wilson(number, options.questions)}")
+    if options.no_threshold:
+        return 0 if counts["right"] >= 0.78 * options.questions else 1
+    is_good = counts["answered"] >= 0.6 * options.questions and counts["invented"] <= 0.1 * options.questions
+    return 0 if is_good and not counts["unknown citations"] else 1
+
+
+def count(workspace: Workspace, store: Store, questions: list[Question]) -> Counter[str]:
+    counts = Counter({"answered": 0, "right": 0, "invented": 0, "unknown citations": 0})
+    index, ladder = IndexProvider(workspace.index_file), Ladder([OfflineModel()])
+    desk = Desk(workspace=workspace, store=store, ladder=ladder, provider=index)
+    for question in questions:
+        response = run_research(question.text, desk=desk)
+        counts["answered"] += response.final_answer != NO_EVIDENCE
+        counts["right"] += any(answer in response.summary for answer in question.answers)
+        counts["unknown citations"] += has_unknown(response)
+        without = replace(desk, provider=Without(index, f"docs/{question.paragraph}.md"))
+        counts["invented"] += run_research(question.text, desk=without).final_answer != NO_EVIDENCE
+    return counts
+
+
+def has_unknown(response: AgentResponse) -> bool:
+    return any(not source.location for source in response.sources)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+"""``dartlab-coreloop research``."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.open_runs import project_store, run_argument
+from coreloop.cli.options import FILE, DurationType, json_option
+from coreloop.errors import ModelError
+from coreloop.records import encodable
+
+if TYPE_CHECKING:
+    from coreloop.research.desk import Desk
+
+
+class _AskingGroup(SuggestingGroup):
+    """Takes what is no subcommand as a question: ``research "why?"`` is ``research ask "why?"``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_question = args and args[0] not in {"-h", "--help", *self.commands}
+        return super().parse_args(ctx, ["ask", *args] if is_question else args)
+
+
+@click.group(cls=_AskingGroup)
+def command() -> None:
+    """Answer a question with citations: plan, search, reflect, verify.
+
+    research "QUESTION" is short for research ask "QUESTION". RUN is the id of a research; without it, the
+    newest.
+    """
+
+
+@command.command()
+@click.argument("question")
+@click.option(
+    "--tier",
+    type=click.Choice(["simple", "standard", "deep"]),
+    help="How much work it may take.  [default: what the plan says]",
+)
+@click.option("--exhaust", is_flag=True, help="Go on until every part is answered or you stop it.")
+@click.option("--max-iters", type=click.IntRange(1), help="Stop after N iterations.")
+@click.option("--max-queries", type=click.IntRange(1), help="Stop after N searches.")
+@click.option("--max-sources", type=click.IntRange(1), help="Stop after N sources.")
+@click.option(
+    "--max-time",
+    "max_execution_time_s",
+    type=DurationType(),
+    help="Stop after 90s or 5m of work, the answer included.",
+)
+@click.option("--token-budget", type=click.IntRange(1), help="Stop before more than N tokens are spent.")
+@click.option(
+    "--session",
+    metavar="new|last|RUN",
+    help="Start anew, or continue a research.  [default: ask on a terminal if one is like it, else new]",
+)
+@json_option
+def ask(
+    question: str, *, tier: Any, exhaust: bool, session: str | None, as_json: bool, **limits: Any
+) -> None:
+    """Research a question, and print the answer with its sources."""
+    from coreloop.cli.choose_session import choose_session
+    from coreloop.cli.show_research import show_progress, show_response
+    from coreloop.research.run import continue_research, run_research
+    from coreloop.research.tiers import Wishes, environment_wishes
+
+    wishes = Wishes(**limits).over(environment_wishes(os.environ))
+    with _desk() as desk, _error_as_json(as_json):
+        is_asked = sys.stdin.isatty() and not as_json
+        run_id = choose_session(desk.store, question, session, is_asked=is_asked)
+        if run_id is None:
+            response = run_research(
+                question, desk=desk, tier=tier, exhaust=exhaust, show=show_progress, **asdict(wishes)
+            )
+        else:
+            response = continue_research(run_id, desk, show=show_progress)
+    show_response(response, as_json=as_json)
+
+
+@command.command("list")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N.")
+@json_option
+def list_(limit: int, as_json: bool) -> None:
+    """List researches, the newest first."""
+    from coreloop.cli.show_runs import show_runs
+    from coreloop.research.sessions import sessions_of
+
+    with project_store() as (_, store):
+        show_runs(sessions_of(store, limit=limit), as_json=as_json)
+
+
+@command.command()
+@run_argument
+@json_option
+def show(run_id: str | None, as_json: bool) -> None:
+    """Show the answer of a research, or what it has found so far."""
+    from coreloop.cli.show_research import show_response
+    from coreloop.research.answer import respond
+    from coreloop.research.sessions import read_session
+
+    with project_store() as (_, store):
+        show_response(respond(read_session(store, run_id)), as_json=as_json)
+
+
+@command.command()
+@run_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "html", "json"]),
+    default="markdown",
+    show_default=True,
+    help="Of the report.",
+)
+@click.option("--out", type=FILE, required=True, help="A new file, readable only by you.")
+@json_option
+def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
+    """Write the report of a research, also while it runs or after a crash."""
+    from coreloop.research.report import write_report
+    from coreloop.research.sessions import read_session
+
+    with project_store() as (_, store):
+        write_report(read_session(store, run_id), form, out)
+    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
+
+
+@contextmanager
+def _desk() -> "Iterator[Desk]":
+    from coreloop.research.desk import open_desk
+
+    with project_store() as (workspace, store):
+        yield open_desk(workspace, store, os.environ)
+
+
+@contextmanager
+def _error_as_json(as_json: bool) -> Iterator[None]:
+    """Print an ErrorResponse if no model gave a usable reply."""
+    from coreloop.models.ladder import error_response
+
+    try:
+        yield
+    except ModelError as error:
+        if as_json:
+            import msgspec
+
+            click.echo(msgspec.json.encode(error_response(error)))
+        raise

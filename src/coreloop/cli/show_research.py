@@ -1,0 +1,66 @@
+"""What ``research`` prints: a block for each iteration, and the answer."""
+
+import click
+import orjson
+
+from coreloop.cli.show_iteration import iteration_lines
+from coreloop.research.answer import AgentResponse
+from coreloop.research.knowledge import Knowledge, knowledge_of
+from coreloop.runs.agent.report import Learnt, Report
+from coreloop.runs.decide import Continue
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+from coreloop.text import counted, printable
+
+
+def show_progress(run: Run) -> None:
+    """Print the block of the newest iteration to stderr; at the end of a run, its status."""
+    state = run.state
+    if state.status == "failed":  # the error follows
+        return
+    if state.is_terminal:
+        click.echo(f"stopped: {state.stop_reason}" if state.stop_reason else state.status, err=True)
+        return
+    *block, goes_on = iteration_lines(state, _report(state, knowledge_of(state)))
+    for line in block:
+        click.echo(line, err=True)
+    if isinstance(run.decide(), Continue):
+        click.echo(goes_on, err=True)
+
+
+def show_response(response: AgentResponse, *, as_json: bool) -> None:
+    """Print an answer and its sources."""
+    if as_json:
+        click.echo(orjson.dumps(response, option=orjson.OPT_INDENT_2))
+        return
+    for line in response.final_answer.splitlines():
+        click.echo(printable(line))
+    click.echo()
+    for source in response.sources:
+        line_number = f":{source.line}" if source.line else ""
+        click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
+    click.echo(_figures(response))
+
+
+def _figures(response: AgentResponse) -> str:
+    queries = response.usage.queries
+    searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
+    limited = "stopped before it had enough; " if response.insufficient_termination else ""
+    return (
+        f"{limited}confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
+        f"{searches}; run {response.run_id}"
+    )
+
+
+def _report(state: State, knowledge: Knowledge) -> Report:
+    number = state.iteration
+    found = [finding for finding in knowledge.findings if finding.iteration == number]
+    upcoming = [query for query in knowledge.plan_queries if query.iteration == number + 1]
+    return Report(
+        iteration=number,
+        findings=tuple(
+            Learnt(text=f"{one.tag} {one.text}", sources=tuple(f"[{source}]" for source in one.sources))
+            for one in found
+        ),
+        next_actions=tuple(f"{one.query} ({one.layer})" if one.layer else one.query for one in upcoming),
+    )

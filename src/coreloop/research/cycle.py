@@ -1,0 +1,108 @@
+"""An iteration of a research, and its answer: everything that a run repeats until its controller stops it."""
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from coreloop.errors import BudgetError, ModelError
+from coreloop.models.contracts import PlanResponse, SynthesisResponse
+from coreloop.models.ladder import Ladder
+from coreloop.models.offline import NAME as OFFLINE
+from coreloop.models.prompt import Material
+from coreloop.research.answer import answer_from, build_response
+from coreloop.research.asking import AGAINST, ask, material_of, notes_of
+from coreloop.research.desk import Desk
+from coreloop.research.execute import execute
+from coreloop.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
+from coreloop.research.learn import helped_before
+from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries
+from coreloop.research.reflect import reflect, view
+from coreloop.research.tiers import run_limits
+from coreloop.research.verify import CheckedAnswer, check_answer
+from coreloop.runs import events
+from coreloop.runs.decide import Stop
+from coreloop.runs.drift import check_drift
+from coreloop.runs.run import Run
+from coreloop.runs.state import State
+
+_ADVICE: Final = "Searches in a row found nothing: go back to first principles."
+
+
+def iterate(run: Run, desk: Desk) -> None:
+    """Do one iteration: plan, search, reflect. It begins and ends with the state of the run.
+
+    The reflection is the end of an iteration, so that the controller decides with what was just found.
+    """
+    if not run.state.sub_questions:
+        _plan(run, desk)
+    _turn(run)
+    strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
+    queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
+    if not execute(run, desk, queries, strategy):
+        _turn(run)
+        execute(run, desk, _other_angle(run.state, run.state.last_strategy), run.state.last_strategy)
+    reflect(run, desk.ladder, _notes(run, desk))
+
+
+def answer(run: Run, _stop: Stop, desk: Desk) -> None:
+    """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
+    try:
+        checked = _synthesised(run, desk.ladder)
+    except (ModelError, BudgetError):
+        checked = answer_from(run.state)
+    response = build_response(run.state, checked)
+    run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
+
+
+def _plan(run: Run, desk: Desk) -> None:
+    plan = ask(run, desk.ladder, "plan", Material(question=run.state.question), PlanResponse, key="plan")
+    request = knowledge_of(run.state).request
+    tier = request.tier or plan.complexity_tier or "standard"
+    parts = plan.sub_questions or (run.state.question,)
+    is_exhaustive = run.state.mode == "exhaust"
+    if not is_exhaustive:
+        run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
+    run.record(events.Planned, sub_questions=(*parts, AGAINST) if is_exhaustive else parts)
+    queries = msgspec.to_builtins(first_queries(run.state.question, plan, tier))
+    run.record(events.Noted, name=PLANNED, data={"queries": queries, "tier": tier})
+
+
+def _turn(run: Run) -> None:
+    """Record drift, so that the strategy changes."""
+    if turn := check_drift(run.state):
+        run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
+
+
+def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
+    """Return queries for the open sub-questions, turned the way of a strategy."""
+    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
+    number = state.iteration + 1
+    searched = [search.query for search in state.search_history]
+    texts = (angled(text, reversed(strategy), searched) for text in open_parts or [state.question])
+    return [PlanQuery(text, "other angle", "", number) for text in texts]
+
+
+def _notes(run: Run, desk: Desk) -> list[str]:
+    """Return what helped in similar situations, if the run gets nowhere."""
+    if not is_stuck(run.state, knowledge_of(run.state)):
+        return []
+    strategies = helped_before(desk.store, run.state)
+    return [_ADVICE, *(f"helped before: {strategy}" for strategy in strategies)]
+
+
+def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:
+    knowledge = knowledge_of(run.state)
+    if not knowledge.sources:
+        return CheckedAnswer((), ())
+    if ladder.name == OFFLINE:  # it quotes, and its findings are quotes already
+        return answer_from(run.state)
+    memory = view(run, is_answer=True)
+    material = material_of(run.state, memory, notes_of(knowledge, memory))
+    said = ask(run, ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
+    checked = check_answer(said.answer, knowledge)
+    for claim in checked.dropped:
+        run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
+    if checked.sentences:
+        return checked
+    return replace(answer_from(run.state), dropped=checked.dropped)

@@ -1,0 +1,59 @@
+"""What a research works with: a store of runs, models and a search."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from coreloop.errors import WorkspaceError
+from coreloop.models.choose import choose_model
+from coreloop.models.ladder import Ladder
+from coreloop.project.workspace import Workspace
+from coreloop.runs.stores.store import Store
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.store import NO_INDEX
+from coreloop.search.page.reader import PageReader
+from coreloop.search.provider import Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What a research works with.
+
+    Attributes
+    ----------
+    workspace : Workspace
+        Of the project.
+    store : Store
+        Of the workspace's runs.
+    ladder : Ladder
+        The models.
+    provider : Provider
+        The search.
+    pages : PageReader or None
+        Reads the pages behind the snippets of search services; None if there are none.
+    """
+
+    workspace: Workspace
+    store: Store
+    ladder: Ladder
+    provider: Provider
+    pages: PageReader | None = None
+
+
+def open_desk(workspace: Workspace, store: Store, environ: Mapping[str, str]) -> Desk:
+    """Put together the models and the search that a project's settings name.
+
+    Raises
+    ------
+    UsageError
+        A model cannot be used as it is set.
+    WorkspaceError
+        There is nothing to search in.
+    """
+    if not workspace.index_file.exists():
+        raise WorkspaceError(NO_INDEX, path=workspace.index_file)
+    return Desk(
+        workspace=workspace,
+        store=store,
+        ladder=choose_model(workspace.settings, environ),
+        provider=IndexProvider(workspace.index_file),
+    )

@@ -1,0 +1,88 @@
+"""Hypotheses: statements that evidence makes more or less likely, each piece of evidence once."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+Stance = Literal["supports", "contradicts", "neutral"]
+START: Final = 0.5
+FOR: Final = 0.10
+AGAINST: Final = -0.15
+MAX_ACTIVE: Final = 5
+_RECENT_ITERATIONS: Final = 2
+_MANY: Final = 10
+"""Pieces of supporting evidence that make the density 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """A statement to test.
+
+    Attributes
+    ----------
+    id : str
+        ``h1``, ``h2``, …
+    statement : str
+        One sentence.
+    confidence : float
+        0–1, from `START`.
+    priority_score : float
+        0–1, see `priority`.
+    supporting_evidence, contradicting_evidence : tuple of str
+        Texts of findings.
+    last_updated_iteration : int
+        In which it was made, or got its last evidence.
+    layer : str
+        The layer of the reflection that it came from.
+    """
+
+    id: str
+    statement: str
+    confidence: float = START
+    priority_score: float = 0.0
+    supporting_evidence: tuple[str, ...] = ()
+    contradicting_evidence: tuple[str, ...] = ()
+    last_updated_iteration: int = 0
+    layer: str = ""
+
+
+def with_evidence(hypothesis: Hypothesis, evidence: str, stance: Stance, *, iteration: int) -> Hypothesis:
+    """Count a piece of evidence; one that was counted already, or is neutral, changes nothing."""
+    counted = hypothesis.supporting_evidence + hypothesis.contradicting_evidence
+    if stance == "neutral" or evidence in counted:
+        return hypothesis
+    is_for = stance == "supports"
+    confidence = _clamped(hypothesis.confidence + (FOR if is_for else AGAINST))
+    changed = replace(hypothesis, confidence=round(confidence, 2), last_updated_iteration=iteration)
+    if is_for:
+        return replace(changed, supporting_evidence=(*changed.supporting_evidence, evidence))
+    return replace(changed, contradicting_evidence=(*changed.contradicting_evidence, evidence))
+
+
+def density(hypothesis: Hypothesis) -> float:
+    """Return how much evidence there is, 0–1: (for − 0.5 against) / 10."""
+    supporting, against = len(hypothesis.supporting_evidence), len(hypothesis.contradicting_evidence)
+    return _clamped((supporting - 0.5 * against) / _MANY)
+
+
+def priority(hypothesis: Hypothesis, *, iteration: int) -> float:
+    """Return 0.5 confidence + 0.3 density + 0.2 recency.
+
+    The recency is 1.0 if evidence came in the last two iterations, else 0.5.
+    """
+    is_recent = iteration - hypothesis.last_updated_iteration < _RECENT_ITERATIONS
+    recency = 1.0 if is_recent else 0.5
+    return round(0.5 * hypothesis.confidence + 0.3 * density(hypothesis) + 0.2 * recency, 4)
+
+
+def ranked(hypotheses: Iterable[Hypothesis], *, iteration: int) -> list[Hypothesis]:
+    """Return the hypotheses with their priorities after an iteration, the highest first.
+
+    The first `MAX_ACTIVE` are active, the others are kept for review.
+    """
+    scored = [replace(one, priority_score=priority(one, iteration=iteration)) for one in hypotheses]
+    return sorted(scored, key=lambda one: (-one.priority_score, one.id))
+
+
+def _clamped(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -1,0 +1,67 @@
+"""One record of a research for the slow loop: the searches that a run made, as calls of tools."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from coreloop.observe.collector import AuditCollector
+from coreloop.research.answer import respond
+from coreloop.research.desk import Desk
+from coreloop.research.execute import SEARCH, SearchResult
+from coreloop.research.pages import PAGE, PageResult
+from coreloop.runs.events import Outcome, StepCommitted
+from coreloop.runs.state import State
+from coreloop.runs.stores.store import Store
+
+
+def record_research(desk: Desk, state: State) -> None:
+    """Write the record of an ended research, from its committed steps: one, however often it was resumed."""
+    workspace = desk.workspace
+    response = respond(state)
+    audit = AuditCollector(
+        question=state.question,
+        model=desk.ladder.name,
+        session_id=state.run_id,
+        data_dir=workspace.root / workspace.settings.data_dir,
+    )
+    for event in _calls(desk.store, state.run_id):
+        if event.name == SEARCH:
+            _observe_search(audit, msgspec.convert(event.result, SearchResult))
+        else:
+            _observe_page(audit, msgspec.convert(event.result, PageResult))
+    audit.flush(
+        chunk_len=len(response.final_answer) if response.sources else 0,
+        rounds=state.iteration,
+        error=state.stop_reason if state.status == "failed" else None,
+        skill_used="research",
+    )
+
+
+def _calls(store: Store, run_id: str) -> Iterator[StepCommitted]:
+    for _seq, event in store.read(run_id):
+        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
+            yield event
+
+
+def _observe_search(audit: AuditCollector, result: SearchResult) -> None:
+    audit.observe_tool_call(
+        result.provider if result.provider == "index" else SEARCH,
+        {"query": result.query, "provider": result.provider, "strategy": "+".join(result.strategy)},
+        error=_error(result.outcome, result.reason),
+        duration_ms=result.elapsed_ms,
+        result=[{"location": one.location, "title": one.title} for one in result.sources],
+    )
+
+
+def _observe_page(audit: AuditCollector, result: PageResult) -> None:
+    audit.observe_tool_call(
+        PAGE,
+        {"url": result.url},
+        error=_error(result.outcome, result.reason),
+        duration_ms=result.elapsed_ms,
+        result={"title": result.source.title if result.source else ""},
+    )
+
+
+def _error(outcome: Outcome, reason: str) -> str | None:
+    return None if outcome in {"found", "empty"} else f"{outcome}: {reason}"

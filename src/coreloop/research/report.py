@@ -1,0 +1,128 @@
+"""The report of a research as Markdown, HTML or JSON; a partial one while it runs, or after a crash."""
+
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from coreloop.errors import UsageError
+from coreloop.files import write_private
+from coreloop.models.offline import NAME as OFFLINE
+from coreloop.research.answer import AgentResponse, contradiction_line, respond
+from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.runs.state import State
+from coreloop.text import counted, escape_markdown, printable
+
+_NOT_ASKED: Final = "Hypotheses, uncertainties and blind spots are empty: the offline model only quotes."
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body{{max-width:46rem;margin:2rem auto;font:1rem/1.6 sans-serif}}li{{margin:.3rem 0}}</style></head>
+<body><h1>{title}</h1>
+{body}
+</body></html>
+"""
+
+
+def markdown_report(state: State) -> str:
+    """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
+    lines = [f"# {escape_markdown(state.question)}", "", f"_{_status(state)}_", ""]
+    for heading, entries in _sections(state):
+        lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
+    return "\n".join(lines)
+
+
+def html_report(state: State) -> str:
+    """Return the report as one HTML page without scripts or links to other pages."""
+    parts = [f"<p><em>{escape(_status(state))}</em></p>"]
+    for heading, entries in _sections(state):
+        items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
+        parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
+    return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
+
+
+def json_report(state: State) -> str:
+    """Return the response, the findings and the hypotheses as JSON."""
+    knowledge = knowledge_of(state)
+    report = {
+        "question": state.question,
+        "status": state.status,
+        "stop_reason": state.stop_reason,
+        "response": respond(state),
+        "findings": knowledge.findings,
+        "hypotheses": knowledge.all_hypotheses,
+        "contradictions": knowledge.contradictions_found,
+        "sources": knowledge.sources,
+    }
+    return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
+
+
+REPORTS: Final[Mapping[str, Callable[[State], str]]] = {
+    "markdown": markdown_report,
+    "html": html_report,
+    "json": json_report,
+}
+
+
+def write_report(state: State, form: str, path: Path) -> None:
+    """Write a report to a new file of mode 0600; ``form`` is a key of `REPORTS`.
+
+    Raises
+    ------
+    UsageError
+        The file exists.
+    """
+    if path.exists():
+        raise UsageError(f"{path}: exists; name a new file")
+    write_private(path, REPORTS[form](state).encode("utf-8", "replace"))
+
+
+def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
+    response, knowledge = respond(state), knowledge_of(state)
+    yield "Answer", response.final_answer.splitlines()
+    yield from _filled(
+        "Findings", [f"{one.tag} {one.text} {_numbers(one.sources)}" for one in knowledge.findings]
+    )
+    yield from _filled(
+        "Hypotheses",
+        [f"{one.id} {one.confidence:.2f} {one.statement}" for one in knowledge.all_hypotheses],
+    )
+    yield from _filled(
+        "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
+    )
+    offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
+    yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing, *offline])
+    yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
+    yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])
+
+
+def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:
+    if entries:
+        yield heading, entries
+
+
+def _cited(response: AgentResponse, knowledge: Knowledge) -> list[ReadSource]:
+    """The sources that the answer or a finding cites, in their order."""
+    wanted = {source.id for source in response.sources}
+    wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}
+    return [read for read in knowledge.sources if f"[{read.number}]" in wanted]
+
+
+def _numbers(numbers: tuple[int, ...]) -> str:
+    return "".join(f"[{number}]" for number in numbers)
+
+
+def _source(read: ReadSource) -> str:
+    source = read.source
+    line = f":{source.line}" if source.line else ""
+    published = f", published {source.published}" if source.published else ""
+    return f"[{read.number}] {source.title}, {source.location}{line}{published}"
+
+
+def _status(state: State) -> str:
+    reason = f" ({state.stop_reason})" if state.stop_reason else ""
+    partial = "" if state.is_terminal else "; this report is partial"
+    return (
+        f"{state.status}{reason} after {counted(state.iteration, 'iteration')}, run {state.run_id}{partial}"
+    )

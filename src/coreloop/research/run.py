@@ -1,0 +1,125 @@
+"""The use case: a question becomes a run, and the run an answer."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+import msgspec
+
+import coreloop.research.kind  # noqa: F401 (registers it)
+from coreloop.models.contracts import Tier
+from coreloop.research.answer import AgentResponse, respond
+from coreloop.research.cycle import answer, iterate
+from coreloop.research.desk import Desk
+from coreloop.research.knowledge import KIND, REQUESTED, Request
+from coreloop.research.learn import credit
+from coreloop.research.record import record_research
+from coreloop.research.tiers import Wishes, run_limits
+from coreloop.runs.controller import drive
+from coreloop.runs.events import Noted
+from coreloop.runs.load import load_run
+from coreloop.runs.manage import begin_run
+from coreloop.runs.run import Run, work_on
+from coreloop.runs.views import Viewer
+
+_WIDEST: Final[Tier] = "deep"
+"""The limits of a run whose tier the plan chooses; the plan can only make them tighter."""
+
+
+def run_research(
+    task: str,
+    *,
+    desk: Desk,
+    max_iters: int | None = None,
+    max_queries: int | None = None,
+    max_sources: int | None = None,
+    max_execution_time_s: float | None = None,
+    token_budget: int | None = None,
+    tier: Tier | None = None,
+    exhaust: bool = False,
+    show: Callable[[Run], None] = lambda _: None,
+) -> AgentResponse:
+    """Research a question until the run's controller stops it, and answer it.
+
+    Parameters
+    ----------
+    task : str
+        The question.
+    desk : Desk
+        Store, models and search.
+    max_iters, max_queries, max_sources, max_execution_time_s, token_budget
+        See `coreloop.research.tiers.Wishes`; None for what the tier says.
+    tier : str or None
+        ``simple``, ``standard`` or ``deep``; None for what the plan says.
+    exhaust : bool
+        Go on until the run is stopped or completed, and search for counter-evidence.
+    show : callable
+        Called after each committed iteration and at the end.
+
+    Returns
+    -------
+    AgentResponse
+        Whole; from the findings alone if no model could write it.
+
+    Raises
+    ------
+    ModelError
+        No model gave a usable reply; the run has failed, and its findings stay.
+    UsageError
+        The limits cannot hold.
+    """
+    wishes = Wishes(
+        max_iters=max_iters,
+        max_queries=max_queries,
+        max_sources=max_sources,
+        max_execution_time_s=max_execution_time_s,
+        token_budget=token_budget,
+    )
+    run_id = begin_research(task, Request(tier=tier, wishes=wishes), desk, exhaust=exhaust)
+    return continue_research(run_id, desk, show=show)
+
+
+def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = False) -> str:
+    """Create the run of a research; nothing is searched yet. Returns its id."""
+    now = datetime.now(UTC)
+    run_id = begin_run(
+        desk.workspace,
+        desk.store,
+        task,
+        kind=KIND,
+        now=now,
+        mode="exhaust" if exhaust else "bounded",
+        limits=run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust),
+    )
+    _, newest = load_run(desk.store, run_id)
+    desk.store.append(
+        run_id, [Noted(at=now, name=REQUESTED, data=msgspec.to_builtins(request))], after=newest
+    )
+    return run_id
+
+
+def continue_research(
+    run_id: str, desk: Desk, *, show: Callable[[Run], None] = lambda _: None
+) -> AgentResponse:
+    """Work on a research to its end, as `run_research`; it goes on where the last process left it.
+
+    Raises
+    ------
+    RunNotFoundError, RunBusyError, RunEndedError
+        There is no such run, another process works on it, or it is over.
+    """
+    write_views = Viewer(desk.workspace.root, desk.store)
+
+    def show_all(run: Run) -> None:
+        credit(desk.store, run.state)
+        write_views(run)
+        show(run)
+
+    with work_on(desk.store, run_id) as run:
+        try:
+            drive(run, partial(iterate, desk=desk), answer=partial(answer, desk=desk), show=show_all)
+        finally:
+            if run.state.is_terminal:
+                record_research(desk, run.state)
+        return respond(run.state)

@@ -1,0 +1,180 @@
+"""Whether the sources say what a model wrote: citations that exist, and texts that say the sentence."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from coreloop.models.contracts import ReportedFinding
+from coreloop.models.sentences import split_sentences
+from coreloop.research.findings import UNCERTAIN, Evidence, Finding
+from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
+from coreloop.research.support import Supported, Unsupported, check_support
+from coreloop.runs.queries.similarity import word_similarity
+from coreloop.runs.queries.words import read_query
+from coreloop.runs.state import SubQuestion
+
+NO_EVIDENCE: Final = "No evidence found."
+_CITED: Final = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
+_AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
+_MARK: Final = "\ue000{}\ue001"
+_MARKED: Final = re.compile("\ue000(\\d+)\ue001")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """The sentences that their sources support.
+
+    Attributes
+    ----------
+    sentences : tuple of str
+        With their citations, ``… [2]``.
+    cited : tuple of int
+        Numbers of the sources, in the order of their first citation.
+    dropped : tuple of Dropped
+        What was left out.
+    """
+
+    sentences: tuple[str, ...]
+    cited: tuple[int, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+
+def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
+    """Keep the sentences of an answer that cite a source which supports them.
+
+    Parameters
+    ----------
+    text : str
+        Of a model: untrusted.
+    knowledge : Knowledge
+        Whose sources the numbers mean.
+    """
+    kept: list[str] = []
+    cited: dict[int, None] = {}
+    dropped: list[Dropped] = []
+    for claim, numbers in cited_claims(text, knowledge):
+        supporting, reason = _supporting(claim, numbers, knowledge)
+        if supporting:
+            kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
+            cited |= dict.fromkeys(supporting)
+        else:
+            dropped.append(Dropped(claim, reason))
+    return CheckedAnswer(tuple(dict.fromkeys(kept)), tuple(cited), tuple(dropped))
+
+
+def check_findings(
+    reported: Iterable[ReportedFinding],
+    knowledge: Knowledge,
+    parts: Sequence[SubQuestion],
+    *,
+    iteration: int,
+) -> tuple[list[Finding], list[Dropped]]:
+    """Turn what a model reported into findings, still to be rated, and what no source supports."""
+    found: list[Finding] = []
+    dropped: list[Dropped] = []
+    known = {one.id for one in knowledge.all_hypotheses}
+    for finding in reported:
+        claim, numbers = without_citations(finding.text), _numbers(finding.sources)
+        supporting, reason = _supporting(claim, numbers, knowledge)
+        if not supporting:
+            dropped.append(Dropped(claim, reason))
+            continue
+        found.append(
+            Finding(
+                text=claim,
+                sources=tuple(supporting),
+                confidence=0.0,
+                tag=UNCERTAIN,
+                hypothesis_id=finding.hypothesis_id if finding.hypothesis_id in known else None,
+                iteration=iteration,
+                answers=_answered(claim, finding.answers, parts),
+            )
+        )
+    return found, dropped
+
+
+def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
+    """Return what the sources of a finding bring to it."""
+    sources = (knowledge.source(number) for number in finding.sources)
+    return [
+        Evidence(number=read.number, origin=read.origin, type=read.source.type) for read in sources if read
+    ]
+
+
+def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield what an answer says and cites: a whole line if it is a quote, else each of its sentences."""
+    for line in text.splitlines():
+        quote, numbers = without_citations(line), _cited(line)
+        if any((read := knowledge.source(number)) and _quotes(read, quote) for number in numbers):
+            yield quote, numbers
+        else:
+            yield from cited_sentences(line)
+
+
+def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the sentences of an answer without their citations, and the numbers that each cites."""
+    for written in text.splitlines():
+        line = _BULLET.sub("", _MARKED.sub("", written).strip())
+        for sentence in split_sentences(_marked(line)):
+            claim = " ".join(_MARKED.sub("", sentence).split())
+            if claim.strip(".!?。 "):
+                numbers = (int(match[1]) for match in _MARKED.finditer(sentence))
+                yield claim, tuple(dict.fromkeys(numbers))
+
+
+def _marked(line: str) -> str:
+    """Move citations before the end of their sentence, as marks that are no end of a sentence."""
+    line = _AFTER_END.sub(r"\2\1", line)
+    return _CITED.sub(lambda match: "".join(map(_MARK.format, re.findall(r"\d+", match[1]))), line)
+
+
+def _cited(text: str) -> tuple[int, ...]:
+    numbers = (int(number) for match in _CITED.finditer(text) for number in re.findall(r"\d+", match[1]))
+    return tuple(dict.fromkeys(numbers))
+
+
+def without_citations(text: str) -> str:
+    """Return a text without its citations, on one line."""
+    return " ".join(_CITED.sub("", text).split())
+
+
+def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
+    """Read ``[3]`` or ``3``; anything else names no source."""
+    found = (re.fullmatch(r"\[?(\d{1,6})\]?", source.strip()) for source in sources)
+    return tuple(dict.fromkeys(int(match[1]) for match in found if match))
+
+
+def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tuple[list[int], str]:
+    """Return the cited sources that say a claim, each alone or else together, or why they do not."""
+    if not numbers:
+        return [], "cites no source"
+    sources = [read for number in numbers if (read := knowledge.source(number))]
+    if not sources:
+        return [], f"cites {', '.join(f'[{number}]' for number in numbers)}, which does not exist"
+    alone = [read.number for read in sources if _says([read], claim)]
+    if alone:
+        return alone, ""
+    support = check_support(claim, [read.source.text for read in sources])
+    if isinstance(support, Unsupported):
+        return [], support.reason
+    return [read.number for read in sources], ""
+
+
+def _says(sources: Sequence[ReadSource], claim: str) -> bool:
+    return isinstance(check_support(claim, [read.source.text for read in sources]), Supported)
+
+
+def _quotes(read: ReadSource, claim: str) -> bool:
+    return bool(claim) and " ".join(claim.split()) in " ".join(read.source.text.split())
+
+
+def _answered(claim: str, named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
+    """Return the sub-questions that a finding names by id or text, or else the one most like it."""
+    ids = {part.text: part.id for part in parts} | {part.id: part.id for part in parts}
+    answered = tuple(dict.fromkeys(ids[name] for name in named if name in ids))
+    if answered or not parts:
+        return answered
+    words = read_query(claim)
+    return (max(parts, key=lambda part: word_similarity(words, read_query(part.text))).id,)

@@ -1,0 +1,1 @@
+"""A web page as a source: fetched from public addresses alone, and read as text."""

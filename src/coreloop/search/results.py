@@ -1,0 +1,57 @@
+"""Results of web services as sources: checked addresses, clean text, dates."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Final
+
+from coreloop.search.extract.decode import clean_text
+from coreloop.search.provider import Empty, Found
+from coreloop.search.source import Source
+
+_MAX_TITLE: Final = 300
+_MAX_URL: Final = 2_000
+
+
+def web_source(
+    *,
+    title: str,
+    url: str,
+    text: str,
+    published: str,
+    provider: str,
+    retrieved_at: datetime,
+    kind: str = "web",
+) -> Source | None:
+    """Build a source of untrusted strings; None if it has no text or no ``http(s)`` address."""
+    location = clean_text(url).strip()
+    passage = clean_text(text).strip()
+    is_address = location.startswith(("http://", "https://")) and not any(map(str.isspace, location))
+    if not passage or not is_address or len(location) > _MAX_URL:
+        return None
+    return Source(
+        title=" ".join(clean_text(title).split())[:_MAX_TITLE] or location,
+        location=location,
+        type=kind,
+        text=passage,
+        retrieved_at=retrieved_at,
+        published=date_in(published),
+        provider=provider,
+    )
+
+
+def date_in(text: str) -> date | None:
+    """Read the day at the beginning of a text, such as ``2026-11-23T09:00:00Z``; None if there is none."""
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
+
+
+def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:
+    """Return the first sources, each address once."""
+    by_location: dict[str, Source] = {}
+    for source in sources:
+        if source is not None:
+            by_location.setdefault(source.location, source)
+    best = tuple(by_location.values())[:max_results]
+    return Found(best) if best else Empty()

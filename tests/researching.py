@@ -1,0 +1,150 @@
+"""Researches for tests: a project with an index of its own, models that reply what a test says."""
+
+import json
+from collections.abc import Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coreloop.models.ladder import Ladder
+from coreloop.models.model import CallLimits, Message, Reply, Usage
+from coreloop.models.offline import OfflineModel
+from coreloop.models.openai_compatible import OpenAICompatible
+from coreloop.models.prompt import read_material
+from coreloop.project.settings import EndpointSettings, PriceSettings
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.research.desk import Desk
+from coreloop.runs.stores.store import Store, open_store
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.run import index_paths
+from coreloop.search.provider import Provider, SearchAnswer, SearchLimits
+from coreloop.search.source import Source
+
+RIVER = "The Han river is 494 kilometres long."
+MOMENT = datetime(2026, 4, 25, 12, tzinfo=UTC)
+PAGES = {
+    "han.md": "# Han river\n\nThe Han river is 494 kilometres long. It flows through Seoul.\n",
+    "seoul.md": "# Seoul\n\nSeoul is the capital. In 2023 Seoul had 9.4 million inhabitants.\n",
+    "bridge.md": "# Banpo bridge\n\nThe Banpo bridge was opened in 1982. It crosses the river.\n",
+    "tea.md": "# Tea\n\nGreen tea from Boseong is harvested in April. The leaves are steamed.\n",
+}
+METADATA = {"timestamp": "2026-04-25T12:00:00Z", "model": "stand-in", "token_count": 9}
+
+
+def project(folder: Path, pages: dict[str, str] | None = None) -> Workspace:
+    """A project with indexed pages."""
+    for name, text in (PAGES if pages is None else pages).items():
+        path = folder / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    workspace = open_workspace(folder)
+    index_paths(workspace, [folder / "docs"], now=MOMENT)
+    return workspace
+
+
+@contextmanager
+def desk_in(
+    workspace: Workspace,
+    *,
+    url: str = "",
+    provider: Provider | None = None,
+    price: PriceSettings | None = None,
+):
+    """A desk with the offline model, or the model that a stand-in's address serves."""
+    model = stand_in_model(url, price) if url else OfflineModel()
+    with open_store(workspace) as store:
+        yield Desk(
+            workspace=workspace,
+            store=store,
+            ladder=Ladder([model]),
+            provider=provider or IndexProvider(workspace.index_file),
+        )
+
+
+def stand_in_model(url: str, price: PriceSettings | None = None) -> OpenAICompatible:
+    return OpenAICompatible("test", "m", endpoint=EndpointSettings(url=url), url=url, headers={}, price=price)
+
+
+def plan(*queries: str, sub_questions: Sequence[str] = (), tier: str = "standard") -> str:
+    planned = [{"query": query, "intent": "answer"} for query in queries]
+    return json.dumps({"queries": planned, "sub_questions": sub_questions, "complexity_tier": tier})
+
+
+def reflection(*findings: dict[str, Any], queries: Sequence[str] = (), **fields: Any) -> str:
+    """A ReflectionResponse; findings are ``{"text": …, "sources": ["[1]"]}``."""
+    whole = {
+        "sufficient": False,
+        "confidence": 0.5,
+        "gaps": [],
+        "new_queries": [{"query": query, "intent": "gap", "layer": "situation"} for query in queries],
+        "metadata": METADATA,
+        "findings": findings,
+    }
+    return json.dumps(whole | fields)
+
+
+def synthesis(answer: str) -> str:
+    return json.dumps({"answer": answer, "citations": [], "metadata": METADATA})
+
+
+class ScriptedProvider:
+    """A search that answers what a test says, in turn; the last answer again and again."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: SearchAnswer) -> None:
+        self._answers = list(answers)
+        self.queries: list[str] = []
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        self.queries.append(query)
+        return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+
+
+def source(text: str, location: str = "https://one.example/page", **fields: Any) -> Source:
+    return Source(title="Page", location=location, type="web", text=text, retrieved_at=MOMENT, **fields)
+
+
+class CountedModel:
+    """The offline model at a price in tokens; a file keeps what it was asked."""
+
+    name = "counted"
+
+    def __init__(self, calls: Path) -> None:
+        self._calls = calls
+        self._model = OfflineModel(lambda: MOMENT)
+
+    def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
+        return Usage(self.name, 300, 100, microusd=40)
+
+    def complete(self, messages: Sequence[Message], schema: type[Any], limits: CallLimits) -> Reply[Any]:
+        note_call(self._calls, f"{schema.__name__} {len(read_material(messages).searched)}")
+        reply = self._model.complete(messages, schema, limits)
+        return Reply(reply.value, Usage(self.name, 20, 10, microusd=3))
+
+
+class CountedProvider:
+    """The index; a file keeps the queries."""
+
+    name = "index"
+
+    def __init__(self, path: Path, calls: Path) -> None:
+        self._index = IndexProvider(path)
+        self._calls = calls
+
+    def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
+        note_call(self._calls, f"search {query}")
+        return self._index.search(query, limits)
+
+
+def note_call(calls: Path, call: str) -> None:
+    with calls.open("a", encoding="utf-8") as file:
+        file.write(f"{call}\n")
+
+
+def counted_desk(workspace: Workspace, store: Store, calls: Path) -> Desk:
+    """A desk whose calls a file counts."""
+    provider = CountedProvider(workspace.index_file, calls)
+    ladder = Ladder([CountedModel(calls)])
+    return Desk(workspace=workspace, store=store, ladder=ladder, provider=provider)

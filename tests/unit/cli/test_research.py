@@ -1,0 +1,136 @@
+"""``research`` from the outside: answers, sessions, exports, errors."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coreloop.cli.main import run as entry_point
+from coreloop.research.knowledge import Request
+from coreloop.research.run import begin_research
+from model_stand_in import model_stand_in, streams
+from researching import RIVER, desk_in, project
+
+QUESTION = "How long is the Han river?"
+
+
+Research = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def research(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Research:
+    """Run the command in this process, in the folder of the test."""
+
+    def research(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "research", *words])
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as end:
+            entry_point()
+        return subprocess.CompletedProcess(words, int(str(end.value.code)), *capsys.readouterr())
+
+    return research
+
+
+def test_an_answer_goes_to_stdout_and_the_iterations_to_stderr(tmp_path: Path, research: Research):
+    project(tmp_path)
+    done = research(QUESTION)
+    assert (done.returncode, done.stdout.splitlines()[:3]) == (
+        0,
+        [f"{RIVER} [1]", "", "[1] docs/han.md:1  Han river"],
+    )
+    assert done.stderr.splitlines()[0] == "Iteration #1"
+    assert done.stderr.splitlines()[-1] == "completed"
+
+
+def test_json_is_all_of_stdout_and_has_the_documented_keys(tmp_path: Path, research: Research):
+    project(tmp_path)
+    answer = json.loads(research("ask", QUESTION, "--json").stdout)
+    assert list(answer) == [
+        *("summary", "final_answer", "sources", "iterations", "confidence", "degraded"),
+        *("insufficient_termination", "run_id", "usage"),
+    ]
+
+
+def test_an_option_holds_over_the_environment(tmp_path: Path, research: Research):
+    project(tmp_path)
+    words = ("Who painted the Mona Lisa?", "--json", "--tier", "standard")
+    environ = {"RESEARCH_MAX_ITERS": "2"}
+    assert json.loads(research(*words, **environ).stdout)["iterations"] == 2
+    done = research(*words, "--max-iters", "1", **environ)
+    assert json.loads(done.stdout)["iterations"] == 1
+
+
+def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, research: Research):
+    done = research(QUESTION)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "dartlab-coreloop index PATH" in done.stderr
+
+
+def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
+    with desk_in(project(tmp_path)) as desk:
+        run_id = begin_research(QUESTION, Request(), desk)
+    assert "this report is partial" in export(research, tmp_path, "markdown")
+    answer = json.loads(research(QUESTION, "--session", "last", "--json").stdout)
+    assert (answer["run_id"], answer["final_answer"]) == (run_id, f"{RIVER} [1]")
+    done = research(QUESTION, "--session", run_id)
+    assert done.returncode == 2
+    assert "is over: completed" in done.stderr
+
+
+def export(research: Research, folder: Path, form: str) -> str:
+    out = folder / f"report-{form}"
+    assert research("export", "--format", form, "--out", str(out)).returncode == 0
+    text = out.read_text(encoding="utf-8")
+    out.unlink()
+    return text
+
+
+def test_reports_escape_what_pages_say(tmp_path: Path, research: Research):
+    page = "# Han\n\nThe Han river is <b>494</b> kilometres [long](https://evil.example).\n"
+    project(tmp_path, {"han.md": page})
+    research(QUESTION)
+    assert "<b>" not in export(research, tmp_path, "html")
+    assert "<b>" not in export(research, tmp_path, "markdown")
+    assert json.loads(export(research, tmp_path, "json"))["response"]["sources"]
+
+
+def test_a_report_never_replaces_a_file(tmp_path: Path, research: Research):
+    project(tmp_path)
+    research(QUESTION)
+    done = research("export", "--out", "docs/han.md")
+    assert (done.returncode, "exists" in done.stderr) == (2, True)
+
+
+def test_garbage_of_a_model_is_an_error_response(tmp_path: Path, research: Research):
+    project(tmp_path)
+    with model_stand_in() as server:
+        server.acts += [streams("no"), streams("json")]
+        settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
+        (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
+        done = research(QUESTION, "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["type"] == "malformed"
+    assert done.stderr.startswith("dartlab-coreloop: local:m: ")
+
+
+@pytest.mark.parametrize("words", [("list",), ("show",)])
+def test_a_project_without_researches(research: Research, words: tuple[str, ...]):
+    done = research(*words)
+    assert done.returncode == (0 if words == ("list",) else 2)
+    assert "no runs" in done.stdout or "no research yet" in done.stderr
+
+
+def test_the_readme_asks_the_documentation(tmp_path: Path, research: Research):
+    root = Path(__file__).parents[3]
+    question, answer = re.search(
+        r'research "([^"]+)" 2>/dev/null\n(?:.*\n…\n)(.*)\n', (root / "README.md").read_text(encoding="utf-8")
+    ).groups()  # type: ignore[union-attr]
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (root / "docs").rglob("*.md")}
+    project(tmp_path, pages)
+    assert research(question).stdout.splitlines()[0] == answer
