@@ -30,7 +30,6 @@ from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.run import index_paths
 from coreloop.search.provider import Empty, Found, SearchAnswer, SearchLimits
 
-
 ITERS = int(__import__("os").environ.get("ITERS", "0")) or None
 
 
@@ -51,7 +50,9 @@ class Without:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=500)
     options = parser.parse_args()
@@ -80,7 +81,9 @@ def count(workspace: Workspace, store: Store, questions: list[Question]) -> Coun
         counts["right"] += any(answer in response.summary for answer in question.answers)
         counts["unknown citations"] += has_unknown(response)
         without = replace(desk, provider=Without(index, f"docs/{question.paragraph}.md"))
-        counts["invented"] += run_research(question.text, desk=without, max_iters=ITERS).final_answer != NO_EVIDENCE
+        counts["invented"] += (
+            run_research(question.text, desk=without, max_iters=ITERS).final_answer != NO_EVIDENCE
+        )
     return counts
 
 
