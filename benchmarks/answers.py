@@ -192,7 +192,7 @@ def main() -> int:
     print(f"answered though missing: {wilson(answered[missing].sum(), missing.sum())}")
     print(f"answered otherwise: {wilson(answered[~missing].sum(), (~missing).sum())}")
     print("| threshold | answered though missing | answered otherwise | right among these |")
-    show_curve(reported, scores, CURVE)
+    show_curve(reported, scores, sorted({*CURVE, ANSWER_AT}))
     print("plain overlap: the share of the question's letters in the best sentence")
     show_curve(reported, np.array([overlap(one) for one in reported]), PLAIN_CURVE)
     is_current = (chosen, bias, threshold) == (WEIGHTS, BIAS, ANSWER_AT)

@@ -73,7 +73,7 @@ def read_claims(data: Path) -> list[Claim]:
 def check(claim: Claim) -> Checked:
     evidence, statement = Evidence(claim.references), read_statement(claim.text)
     lack = evidence.lack(statement)
-    settled = "quoted" if evidence.quotes(claim.text) else lack.missing if lack else ""
+    settled = lack.missing if lack else "quoted" if evidence.quotes(claim.text) else ""
     features = evidence.features(statement)
     return Checked(claim, settled, tuple(features[name] for name in WEIGHTS))
 

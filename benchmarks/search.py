@@ -20,9 +20,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.store import writing
-from coreloop.search.index.update import IndexReport, update_index
+from coreloop.search.index.update import update_index
 from coreloop.search.provider import Failed, Found, SearchLimits
 
 REPORTED, TUNED = (0,), (3, 5)
@@ -77,14 +78,14 @@ def show_words(provider: IndexProvider, paragraphs: list[str]) -> bool:
     return not missed
 
 
-def made_up(paragraphs: list[str], english: list[str], size_bytes: int, folder: Path) -> int:
-    """Write files of about 20 KB: sentences in a random order, Korean and English in turns; their number."""
+def made_up(paragraphs: list[str], english: list[str], folder: Path, *, megabytes: int, file_kb: int) -> int:
+    """Write files of sentences in a random order, Korean and English in turns; their number."""
     chance = random.Random(1)
     korean = [sentence for text in paragraphs for sentence in re.split(r"(?<=다\.) ", text)]
     written = number = 0
-    while written < size_bytes:
-        sentences = english if number % 2 else korean
-        parts = chance.choices(sentences, k=400 if number % 2 else 150)
+    while written < megabytes * 1_000_000:
+        sentences, each_kb = (english, 0.12) if number % 2 else (korean, 0.33)
+        parts = chance.choices(sentences, k=round(file_kb / each_kb))
         text = "".join(f"{part}{chr(10) * 2 if place % 5 == 4 else ' '}" for place, part in enumerate(parts))
         path = folder / f"{number // 100}" / f"{number}.md"
         path.parent.mkdir(exist_ok=True)
@@ -94,13 +95,13 @@ def made_up(paragraphs: list[str], english: list[str], size_bytes: int, folder: 
 
 
 def show_speed(
-    paragraphs: list[str], questions: list[tuple[str, int]], megabytes: int, scratch: Path
+    paragraphs: list[str], questions: list[tuple[str, int]], scratch: Path, *, megabytes: int, file_kb: int
 ) -> bool:
     folder, database = scratch / "made-up", scratch / "big.db"
     folder.mkdir()
     docs = [path.read_text(encoding="utf-8") for path in (Path(__file__).parents[1] / "docs").rglob("*.md")]
     english = [sentence for text in docs for sentence in re.split(r"(?<=\.)\s", text) if len(sentence) > 20]
-    files = made_up(paragraphs, english, megabytes * 1_000_000, folder)
+    files = made_up(paragraphs, english, folder, megabytes=megabytes, file_kb=file_kb)
     _, elapsed_s = update(folder, database)
     size = database.stat().st_size / 1e6
     print(f"{megabytes} MB in {files:,} files: indexed in {elapsed_s:.1f} s, database {size:.0f} MB")
@@ -129,6 +130,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--megabytes", type=int, default=100, help="0 leaves the speed out")
+    parser.add_argument("--file-kb", type=int, default=50, help="size of a made-up file")
     parser.add_argument("--tune", action="store_true")
     options = parser.parse_args()
     paragraphs, questions = korquad(options.data)
@@ -145,7 +147,8 @@ def main() -> int:
         provider = IndexProvider(scratch / "index.db")
         reached = [show_found(provider, asked), show_words(provider, paragraphs)]
         if options.megabytes:
-            reached.append(show_speed(paragraphs, asked, options.megabytes, scratch))
+            size = {"megabytes": options.megabytes, "file_kb": options.file_kb}
+            reached.append(show_speed(paragraphs, asked, scratch, **size))
     return 0 if all(reached) else 1
 
 

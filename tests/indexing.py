@@ -7,9 +7,9 @@ from pathlib import Path
 
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.run import index_paths
-from coreloop.search.index.update import IndexReport
 from coreloop.search.provider import Found, SearchLimits
 from coreloop.search.source import Source
 

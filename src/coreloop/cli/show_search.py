@@ -6,8 +6,8 @@ from typing import Final
 import click
 import orjson
 
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.snippet import Snippet, cut_snippet
-from coreloop.search.index.update import IndexReport
 from coreloop.search.source import Source
 from coreloop.text import counted, printable
 
@@ -37,9 +37,8 @@ def show_sources(sources: Sequence[Source], query: str, *, as_json: bool) -> Non
         click.echo(orjson.dumps([_facts(source, query) for source in sources], option=orjson.OPT_INDENT_2))
         return
     for source in sources:
-        if source.title != source.location:
-            click.echo(printable(source.title))
-        click.echo(f"  {place(source)}")
+        title = source.title if source.title != source.location else ""
+        click.echo(f"{place(source)}  {printable(title)}".rstrip())
         click.echo(f"  {_marked(cut_snippet(source, query))}")
     if not sources:
         click.echo(_NOTHING, err=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final, TypeVar, cast
 
 from coreloop.errors import ModelError
@@ -26,6 +27,7 @@ from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
+_TITLES: Final = ("#", "![")
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -161,8 +163,9 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    ranked = rank_sentences(question, sentences)
-    return tuple(quote for quote in ranked[:MAX_QUOTES] if quote.score >= ANSWER_AT)
+    """Return the best sentences; a heading or a picture states nothing."""
+    ranked = (one for one in rank_sentences(question, sentences) if not one.sentence.text.startswith(_TITLES))
+    return tuple(quote for quote in islice(ranked, MAX_QUOTES) if quote.score >= ANSWER_AT)
 
 
 def _confidence(parts: Sequence[_Part]) -> float:

@@ -6,7 +6,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from coreloop.runs.queries.words import is_hangul, stems
 WEIGHTS: Final = {"letters": 7.8, "before": 2.5, "rank": 3.4, "kind": 0.8}
 """Of `Candidate.features`."""
 BIAS: Final = -8.0
-ANSWER_AT: Final = 0.5
+ANSWER_AT: Final = 0.52
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
 _ASKS_DATE: Final = re.compile(
@@ -75,8 +75,12 @@ def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedS
 
 
 def text_letters(text: str) -> frozenset[str]:
-    """Return what texts are compared by: pairs of syllables of Korean stems, foreign stems, numbers."""
-    words = [*stems(text), *_NUMBER.findall(text)]
+    """Return what texts are compared by: the letters of stems and numbers."""
+    return word_letters([*stems(text), *_NUMBER.findall(text)])
+
+
+def word_letters(words: Iterable[str]) -> frozenset[str]:
+    """Return the pairs of syllables of Korean words; foreign words and numbers as they are."""
     return frozenset(part for word in words for part in _parts(word))
 
 

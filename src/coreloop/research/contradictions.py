@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal
 
-from coreloop.models.ranking import text_letters
+from coreloop.models.ranking import word_letters
 from coreloop.research.dates import dates_agree, split_dates
 from coreloop.research.quantities import Span, read_spans, spans_agree
 from coreloop.research.statement import Statement, read_statement
@@ -27,6 +28,8 @@ _SAID_SUBJECT: Final = 0.3
 _EXISTS: Final = frozenset("있없않")
 """With which Korean says that something is, or is not."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_read = lru_cache(maxsize=1_024)(read_statement)
+"""A finding is compared with every other one."""
 _SAYS_WRONG: Final = re.compile(
     r"""\b(?:contrary\sto|incorrect|wrong(?:ly)?|erroneous(?:ly)?|retract\w*|correction|debunk\w*|myth|disput\w+)\b
       | 정정 | 바로잡 | 사실과\s다르 | 사실이\s아니 | 오보 | 잘못\s?(?:알려|보도|기재|표기)
@@ -100,7 +103,7 @@ def _between(one: SourcedText, other: SourcedText) -> Iterator[Contradiction]:
 
 
 def _kind(one: str, other: str) -> Kind | None:
-    here, there = read_statement(one), read_statement(other)
+    here, there = _read(one), _read(other)
     shared = _shared(here, there)
     if shared < _SAID_SUBJECT or _other_names(here, there):
         return None
@@ -152,7 +155,7 @@ def _exchanged(here: Statement, there: Statement) -> bool:
 
 def _other_names(here: Statement, there: Statement) -> bool:
     return any(
-        not text_letters(name) & other.letters
+        not word_letters(stems(name)) & other.letters
         for one, other in ((here, there), (there, here))
         for name in one.names
     )

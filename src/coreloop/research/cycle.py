@@ -39,9 +39,9 @@ def iterate(run: Run, desk: Desk) -> None:
     _turn(run)
     strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
     queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
-    if not execute(run, desk.provider, queries, strategy):
+    if not execute(run, desk, queries, strategy):
         _turn(run)
-        execute(run, desk.provider, _other_angle(run.state, run.state.last_strategy), run.state.last_strategy)
+        execute(run, desk, _other_angle(run.state, run.state.last_strategy), run.state.last_strategy)
     reflect(run, desk.ladder, _notes(run, desk))
 
 

@@ -1,6 +1,7 @@
 """Dates of a text in one form: 2024-03-01, March 1, 2024 and 2024년 3월 1일 are equal."""
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,16 +64,15 @@ def dates_agree(one: Date, other: Date) -> bool:
     return bool(both) and all(here == there for here, there in both)
 
 
-def holds_date(found: tuple[Date, ...], claimed: Date) -> bool:
+def holds_date(found: tuple[Date, ...], claimed: Date, years: Set[int | None]) -> bool:
     """Return whether the found dates say each part of a claimed one.
 
-    A date without a year (``같은 해 6월 30일``) takes it from any other date.
+    A date without a year (``같은 해 6월 30일``) may be of any of the given ``years``.
     """
-    years = {date.year for date in found}
     return any(_covers(date, claimed, years) for date in found)
 
 
-def _covers(date: Date, claimed: Date, years: set[int | None]) -> bool:
+def _covers(date: Date, claimed: Date, years: Set[int | None]) -> bool:
     if claimed.year not in {None, date.year} and (date.year is not None or claimed.year not in years):
         return False
     month = date.month or 0

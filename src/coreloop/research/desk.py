@@ -10,6 +10,7 @@ from coreloop.project.workspace import Workspace
 from coreloop.runs.stores.store import Store
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.store import NO_INDEX
+from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Provider
 
 
@@ -27,12 +28,15 @@ class Desk:
         The models.
     provider : Provider
         The search.
+    pages : PageReader or None
+        Reads the pages behind the snippets of search services; None if there are none.
     """
 
     workspace: Workspace
     store: Store
     ladder: Ladder
     provider: Provider
+    pages: PageReader | None = None
 
 
 def open_desk(workspace: Workspace, store: Store, environ: Mapping[str, str]) -> Desk:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coreloop.research.asking import time_left
+from coreloop.research.desk import Desk
 from coreloop.research.knowledge import (
     FAILED,
     READ,
@@ -21,6 +21,7 @@ from coreloop.research.knowledge import (
     knowledge_of,
 )
 from coreloop.research.origins import origin_of
+from coreloop.research.pages import read_pages, search_limits
 from coreloop.research.rewording import FEW, reword
 from coreloop.research.tiers import AT_ONCE
 from coreloop.runs import events
@@ -66,7 +67,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ms: int = 0
 
 
-def execute(run: Run, provider: Provider, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
+def execute(run: Run, desk: Desk, queries: Sequence[PlanQuery], strategy: tuple[str, ...]) -> int:
     """Search for the queries that were not asked before, reword those that find little, and read sources.
 
     Returns
@@ -77,11 +78,12 @@ def execute(run: Run, provider: Provider, queries: Sequence[PlanQuery], strategy
     fresh = list(_fresh(run, queries))
     if not fresh:
         return 0
-    run.record(events.ActionTaken, tool=provider.name, strategy=strategy)
-    results = _search(run, provider, [query.query for query in fresh], strategy)
+    run.record(events.ActionTaken, tool=desk.provider.name, strategy=strategy)
+    results = _search(run, desk.provider, [query.query for query in fresh], strategy)
     others = list(_rewordings(run, results))
-    results += _search(run, provider, others, strategy)
-    _read(run, results)
+    results += _search(run, desk.provider, others, strategy)
+    chosen = _choose(run.state, results)
+    _number(run, read_pages(run, desk.pages, chosen) if desk.pages else chosen)
     return len(results)
 
 
@@ -100,7 +102,7 @@ def _search(
     run: Run, provider: Provider, queries: Sequence[str], strategy: tuple[str, ...]
 ) -> list[SearchResult]:
     """Execute queries at once; their events are in the order of the queries, whichever came back first."""
-    limits = SearchLimits(timeout_s=time_left(run, at_most=SearchLimits().timeout_s))
+    limits = search_limits(run)
     first = run.state.progress.queries
 
     def search(place: int, query: str) -> SearchResult:
@@ -122,7 +124,7 @@ def _call(
     answer = provider.search(query, limits)
     result = SearchResult(
         query=query,
-        provider=provider.name,
+        provider=answer.sources[0].provider if isinstance(answer, Found) else provider.name,
         strategy=strategy,
         outcome=_outcome(answer),
         sources=answer.sources if isinstance(answer, Found) else (),
@@ -165,18 +167,20 @@ def _rewordings(run: Run, results: Sequence[SearchResult]) -> Iterator[str]:
                 break
 
 
-def _read(run: Run, results: Sequence[SearchResult]) -> None:
-    """Number the best new sources of each query in turn, as many as this iteration may read."""
-    known = {_identity(read.source) for read in knowledge_of(run.state).sources}
-    room = sources_now(run.state)
+def _choose(state: State, results: Sequence[SearchResult]) -> list[tuple[Source, str]]:
+    """Return the best new sources of each query in turn, with it, as many as this iteration may read."""
+    known = {_identity(read.source) for read in knowledge_of(state).sources}
     pairs = ([(source, result.query) for source in result.sources] for result in results)
+    chosen: dict[str, tuple[Source, str]] = {}
     for source, query in filter(None, chain.from_iterable(zip_longest(*pairs))):
-        if room <= 0:
-            return
-        if _identity(source) in known:
-            continue
-        known.add(_identity(source))
-        room -= 1
+        if _identity(source) not in known:
+            chosen.setdefault(_identity(source), (source, query))
+    return list(chosen.values())[: sources_now(state)]
+
+
+def _number(run: Run, chosen: Sequence[tuple[Source, str]]) -> None:
+    """Give sources their numbers, in the order in which they were retrieved."""
+    for source, query in chosen:
         earlier = knowledge_of(run.state).sources
         origin = origin_of(source, earlier)
         read = ReadSource(len(earlier) + 1, source, origin, query, run.state.iteration + 1)
@@ -195,7 +199,9 @@ def sources_now(state: State) -> int:
 
 
 def _identity(source: Source) -> str:
-    return f"{source.location}#{source.hash[:16]}"
+    """A page is one source; a file has several passages."""
+    is_page = source.location.startswith(("http://", "https://"))
+    return source.location if is_page else f"{source.location}#{source.hash[:16]}"
 
 
 def _left(limit: int | None, used: int) -> int:

@@ -1,7 +1,10 @@
-"""The kind of the runs of a research; importing it registers it, so that their states are whole."""
+"""The kinds of runs that know findings and hypotheses; importing this registers them."""
 
+from coreloop.research import agents
 from coreloop.research.knowledge import KIND, fold, initial
 from coreloop.research.views import views
+from coreloop.runs.agent.agent import KIND as AGENT
 from coreloop.runs.kinds import Kind, register_kind
 
 register_kind(Kind(name=KIND, initial=initial, fold=fold, views=views))
+register_kind(Kind(name=AGENT, initial=agents.initial, fold=agents.fold))

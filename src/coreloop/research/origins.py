@@ -17,7 +17,7 @@ _SHORT_LABEL: Final = 3
 def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:
     """Return the site of a page or the location of a file; of a copy, the origin of what was read first."""
     copied = next((read for read in earlier if is_copy(source.text, read.source.text)), None)
-    return copied.origin if copied else _site(source.location)
+    return copied.origin if copied else site_of(source.location)
 
 
 def is_copy(text: str, other: str) -> bool:
@@ -32,7 +32,7 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + _RUN_WORDS]) for place in range(len(words) - _RUN_WORDS + 1)}
 
 
-def _site(location: str) -> str:
+def site_of(location: str) -> str:
     """``news.example.co.kr`` and ``www.example.co.kr`` are ``example.co.kr``; a file is its own site."""
     host = urlsplit(location).hostname if "://" in location else None
     if not host:

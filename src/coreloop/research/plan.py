@@ -17,10 +17,10 @@ MAX_CONVERGED: Final = 5
 """Candidates of an exhaustive run that are kept for the next iteration."""
 STUCK_AFTER: Final = 3
 """Searches in a row that found nothing."""
-COUNTER_EVIDENCE: Final = "counter-evidence"
-"""The intent of a query that looks for what speaks against the answer."""
 _LONG_QUERY: Final = 12
 """Words; longer queries find little."""
+COUNTER_EVIDENCE: Final = "counter-evidence"
+"""The intent of a query that looks for what speaks against the answer."""
 _ANGLES: Final = {
     "web": ("overview", "개요"),
     "academic": ("study research", "연구 논문"),
@@ -33,6 +33,12 @@ _ANGLES: Final = {
     "first principles": ("definition", "정의"),
 }
 """A strategy's label, and words that turn a query that way, in English and Korean."""
+_DIVERGED: Final = {
+    "web": ("web", "recent", "broad", "niche"),
+    "academic or technical": ("academic", "technical", "academic", "technical"),
+    COUNTER_EVIDENCE: (COUNTER_EVIDENCE,) * 4,
+}
+"""Candidates of an exhaustive run: an intent, and the labels of its queries."""
 START_STRATEGY: Final = ("positive", "broad")
 
 
@@ -66,14 +72,26 @@ def angled(text: str, labels: Iterable[str], searched: Sequence[str] = ()) -> st
     return next((candidate for candidate in turned if candidate not in searched), query)
 
 
-def diverge(queries: Sequence[str], searched: Sequence[str], *, iteration: int) -> list[PlanQuery]:
-    """Return candidates: for each query the web, academic, technical and counter-evidence angle."""
-    angles = ("web", "academic", "technical", COUNTER_EVIDENCE)
-    return _distinct(
-        PlanQuery(angled(query, (label,), searched), label, "divergence", iteration)
-        for query in queries
-        for label in angles
-    )
+def diverge(seeds: Sequence[str], searched: Sequence[str], *, iteration: int) -> list[PlanQuery]:
+    """Return twelve candidates: four each from the web, academic or technical, and for counter-evidence.
+
+    Parameters
+    ----------
+    seeds : sequence of str
+        Queries or questions, which take turns; at least one.
+    searched : sequence of str
+        Queries that were executed.
+    iteration : int
+        In which the candidates are to be executed.
+    """
+    tried = list(searched)
+    candidates = []
+    for intent, labels in _DIVERGED.items():
+        for place, label in enumerate(labels):
+            query = angled(seeds[place % len(seeds)], (label,), tried)
+            tried.append(query)
+            candidates.append(PlanQuery(query, intent, "divergence", iteration))
+    return _distinct(candidates)
 
 
 def converge(candidates: Sequence[PlanQuery], searched: Sequence[str]) -> list[PlanQuery]:

@@ -60,12 +60,12 @@ _UNIT: Final = "|".join(
 )
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _QUANTITY: Final = re.compile(
-    rf"""(?<![\w.,])(?P<sign>[-−]\s?)? (?P<currency>US\$|[$₩€£¥])?\s?
+    rf"""(?<![A-Za-z\d_.,])(?P<sign>[-−]\s?)? (?P<currency>US\$|[$₩€£¥])?\s?
         (?:(?P<amount>(?:{_NUMBER})\s?{_KOREAN_SCALE}(?:\s?(?:{_NUMBER})\s?{_KOREAN_SCALE})*(?:\s?(?:{_NUMBER}))?)
           |(?P<number>{_NUMBER})(?:[\s-]?(?P<scale>trillion|billion|million|thousand|hundred|[bmt]n\b)
                                   |(?P<letter>[KkMB])\b)?
           |(?P<word>\b(?:two|three|four|five|six|seven|eight|nine|ten)\b
-                    |(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s[가-힣]|[개명번살달]))
+                    |(?<![가-힣])(?:두|세|네|다섯|여섯|일곱|여덟|아홉|열)(?=\s[가-힣]|[개명번살달]))
         )(?:[\s-]?(?P<unit>{_UNIT}))?""",
     re.VERBOSE,
 )

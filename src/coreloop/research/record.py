@@ -8,7 +8,8 @@ from coreloop.observe.collector import AuditCollector
 from coreloop.research.answer import respond
 from coreloop.research.desk import Desk
 from coreloop.research.execute import SEARCH, SearchResult
-from coreloop.runs.events import StepCommitted
+from coreloop.research.pages import PAGE, PageResult
+from coreloop.runs.events import Outcome, StepCommitted
 from coreloop.runs.state import State
 from coreloop.runs.stores.store import Store
 
@@ -23,16 +24,11 @@ def record_research(desk: Desk, state: State) -> None:
         session_id=state.run_id,
         data_dir=workspace.root / workspace.settings.data_dir,
     )
-    for result in _searches(desk.store, state.run_id):
-        is_ok = result.outcome in {"found", "empty"}
-        audit.observe_tool_call(
-            SEARCH,
-            {"query": result.query, "provider": result.provider, "strategy": "+".join(result.strategy)},
-            ok=is_ok,
-            error=None if is_ok else f"{result.outcome}: {result.reason}",
-            duration_ms=result.elapsed_ms,
-            result=[{"location": one.location, "title": one.title} for one in result.sources],
-        )
+    for event in _calls(desk.store, state.run_id):
+        if event.name == SEARCH:
+            _observe_search(audit, msgspec.convert(event.result, SearchResult))
+        else:
+            _observe_page(audit, msgspec.convert(event.result, PageResult))
     audit.flush(
         chunk_len=len(response.final_answer) if response.sources else 0,
         rounds=state.iteration,
@@ -41,7 +37,31 @@ def record_research(desk: Desk, state: State) -> None:
     )
 
 
-def _searches(store: Store, run_id: str) -> Iterator[SearchResult]:
+def _calls(store: Store, run_id: str) -> Iterator[StepCommitted]:
     for _seq, event in store.read(run_id):
-        if isinstance(event, StepCommitted) and event.name == SEARCH:
-            yield msgspec.convert(event.result, SearchResult)
+        if isinstance(event, StepCommitted) and event.name in {SEARCH, PAGE}:
+            yield event
+
+
+def _observe_search(audit: AuditCollector, result: SearchResult) -> None:
+    audit.observe_tool_call(
+        result.provider if result.provider == "index" else SEARCH,
+        {"query": result.query, "provider": result.provider, "strategy": "+".join(result.strategy)},
+        error=_error(result.outcome, result.reason),
+        duration_ms=result.elapsed_ms,
+        result=[{"location": one.location, "title": one.title} for one in result.sources],
+    )
+
+
+def _observe_page(audit: AuditCollector, result: PageResult) -> None:
+    audit.observe_tool_call(
+        PAGE,
+        {"url": result.url},
+        error=_error(result.outcome, result.reason),
+        duration_ms=result.elapsed_ms,
+        result={"title": result.source.title if result.source else ""},
+    )
+
+
+def _error(outcome: Outcome, reason: str) -> str | None:
+    return None if outcome in {"found", "empty"} else f"{outcome}: {reason}"

@@ -279,4 +279,4 @@ def _converged(state: State, queries: Sequence[PlanQuery], iteration: int) -> li
     seeds = [query.query for query in queries] or [
         part.text for part in state.sub_questions if part.text != AGAINST
     ]
-    return converge([*queries, *diverge(seeds[:4], searched, iteration=iteration)], searched)
+    return converge([*queries, *diverge(seeds, searched, iteration=iteration)], searched)

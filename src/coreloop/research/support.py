@@ -11,21 +11,24 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from coreloop.models.ranking import text_letters
+from coreloop.models.ranking import word_letters
 from coreloop.models.sentences import split_sentences
 from coreloop.research.dates import Date, holds_date
 from coreloop.research.quantities import Quantity, is_rounded
-from coreloop.research.statement import Statement, read_statement
+from coreloop.research.statement import Statement, plain_text, read_statement
+from coreloop.runs.queries.words import is_hangul
 
-WEIGHTS: Final = {"sentence": 0.33, "pairs": 1.97, "runs": 0.36, "length": -0.24}
-BIAS: Final = 0.46
+WEIGHTS: Final = {"sentence": 0.39, "pairs": 2.0, "runs": 0.45, "length": -0.21}
+BIAS: Final = 0.33
 SUPPORTED_AT: Final = 0.5
 """Share of judged claims with this score that are supported."""
 _RUN: Final = 4
 _SAME_NAME: Final = 5
 """Letters from which two forms of a name are one: ``America``, ``American``; initials may be as long."""
 _SAME_SUBJECT: Final = 0.6
-"""Share of a claim's letters in a sentence from which one of both can deny the other."""
+"""Share of a claim's letters from which a sentence is about the same thing."""
+_AS_GOOD: Final = 0.9
+"""Part of the best share from which another sentence says as much."""
 
 Missing = Literal["date", "number", "name", "negation", "words"]
 
@@ -65,11 +68,11 @@ def check_support(sentence: str, cited_texts: Sequence[str]) -> Supported | Unsu
         The texts of all sources that the sentence cites.
     """
     evidence = Evidence(cited_texts)
-    if evidence.quotes(sentence):
-        return Supported(1.0)
     claim = read_statement(sentence)
     if lack := evidence.lack(claim):
         return lack
+    if evidence.quotes(sentence):
+        return Supported(1.0)
     score = support_score(evidence.features(claim))
     if score < SUPPORTED_AT:
         return Unsupported("words", "the cited text has too few of the sentence's words together")
@@ -89,15 +92,17 @@ class Evidence:
         self._flat = " ".join(_flat(text) for text in texts)
         self._whole = read_statement("\n".join(texts))
         self._sentences = [read_statement(part) for text in texts for part in split_sentences(text)]
-        self._pairs = {frozenset(pair) for pair in pairwise(self._whole.stems)}
+        self._pairs = {frozenset(pair) for pair in pairwise(self._whole.subject)}
         self._runs = set(_runs(self._whole.tokens))
         self._beginnings = {token[:_SAME_NAME] for token in self._whole.tokens}
+        self._letters = word_letters(self._whole.tokens)
         self._joined = self._flat.replace(" ", "")
         self._initials = "".join(token[0] for token in self._whole.tokens)
 
     def quotes(self, sentence: str) -> bool:
         """Whether a sentence stands in the texts word for word."""
-        return _flat(sentence) in self._flat
+        quote = _flat(plain_text(sentence))
+        return bool(quote) and f" {quote} " in f" {self._flat} "
 
     def lack(self, claim: Statement) -> Unsupported | None:
         """The first date, amount, name or negation that the texts do not have."""
@@ -118,30 +123,41 @@ class Evidence:
         neighbouring words that are neighbours in the texts; ``runs``: the share of its runs of four words;
         ``length``: the logarithm of the number of words in the texts, where more is found by chance.
         """
-        pairs = [frozenset(pair) for pair in pairwise(claim.stems)]
+        pairs = [frozenset(pair) for pair in pairwise(claim.subject)]
         runs = list(_runs(claim.tokens))
         best = self._coverage(claim)
         return {
             "sentence": best,
             "pairs": sum(pair in self._pairs for pair in pairs) / len(pairs) if pairs else best,
             "runs": sum(run in self._runs for run in runs) / len(runs) if runs else best,
-            "length": math.log(1 + len(self._whole.stems)),
+            "length": math.log(1 + len(self._whole.subject)),
         }
 
     def _coverage(self, claim: Statement) -> float:
         return max((_share(claim, part) for part in self._sentences), default=0.0)
 
+    def _near(self, claim: Statement) -> list[Statement]:
+        """The sentences that say most of it, with the one before each; all if none says enough."""
+        shares = [_share(claim, part) for part in self._sentences]
+        best = max(shares, default=0.0)
+        if best < _SAME_SUBJECT:
+            return self._sentences
+        places = [place for place, share in enumerate(shares) if share >= _AS_GOOD * best]
+        return [self._sentences[near] for place in places for near in (place - 1, place) if near >= 0]
+
     def _missing_dates(self, claim: Statement) -> list[Date]:
-        found = self._whole.dates
-        years = {amount.value for amount in self._whole.quantities}
+        near = self._near(claim)
+        found = tuple(date for part in near for date in part.dates)
+        known = {date.year for date in self._whole.dates}
+        years = {amount.value for part in near for amount in part.quantities}
         return [
             date
             for date in claim.dates
-            if not holds_date(found, date) and not (date == Date(date.year) and date.year in years)
+            if not holds_date(found, date, known) and not (date == Date(date.year) and date.year in years)
         ]
 
     def _missing_amounts(self, claim: Statement) -> list[Quantity]:
-        found = self._whole.quantities
+        found = [amount for part in self._near(claim) for amount in part.quantities]
         return [
             amount for amount in claim.quantities if not any(is_rounded(amount, other) for other in found)
         ]
@@ -150,7 +166,8 @@ class Evidence:
         return [name for name in claim.names if not self._has_name(name)]
 
     def _has_name(self, name: str) -> bool:
-        if name[:_SAME_NAME] in self._beginnings or (len(name) >= _SAME_NAME and name in self._joined):
+        is_long = len(name) >= _SAME_NAME or is_hangul(name)
+        if name[:_SAME_NAME] in self._beginnings or (is_long and name in self._joined):
             return True
         return len(name) <= _SAME_NAME and name in self._initials
 
@@ -158,11 +175,15 @@ class Evidence:
         """Korean nouns that are new, in a claim that has most of a sentence: names, as far as words tell."""
         if self._coverage(claim) < _SAME_SUBJECT:
             return []
-        return [noun for noun in claim.nouns if not text_letters(noun) & self._whole.letters]
+        return [noun for noun in claim.nouns if not self._has_most_of(noun)]
+
+    def _has_most_of(self, noun: str) -> bool:
+        letters = word_letters([noun])
+        return len(letters & self._letters) * 2 > len(letters)
 
     def _is_denied(self, claim: Statement) -> bool:
         best = self._coverage(claim)
-        near = [part for part in self._sentences if _share(claim, part) >= 0.9 * best]
+        near = [part for part in self._sentences if _share(claim, part) >= _AS_GOOD * best]
         return best >= _SAME_SUBJECT and all(denies(claim, part) or denies(part, claim) for part in near)
 
 

@@ -195,6 +195,7 @@ Reported = (
     | Reflected
     | Turned
     | WaiverProposed
+    | Noted
 )
 """What an agent's report can contain: nothing that spends, limits or ends the run."""
 

@@ -65,13 +65,18 @@ class Folding:
         if kind is happened.Created:
             state.clock = event.at
         _count_time(state, event)
-        if isinstance(event, happened.Noted):
-            self._kind.fold(state.extra, event.name, event.data)
-            return
         if isinstance(event, happened.Created):
             self._kind = kind_named(event.kind)
             state.extra = self._kind.initial()
-        _APPLY[kind](state, event)
+        for part in event.events if isinstance(event, happened.Recorded) else ():
+            self._apply(part)
+        self._apply(event)
+
+    def _apply(self, event: Event) -> None:
+        if isinstance(event, happened.Noted):
+            self._kind.fold(self.state.extra, event.name, event.data)
+        else:
+            _APPLY[type(event)](self.state, event)
 
 
 def _count_time(state: State, event: Event) -> None:
@@ -206,8 +211,6 @@ def _until_met(state: State, _event: happened.UntilMet) -> None:
 
 
 def _recorded(state: State, event: happened.Recorded) -> None:
-    for reported in event.events:
-        _APPLY[type(reported)](state, reported)
     state.progress.reports += 1
     state.progress.claimed += Amount(event.microusd, event.tokens)
 

@@ -176,3 +176,12 @@ def test_offline_costs_nothing_and_stands_in_a_ladder():
 def test_an_unknown_contract_is_refused():
     with pytest.raises(ModelError, match="offline: no answers of the type Envelope"):
         ask(Envelope, question="?")
+
+
+def test_a_heading_is_no_answer():
+    source = NumberedSource(
+        number=1, title="", text="# Seoul's population\n\nThe population of Seoul is 9.4 million.\n"
+    )
+    assert ask(SynthesisResponse, question="What is Seoul's population?", sources=[source]).answer.endswith(
+        "sources.\nThe population of Seoul is 9.4 million. [1]"
+    )

@@ -1,6 +1,10 @@
 """Which sentence answers a question."""
 
-from coreloop.models.ranking import rank_sentences
+import time
+
+import pytest
+
+from coreloop.models.ranking import ANSWER_AT, rank_sentences
 from coreloop.models.sentences import Sentence
 
 
@@ -30,3 +34,58 @@ def test_a_korean_word_is_found_inside_a_longer_one():
 
 def test_a_question_without_words_ranks_nothing():
     assert ranked("?", "서울이다.") == []
+
+
+def best_score(question: str, *texts: str) -> float:
+    return max(
+        (one.score for one in rank_sentences(question, [Sentence(1, text) for text in texts])), default=0
+    )
+
+
+PARAGRAPH = (
+    "임종석은 1989년 3월 여의도 시위를 주도한 혐의로 지명수배되었다.",
+    "경찰은 12월 18일 경희대학교 학생회관에서 그를 검거했다.",
+    "임종석은 학생회장 선거에서 상대 후보를 이겼다.",
+)
+
+
+def test_a_question_about_something_else_stays_below_the_threshold():
+    assert best_score("임종석이 여의도 시위를 주도한 혐의로 지명수배된 연도는?", *PARAGRAPH) >= ANSWER_AT
+    assert best_score("아폴로 11호가 달에 착륙한 연도는?", *PARAGRAPH) < ANSWER_AT
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "kind"),
+    [
+        ("서울이 수도가 된 연도는?", ("서울은 수도이다.",), -1.0),
+        ("서울이 수도가 된 연도는?", ("서울은 1394년에 수도가 되었다.",), 1.0),
+        ("1394년에 서울이 수도가 된 것은 몇 월인가?", ("서울은 1394년에 수도가 되었다.",), -1.0),
+        ("서울의 구는 몇 개인가?", ("서울에는 25개 구가 있다.",), 1.0),
+        ("When did Seoul become the capital?", ("Seoul became the capital in 1394.",), 1.0),
+        ("서울의 시장은 누구인가?", ("서울의 시장은 홍길동이다.",), 0.0),
+    ],
+    ids=["no date", "a date", "only the date of the question", "a count", "English", "asks for neither"],
+)
+def test_a_date_or_count_that_is_asked_for_counts(question: str, texts: tuple[str, ...], kind: float):
+    (ranked_sentence,) = rank_sentences(question, [Sentence(1, text) for text in texts])
+    assert ranked_sentence.features["kind"] == kind
+
+
+def test_the_first_source_and_the_sentence_before_count():
+    sentences = [
+        Sentence(1, "한빛전자는 대전에 있다."),
+        Sentence(1, "설립자는 김하늘이다."),
+        Sentence(2, "설립자는 김하늘이다."),
+    ]
+    found = rank_sentences("한빛전자의 설립자는 누구인가?", sentences)
+    ranks = {one.sentence: one.features for one in found}
+    assert ranks[sentences[1]]["before"] > ranks[sentences[2]]["before"] == 0
+    assert ranks[sentences[1]]["rank"] > ranks[sentences[2]]["rank"]
+
+
+@pytest.mark.parametrize("unit", ["가", "a ", "1", "1,", "몇 ", "년"])
+def test_ranking_is_linear_on_hostile_texts(unit: str):
+    hostile = (unit * 100_000)[:100_000]
+    started = time.process_time()
+    rank_sentences(hostile[:2_000], [Sentence(1, hostile)])
+    assert time.process_time() - started < 3

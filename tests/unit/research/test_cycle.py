@@ -151,8 +151,8 @@ def test_a_research_is_one_record_with_its_searches(tmp_path: Path):
     (file,) = (tmp_path / "data" / "audit" / "ai-ask").glob("*.jsonl")
     (record,) = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     assert record["question"] == "How long is the Han river?"
-    assert {call["name"] for call in record["tool_calls"]} == {"search"}
-    assert record["tool_calls"][0]["args"]["provider"] == "index"
+    assert {call["name"] for call in record["tool_calls"]} == {"index"}
+    assert record["tool_calls"][0]["args"]["strategy"] == "positive+broad"
 
 
 def test_sources_that_contradict_each_other_stand_side_by_side(tmp_path: Path):

@@ -19,7 +19,10 @@ _REPORT: Final = {
     "iteration": 1,
     "actions": [{"tool": "web", "strategy": ["English", "recent"]}],
     "queries": [{"query": "…", "results_count": 3, "success": True}],
-    "findings": [{"text": "…", "sources": ["https://…"], "answers": "q1"}],
+    "findings": [
+        {"text": "…", "sources": ["https://…"], "answers": "q1", "hypothesis": "h1", "stance": "supports"}
+    ],
+    "hypotheses": ["a new statement to test"],
     "sub_questions": ["…", {"id": "q2", "falls_away": "why"}],
     "next_actions": ["…"],
     "usage": {"usd": 0.1, "tokens": 4000},
@@ -55,6 +58,7 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         "sub_questions": [_part_json(part) for part in state.sub_questions],
         "do_not_repeat": list(dict.fromkeys(reversed(done)))[:_MAX_QUERIES],
         "drift": _order(state),
+        "knowledge": state.extra,
         "reflexion": _advice(store, state),
         "next_actions": list(state.next_actions),
         "report": _REPORT | {"iteration": state.iteration + 1},

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -16,6 +16,9 @@ from coreloop.runs.state import State
 from coreloop.text import printable
 
 MAX_BYTES: Final = 1_000_000
+HYPOTHESIS: Final = "hypothesis"
+LEARNT: Final = "learnt"
+"""Names of the events for the run's kind."""
 _Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
 _Label = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Source = Annotated[str, msgspec.Meta(max_length=2_000)]
@@ -44,11 +47,16 @@ class Query(_Part, frozen=True):
 
 
 class Learnt(_Part, frozen=True):
-    """A finding, and the sub-questions (ids or texts) that it answers if it has a source."""
+    """A finding, and the sub-questions (ids or texts) that it answers if it has a source.
+
+    ``hypothesis`` is the id of one that ``runs next`` shows, and ``stance`` what the finding says of it.
+    """
 
     text: _Text
     sources: Annotated[tuple[_Source, ...], _MANY]
     answers: _Text | Annotated[tuple[_Text, ...], _MANY] = ()
+    hypothesis: _Label | None = None
+    stance: Literal["supports", "contradicts", "neutral"] = "neutral"
 
 
 class Waiver(_Part, frozen=True):
@@ -72,6 +80,7 @@ class Report(_Part, frozen=True):
     queries: Annotated[tuple[Query, ...], _MANY] = ()
     findings: Annotated[tuple[Learnt, ...], _MANY] = ()
     sub_questions: Annotated[tuple[_Text | Waiver, ...], _MANY] = ()
+    hypotheses: Annotated[tuple[_Text, ...], _MANY] = ()
     next_actions: Annotated[tuple[_Text, ...], _MANY] = ()
     usage: Usage = Usage()
     iteration: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -138,6 +147,7 @@ def report_events(state: State, report: Report, at: datetime) -> list[Reported]:
         *_actions(report, at),
         *_searches(state, report, at),
         *_findings(state, report, _ids(state, texts), at),
+        *_notes(state, report, at),
         happened.Reflected(
             at=at, sufficient=False, confidence=state.confidence, next_actions=report.next_actions
         ),
@@ -201,6 +211,16 @@ def _findings(state: State, report: Report, ids: dict[str, str], at: datetime) -
                 if (part, finding.text, source) not in known:
                     yield happened.FindingRecorded(at=at, sub_question=part, text=finding.text, source=source)
     yield from (happened.SourceRead(at=at, source=source) for source in read)
+
+
+def _notes(state: State, report: Report, at: datetime) -> Iterator[Reported]:
+    """What the run's kind makes of hypotheses and findings."""
+    number = state.iteration + 1
+    for statement in report.hypotheses:
+        yield happened.Noted(at=at, name=HYPOTHESIS, data={"statement": statement, "iteration": number})
+    for finding in report.findings:
+        data = msgspec.to_builtins(finding) | {"iteration": number}
+        yield happened.Noted(at=at, name=LEARNT, data=data)
 
 
 def _unknown(path: str, name: str, known: set[Any]) -> UsageError:

@@ -1,6 +1,10 @@
 """What an extractor returns: the text of a file and the sections that search can find."""
 
 from dataclasses import dataclass
+from typing import Final
+
+MAX_SECTIONS: Final = 20_000
+"""Of a document; a hostile file has a heading on every line. What follows belongs to the last section."""
 
 
 @dataclass(frozen=True, slots=True)

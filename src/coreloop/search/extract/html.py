@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from coreloop.search.extract.decode import clean_text, decode_text
-from coreloop.search.extract.document import Document, Section, Unreadable
+from coreloop.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
 
 _UNSEEN: Final = frozenset({"template", "noscript", "svg", "math", "nav", "footer", "form"})
 _RAW: Final = {name: re.compile(f"</{name}\\b", re.IGNORECASE) for name in ("script", "style", "textarea")}
@@ -99,7 +99,7 @@ class _Collector:
             self._open(name, line)
 
     def _open(self, name: str, line: int) -> None:
-        if name in _HEADINGS:
+        if name in _HEADINGS and len(self._starts) < MAX_SECTIONS:
             self._starts.append((self._length, line))
             self._headings.append([])
         if name in _HEADINGS or name == "title":

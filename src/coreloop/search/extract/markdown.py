@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from coreloop.search.extract.decode import decode_text
-from coreloop.search.extract.document import Document, Section, Unreadable
+from coreloop.search.extract.document import MAX_SECTIONS, Document, Section, Unreadable
 
 SEPARATOR: Final = " › "
 _LINE: Final = re.compile(r"[^\n]*\n?")
@@ -30,7 +31,7 @@ def extract_markdown(data: bytes) -> Document | Unreadable:
 
 def _sections(text: str) -> Iterator[Section]:
     start, line, path = 0, 1, [""] * 6
-    for offset, number, level, heading in _headings(text):
+    for offset, number, level, heading in islice(_headings(text), MAX_SECTIONS):
         if offset > start:
             yield Section(start, offset, line, _joined(path))
         start, line = offset, number

@@ -23,7 +23,8 @@ def extract_pdf(data: bytes) -> Document | Unreadable:
     """Read a PDF; ``line`` of a section is its page."""
     if importlib.util.find_spec("pypdf") is None:
         return NEEDS_EXTRA
-    command = [sys.executable, "-m", _PROGRAM]
+    # -P: modules of the current folder, which may be hostile, are not imported
+    command = [sys.executable, "-P", "-m", _PROGRAM]
     try:
         done = subprocess.run(command, input=data, capture_output=True, check=False, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:

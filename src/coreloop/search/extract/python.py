@@ -11,15 +11,19 @@ from coreloop.search.extract.document import Document, Section, Unreadable
 from coreloop.search.extract.plain import plain_document
 
 _Symbol = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_MAX_PARSED_CHARS: Final = 2_000_000
+"""A syntax tree takes a hundred times the memory of its text."""
 _BLOCKS: Final = (ast.If, ast.Try, ast.With)
 _UNREADABLE: Final = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def extract_python(data: bytes) -> Document | Unreadable:
-    """Read a Python file; one that this Python cannot parse is plain text."""
+    """Read a Python file; one that this Python cannot parse, or without symbols, is plain text."""
     text = decode_text(data)
     if isinstance(text, Unreadable):
         return text
+    if len(text) > _MAX_PARSED_CHARS:
+        return plain_document(text)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -27,10 +31,10 @@ def extract_python(data: bytes) -> Document | Unreadable:
     except _UNREADABLE:
         return plain_document(text)
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
-    sections = (
+    sections = tuple(
         Section(starts[first - 1], starts[last], first, heading) for heading, first, last in _symbols(tree)
     )
-    return Document(type="python", text=text, sections=tuple(sections))
+    return Document(type="python", text=text, sections=sections) if sections else plain_document(text)
 
 
 def _symbols(tree: ast.Module) -> Iterator[tuple[str, int, int]]:

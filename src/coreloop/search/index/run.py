@@ -6,8 +6,9 @@ from pathlib import Path
 
 from coreloop.files import locked
 from coreloop.project.workspace import Workspace
+from coreloop.search.index.changes import IndexReport
 from coreloop.search.index.store import writing
-from coreloop.search.index.update import IndexReport, update_index
+from coreloop.search.index.update import update_index
 
 
 def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -> IndexReport:

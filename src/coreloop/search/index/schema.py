@@ -1,4 +1,8 @@
-"""Tables of the index. Other packages may add tables of their own, by migrations that follow the first."""
+"""Tables of the index.
+
+Other packages (repair) may create tables of their own beside these, with a version of their own: ``user_version``
+counts the migrations of these alone, and unknown tables are left as they are.
+"""
 
 import sqlite3
 from datetime import datetime

@@ -32,9 +32,9 @@ _REMOVED_WORDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it is now; ``path`` is its location, see `coreloop.search.source`."""
+    """A file as it is now; ``path`` is its location, see `coreloop.search.source.Source`."""
 
     path: str
     hash: str
@@ -48,7 +48,6 @@ class KnownFile:
 
     id: int
     path: str
-    type: str
     hash: str
     size_bytes: int
     mtime_ns: int
@@ -88,7 +87,7 @@ def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
 
 def known_files(connection: sqlite3.Connection) -> dict[str, KnownFile]:
     """Return every document's file by its path."""
-    rows = connection.execute("SELECT id, path, type, hash, size_bytes, mtime_ns, indexed_at FROM documents")
+    rows = connection.execute("SELECT id, path, hash, size_bytes, mtime_ns, indexed_at FROM documents")
     return {row[1]: KnownFile(*row) for row in rows}
 
 
@@ -108,7 +107,7 @@ def put_document(
     _add_passages(connection, known_id or inserted, split_passages(document))
 
 
-def place_document(connection: sqlite3.Connection, known_id: int, file: FileState, *, now: datetime) -> None:
+def place_document(connection: sqlite3.Connection, file: FileState, *, known_id: int, now: datetime) -> None:
     """Store where a document is now, and its file's size and time; its text is the same."""
     connection.execute(
         "UPDATE documents SET path = ?, hash = ?, size_bytes = ?, mtime_ns = ?, indexed_at = ? WHERE id = ?",

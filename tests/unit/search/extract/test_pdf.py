@@ -1,6 +1,7 @@
 import io
 import zlib
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,14 @@ def test_a_small_file_that_unpacks_to_two_gigabytes_is_bounded():
     data = whole[:start].replace(length, f"/Length {len(bomb)}".encode()) + bomb + whole[end:]
     assert len(data) < 5_000_000
     assert isinstance(extract_pdf(data), Unreadable)
+
+
+def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("pypdf", "coreloop"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(extract_pdf(make_pdf(["x"])), Document)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_file_that_takes_too_long_is_unreadable(monkeypatch: pytest.MonkeyPatch):

@@ -10,7 +10,7 @@ import pytest
 
 from coreloop import sqlite
 from coreloop.errors import WorkspaceError
-from coreloop.search.index import tree, update
+from coreloop.search.index import changes, tree
 from coreloop.search.index.index_provider import IndexProvider
 from coreloop.search.index.schema import INDEX
 from coreloop.search.provider import Failed, SearchLimits
@@ -95,7 +95,7 @@ def test_an_unchanged_file_is_not_read_again(filled: Indexed, monkeypatch: pytes
         if "data" not in path.parts:
             os.utime(path, (time.time() - 60, time.time() - 60))
     assert filled.update().counts == {"unchanged": 3}
-    monkeypatch.setattr(update, "open_regular", None)
+    monkeypatch.setattr(changes, "open_regular", None)
     assert filled.update().counts == {"unchanged": 3}
 
 
