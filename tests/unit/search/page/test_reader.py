@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coreloop.search.page.fetch import Network
-from coreloop.search.page.reader import PageReader, read_whole
+from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.search.source import Source
 from fault_server import HOST, FaultServer, fault_server, replies
@@ -94,18 +94,3 @@ def test_a_site_whose_rules_cannot_be_read_is_not_read(
 def test_a_redirect_gives_the_last_address(server: FaultServer, reader: PageReader) -> None:
     server.paths |= {"/a": replies(301, location="/b"), "/b": replies(200, "본문", content_type="text/plain")}
     assert read(reader, server).location == f"http://page.example:{server.port}/b"
-
-
-def test_a_snippet_stays_where_the_page_cannot_be_read(server: FaultServer, reader: PageReader) -> None:
-    server.paths |= {"/a": replies(403), "/b": replies(200, "본문 전체", content_type="text/plain")}
-    snippets = [
-        Source(
-            title="t",
-            location=f"http://page.example:{server.port}{path}",
-            type="web",
-            text="본문",
-            retrieved_at=Network().now(),
-        )
-        for path in ("/a", "/b")
-    ]
-    assert [read_whole(snippet, reader, SearchLimits()).text for snippet in snippets] == ["본문", "본문 전체"]
