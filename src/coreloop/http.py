@@ -179,12 +179,14 @@ def _decompressed(parts: Iterator[bytes], encoding: str) -> Iterator[bytes]:
 
 def _inflated(parts: Iterator[bytes]) -> Iterator[bytes]:
     inflater = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, as the header says
+    has_begun = False
     for part in parts:
+        has_begun = has_begun or bool(part)
         rest = part
         while rest and not inflater.eof:
             yield inflater.decompress(rest, _PIECE_BYTES)
             rest = inflater.unconsumed_tail
-    if not inflater.eof:
+    if has_begun and not inflater.eof:  # a redirect may be called compressed and be empty
         raise ExchangeError("broken", "the compressed answer ends too early")
 
 

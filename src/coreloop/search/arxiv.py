@@ -84,9 +84,7 @@ class ArxivProvider:
             self._turn.release()
 
     def _read(self, content: bytes, limits: SearchLimits) -> SearchAnswer:
-        if (
-            b"<!DOCTYPE" in content or b"<!ENTITY" in content
-        ):  # a feed has none; entities can grow without end
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:  # entities can grow without end
             return _NO_FEED
         try:
             feed = ElementTree.fromstring(content)

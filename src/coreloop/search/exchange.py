@@ -1,6 +1,7 @@
 """One request to a search service: its content, or why there is none as an answer of a provider."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final, TypeVar
@@ -12,6 +13,7 @@ from coreloop.search.provider import Blocked, Failed, SearchLimits
 
 T = TypeVar("T")
 Now = Callable[[], datetime]
+USER_AGENT: Final = "dartlab-coreloop"
 _LONGEST_WAIT: Final = timedelta(days=7)
 _BUSY: Final = frozenset({429, 503})
 
@@ -32,9 +34,10 @@ def ask_service(
     quota : frozenset of int
         Statuses by which the service says that a quota is used up, besides 402.
     """
+    named = replace(request, headers={"User-Agent": USER_AGENT, **request.headers})
     try:
         with HttpClient() as client:
-            answer = client.exchange(request, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
+            answer = client.exchange(named, timeout_s=limits.timeout_s, max_bytes=limits.max_bytes)
     except ExchangeError as error:
         return Failed(str(error), is_retryable=error.failure != "too_long")
     return _judged(answer, now(), quota | {402})

@@ -64,6 +64,7 @@ def test_searxng_is_asked_for_json(server: FaultServer) -> None:
         "배당 300원 & more", SearchLimits(max_results=1)
     )
     assert first_line(server) == {"q": ["배당 300원 & more"], "format": ["json"]}
+    assert b"user-agent: dartlab-coreloop\r\n" in server.requests[-1].lower()
     assert isinstance(answer, Found)
     (source,) = answer.sources
     assert (source.location, source.published, source.retrieved_at) == (

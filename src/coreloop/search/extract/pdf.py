@@ -13,22 +13,22 @@ from coreloop.extras import DISTRIBUTION
 from coreloop.search.extract.decode import clean_text
 from coreloop.search.extract.document import Document, Section, Unreadable
 
-TIMEOUT_S: Final = 30
+TIMEOUT_S: Final = 30.0
 NEEDS_EXTRA: Final = Unreadable(f"PDF needs an extra; install it: pip install '{DISTRIBUTION}[research]'")
 _PAGE_END: Final = "\f"
 _PROGRAM: Final = "coreloop.search.extract.pdf_process"
 
 
-def extract_pdf(data: bytes) -> Document | Unreadable:
+def extract_pdf(data: bytes, *, timeout_s: float = TIMEOUT_S) -> Document | Unreadable:
     """Read a PDF; ``line`` of a section is its page."""
     if importlib.util.find_spec("pypdf") is None:
         return NEEDS_EXTRA
     # -P: modules of the current folder, which may be hostile, are not imported
     command = [sys.executable, "-P", "-m", _PROGRAM]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False, timeout=TIMEOUT_S)
+        done = subprocess.run(command, input=data, capture_output=True, check=False, timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        return Unreadable(f"PDF takes longer than {TIMEOUT_S} s")
+        return Unreadable(f"PDF takes longer than {timeout_s:g} s")
     if done.returncode:
         return Unreadable("PDF is damaged, encrypted or too large")
     title, *pages = done.stdout.decode("utf-8", "replace").split(_PAGE_END)

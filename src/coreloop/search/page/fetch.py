@@ -1,13 +1,14 @@
 """Fetching one address over HTTP, with its redirects: every host is checked, everything is bounded."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from coreloop.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
-from coreloop.search.exchange import Now, retry_time
+from coreloop.search.exchange import USER_AGENT, Now, retry_time
 from coreloop.search.page.addresses import (
     Allows,
     RefusedAddressError,
@@ -18,10 +19,11 @@ from coreloop.search.page.addresses import (
 )
 from coreloop.search.provider import Blocked, Failed, SearchLimits
 
-USER_AGENT: Final = "dartlab-coreloop"
 MAX_REDIRECTS: Final = 5
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+Refusal = Callable[[str, SearchLimits], Blocked | Failed | None]
+"""An address and the time that is left -> why it must not be fetched, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,9 @@ class Fetched:
     content: bytes
 
 
-def fetch(url: str, limits: SearchLimits, network: Network) -> Fetched | Blocked | Failed:
+def fetch(
+    url: str, limits: SearchLimits, network: Network, *, refusal: Refusal = lambda _url, _limits: None
+) -> Fetched | Blocked | Failed:
     """Fetch an address and follow its redirects; any status but a redirect ends it.
 
     Parameters
@@ -73,11 +77,17 @@ def fetch(url: str, limits: SearchLimits, network: Network) -> Fetched | Blocked
         ``timeout_s`` is for all redirects together.
     network : Network
         How the world outside is reached.
+    refusal : callable
+        Is asked before each address, also of a redirect.
     """
     ends_at = time.monotonic() + limits.timeout_s
     for _ in range(MAX_REDIRECTS + 1):
         try:
-            answer = _exchange(url, limits, network, ends_at - time.monotonic())
+            parts = checked_parts(url, network.ports)
+            refused = refusal(url, _left(limits, ends_at))
+            if refused is not None:
+                return refused
+            answer = _exchange(parts, network, _left(limits, ends_at))
         except RefusedAddressError as error:
             return Failed(str(error), is_retryable=False)
         except ExchangeError as error:
@@ -114,20 +124,24 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     return parts
 
 
-def _exchange(url: str, limits: SearchLimits, network: Network, left_s: float) -> HttpAnswer:
-    parts = checked_parts(url, network.ports)
+def _left(limits: SearchLimits, ends_at: float) -> SearchLimits:
+    left_s = ends_at - time.monotonic()
     if left_s <= 0:
-        raise ExchangeError("too_late", "the redirects take too long")
-    begun = time.monotonic()
+        raise ExchangeError("too_late", f"no complete answer in {limits.timeout_s:g} s")
+    return replace(limits, timeout_s=left_s)
+
+
+def _exchange(parts: SplitResult, network: Network, limits: SearchLimits) -> HttpAnswer:
+    ends_at = time.monotonic() + limits.timeout_s
     address = checked_address(
-        str(parts.hostname), resolve=network.resolve, allows=network.allows, timeout_s=left_s
+        str(parts.hostname), resolve=network.resolve, allows=network.allows, timeout_s=limits.timeout_s
     )
-    left_s = max(0.01, left_s - (time.monotonic() - begun))
     request = HttpRequest(
         url=parts._replace(fragment="").geturl(),
         headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9"},
         address=address,
     )
+    left_s = _left(limits, ends_at).timeout_s
     with HttpClient() as client:
         return client.exchange(request, timeout_s=left_s, max_bytes=limits.max_bytes)
 

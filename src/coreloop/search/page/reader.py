@@ -6,8 +6,7 @@ from typing import Final
 
 from coreloop.files import write_private
 from coreloop.search.extract.document import Unreadable
-from coreloop.search.page.addresses import RefusedAddressError
-from coreloop.search.page.fetch import Fetched, Network, checked_parts, fetch
+from coreloop.search.page.fetch import Fetched, Network, fetch
 from coreloop.search.page.robots import Robots
 from coreloop.search.page.text import page_text
 from coreloop.search.provider import Empty, Failed, Found, SearchAnswer, SearchLimits
@@ -36,15 +35,12 @@ class PageReader:
         self._robots = Robots(self._network)
 
     def read(self, url: str, limits: SearchLimits) -> SearchAnswer:
-        """Fetch a page and extract its text: `Found` with one source, or one of the other answers."""
-        try:
-            checked_parts(url, self._network.ports)
-        except RefusedAddressError as error:
-            return Failed(str(error), is_retryable=False)
-        refusal = self._robots.refusal(url, limits)
-        if refusal is not None:
-            return refusal
-        page = fetch(url, limits, self._network)
+        """Fetch a page and extract its text: `Found` with one source, or one of the other answers.
+
+        ``timeout_s`` is for fetching, with redirects and every site's robots.txt; reading the text may take
+        as long again.
+        """
+        page = fetch(url, limits, self._network, refusal=self._robots.refusal)
         if not isinstance(page, Fetched):
             return page
         return self._source(page, limits)

@@ -6,11 +6,12 @@ from typing import Final
 from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
 
+from coreloop.search.exchange import USER_AGENT
 from coreloop.search.extract.decode import clean_text
-from coreloop.search.page.fetch import USER_AGENT, Fetched, Network, fetch
+from coreloop.search.page.fetch import Fetched, Network, fetch
 from coreloop.search.provider import Blocked, Failed, SearchLimits
 
-_MAX_BYTES: Final = 500_000
+_MAX_BYTES: Final = 500 << 10
 
 
 class Robots:

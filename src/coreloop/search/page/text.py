@@ -58,7 +58,7 @@ def page_text(content: bytes, content_type: str, *, timeout_s: float = TIMEOUT_S
     """
     media = content_type.partition(";")[0].strip().lower()
     if media == "application/pdf" or content.startswith(b"%PDF-"):
-        return _of_pdf(extract_pdf(content))
+        return _of_pdf(extract_pdf(content, timeout_s=timeout_s))
     if media not in _HTML | _PLAIN and media:
         return Unreadable("not HTML, PDF or plain text")
     text = _decoded(content, content_type)

@@ -69,9 +69,8 @@ def test_a_module_in_the_current_folder_is_not_run(tmp_path: Path, monkeypatch: 
     assert not (tmp_path / "run").exists()
 
 
-def test_a_file_that_takes_too_long_is_unreadable(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(pdf, "TIMEOUT_S", 0.01)
-    assert extract_pdf(make_pdf(["x"])) == Unreadable("PDF takes longer than 0.01 s")
+def test_a_file_that_takes_too_long_is_unreadable():
+    assert extract_pdf(make_pdf(["x"]), timeout_s=0.01) == Unreadable("PDF takes longer than 0.01 s")
 
 
 def test_without_the_extra_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch):

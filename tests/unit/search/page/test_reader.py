@@ -1,9 +1,12 @@
 """What a page says, as a source."""
 
 import hashlib
+import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from socket import socket
+from threading import Event
 
 import pytest
 
@@ -11,7 +14,7 @@ from coreloop.search.page.fetch import Network
 from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Blocked, Failed, Found, SearchLimits
 from coreloop.search.source import Source
-from fault_server import HOST, FaultServer, fault_server, replies
+from fault_server import HOST, FaultServer, drips, fault_server, replies
 
 BODY = "삼성전자의 2026년 3분기 영업이익은 12조 원으로 지난해보다 8% 늘었다고 회사가 밝혔다. " * 4
 PAGE = f"""<html><head><title>실적 발표</title><meta charset="{{}}">
@@ -94,3 +97,32 @@ def test_a_site_whose_rules_cannot_be_read_is_not_read(
 def test_a_redirect_gives_the_last_address(server: FaultServer, reader: PageReader) -> None:
     server.paths |= {"/a": replies(301, location="/b"), "/b": replies(200, "본문", content_type="text/plain")}
     assert read(reader, server).location == f"http://page.example:{server.port}/b"
+
+
+def test_the_rules_of_the_site_that_a_redirect_leads_to_count(
+    server: FaultServer, reader: PageReader
+) -> None:
+    rules = iter([replies(404), replies(200, "User-agent: *\nDisallow: /")])
+
+    def behave(connection: socket, is_over: Event) -> None:
+        next(rules)(connection, is_over)
+
+    server.paths["/robots.txt"] = behave
+    server.paths |= {
+        "/a": replies(302, location=f"http://other.example:{server.port}/b", content_encoding="gzip"),
+        "/b": replies(200, "본문", content_type="text/plain"),
+    }
+    answer = reader.read(f"http://page.example:{server.port}/a", SearchLimits())
+    assert answer == Failed("robots.txt does not allow it", is_retryable=False)
+    assert b"GET /b" not in b"".join(server.requests)
+
+
+def test_a_site_whose_rules_drip_takes_no_longer_than_a_page_may(
+    server: FaultServer, reader: PageReader
+) -> None:
+    server.paths["/robots.txt"] = drips
+    begun = time.monotonic()
+    answer = reader.read(f"http://page.example:{server.port}/a", SearchLimits(timeout_s=0.3))
+    assert time.monotonic() - begun < 2
+    assert isinstance(answer, Failed)
+    assert answer.reason.startswith("robots.txt: no complete answer in ")
