@@ -21,6 +21,8 @@ BEHIND_ONE_MODULE = {
     "github": "forge",
     "httpx2": "http",
     "psycopg": "runs.stores.postgres",
+    "pypdf": "search.extract.pdf_process",
+    "trafilatura": "search.page.html_process",
 }
 """Packages and the one module, or package, that imports them."""
 
