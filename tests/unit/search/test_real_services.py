@@ -1,6 +1,6 @@
-"""Real services are asked: CORELOOP_TEST_SEARCH=arxiv,tavily pytest tests/unit/search/test_real_services.py.
+"""Real services are asked: CORELOOP_TEST_SEARCH=arxiv,page pytest tests/unit/search/test_real_services.py.
 
-Tavily needs its key in TAVILY_API_KEY, SearXNG its address in CORELOOP_TEST_SEARXNG_URL; ``page`` reads a page.
+``tavily`` needs TAVILY_API_KEY, ``searxng`` its address in CORELOOP_TEST_SEARXNG_URL.
 """
 
 import os
