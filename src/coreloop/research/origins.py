@@ -1,5 +1,6 @@
 """Who says what a source says: pages of one site, and copies of one text, have one origin."""
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
@@ -7,9 +8,12 @@ from urllib.parse import urlsplit
 from coreloop.research.knowledge import ReadSource
 from coreloop.search.source import Source
 
-COPIED_FROM: Final = 0.6
-"""Share of the shorter text's runs of words in the other, from which one is a copy."""
-_RUN_WORDS: Final = 5
+COPIED_FROM: Final = 0.5
+"""Share of the shorter text's runs of letters in the other, from which one is a copy."""
+# Of 400 paragraphs of KorQuAD, all are recognised if cut to 60 %, or with other spaces, punctuation or head;
+# with 8 % other words 75 %. Of 300 pairs of one template with other names and numbers, none is. Runs of five
+# words recognise 8 % if one in seven Korean spaces is missing.
+_RUN_LETTERS: Final = 20
 _COUNTRY_LETTERS: Final = 2
 _SHORT_LABEL: Final = 3
 
@@ -21,15 +25,15 @@ def origin_of(source: Source, earlier: Iterable[ReadSource]) -> str:
 
 
 def is_copy(text: str, other: str) -> bool:
-    """Whether most of the shorter text stands in the other, word for word."""
+    """Whether at least half of the shorter text stands in the other, whatever its spaces and punctuation."""
     here, there = _runs(text), _runs(other)
     shorter = min(len(here), len(there))
     return shorter > 0 and len(here & there) >= COPIED_FROM * shorter
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    words = text.casefold().split()
-    return {tuple(words[place : place + _RUN_WORDS]) for place in range(len(words) - _RUN_WORDS + 1)}
+def _runs(text: str) -> set[str]:
+    letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+    return {letters[start : start + _RUN_LETTERS] for start in range(len(letters) - _RUN_LETTERS + 1)}
 
 
 def site_of(location: str) -> str:
