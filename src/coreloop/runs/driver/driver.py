@@ -121,7 +121,9 @@ class _Driver:
         """Write the views, and say what a committed iteration did."""
         self._view(run)
         if run.state.iteration > max(self._shown, 0) and self._done:
-            self._console.say(progress_line(run.state, self._done, run.decide(self.price)))
+            is_asked = self._console.ctrl_c.count > 0
+            decision = Stop("stopped_by_user") if is_asked else run.decide(self.price)
+            self._console.say(progress_line(run.state, self._done, decision))
             self._done = {}
         self._shown = run.state.iteration
 
