@@ -132,16 +132,11 @@ class HttpClient:
     ) -> None:
         try:
             with _translated():
-                built = self._client.build_request(
-                    request.method,
-                    request.url,
-                    json=request.json,
-                    timeout=timeout_s,
-                    extensions={"trace": self._note_socket},
-                )
+                built = self._built(request, timeout_s)
                 built.headers.update(request.headers)  # now: no failure above can show them
                 with closing(self._client.send(built, stream=True)) as answer:
-                    content = _read(answer.iter_bytes(), max_bytes, on_part)
+                    parts = _decompressed(answer.iter_raw(), answer.headers.get("content-encoding", ""))
+                    content = _read(parts, max_bytes, on_part)
                     headers = {name.lower(): value for name, value in answer.headers.items()}
                     answered.set_result(HttpAnswer(answer.status_code, headers, content))
         except BaseException as error:  # passed to the waiting thread
@@ -149,7 +144,7 @@ class HttpClient:
 
     def _built(self, request: HttpRequest, timeout_s: float) -> httpx2.Request:
         url = httpx2.URL(request.url)
-        headers = {"Accept-Encoding": "gzip, deflate", **request.headers}
+        headers = {"Accept-Encoding": "gzip, deflate"}
         extensions: dict[str, Any] = {"trace": self._note_socket}
         if request.address is not None:
             headers["Host"] = url.netloc.decode("ascii")

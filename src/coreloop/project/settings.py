@@ -214,6 +214,26 @@ class LimitSettings:
     usd_per_day: float | None = field(default=None, metadata={"least": 0})
 
 
+SearchProvider = Literal["index", "searxng", "tavily", "arxiv"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """Where a research searches.
+
+    Attributes
+    ----------
+    providers : tuple of {'index', 'searxng', 'tavily', 'arxiv'}
+        In order: the next one is asked if those before it found nothing or failed. ``tavily`` needs the
+        environment variable ``TAVILY_API_KEY``.
+    searxng_url : str or None
+        The address of your instance of SearXNG.
+    """
+
+    providers: tuple[SearchProvider, ...] = ("index",)
+    searxng_url: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceSettings:
     """What a model costs, in US dollars per million tokens.
@@ -330,6 +350,7 @@ class Settings:
     docstring: DocstringSettings = DocstringSettings()
     notify: NotifySettings = NotifySettings()
     limits: LimitSettings = LimitSettings()
+    search: SearchSettings = SearchSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)

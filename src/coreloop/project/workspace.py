@@ -81,6 +81,11 @@ class Workspace:
         return self.root / self.settings.data_dir / "index" / "index.db"
 
     @property
+    def pages_dir(self) -> Path:
+        """Web pages that a research read, as they came, by SHA-256. Safe to delete."""
+        return self.index_file.parent / "pages"
+
+    @property
     def audit_notes_dir(self) -> Path:
         """Notes about companies, written by people: ``{stock code}.md``."""
         return self.root / self.settings.data_dir / "dart" / "auditAnalysis"

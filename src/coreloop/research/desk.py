@@ -8,7 +8,7 @@ from coreloop.models.choose import choose_model
 from coreloop.models.ladder import Ladder
 from coreloop.project.workspace import Workspace
 from coreloop.runs.stores.store import Store
-from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.choose import choose_providers
 from coreloop.search.index.store import NO_INDEX
 from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Provider
@@ -45,15 +45,17 @@ def open_desk(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
     Raises
     ------
     UsageError
-        A model cannot be used as it is set.
+        A model or a search service cannot be used as it is set.
     WorkspaceError
         There is nothing to search in.
     """
-    if not workspace.index_file.exists():
+    has_only_index = set(workspace.settings.search.providers) <= {"index"}
+    if has_only_index and not workspace.index_file.exists():
         raise WorkspaceError(NO_INDEX, path=workspace.index_file)
     return Desk(
         workspace=workspace,
         store=store,
         ladder=choose_model(workspace.settings, environ),
-        provider=IndexProvider(workspace.index_file),
+        provider=choose_providers(workspace, environ),
+        pages=None if has_only_index else PageReader(workspace.pages_dir),
     )

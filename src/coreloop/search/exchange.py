@@ -71,9 +71,7 @@ def _judged(answer: HttpAnswer, now: datetime, quota: frozenset[int]) -> bytes |
     if status in quota:
         return Blocked(f"the quota is used up (HTTP {status})", until)
     if status in {401, 403}:
-        return Failed(
-            f"access is refused (HTTP {status}); check the key and the settings", is_retryable=False
-        )
+        return Failed(f"access is refused (HTTP {status}); check its key and settings", is_retryable=False)
     if 300 <= status < 400:
         return Failed(f"redirects elsewhere (HTTP {status}); correct the address", is_retryable=False)
     return Failed(f"HTTP {status}", is_retryable=status >= 500 or status == 408)

@@ -20,7 +20,7 @@ def main() -> None:
         facts = {"title": "", "date": "", "text": ""}
     else:
         facts = {name: getattr(document, name) or "" for name in ("title", "date", "text")}
-    print(json.dumps(facts))
+    sys.stdout.write(json.dumps(facts))
 
 
 def _limit() -> None:

@@ -1,7 +1,6 @@
 """An address -> the page behind it as a source, and its raw content on disk."""
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -77,12 +76,3 @@ class PageReader:
         path = self._folder / hashlib.sha256(content).hexdigest()
         if not path.exists():
             write_private(path, content)
-
-
-def read_whole(source: Source, reader: PageReader, limits: SearchLimits) -> Source:
-    """Replace a search service's snippet by the page behind it; the snippet stays if that cannot be read."""
-    answer = reader.read(source.location, limits)
-    if not isinstance(answer, Found):
-        return source
-    page = answer.sources[0]
-    return replace(page, published=page.published or source.published)
