@@ -38,6 +38,7 @@ def run_research(
     token_budget: int | None = None,
     tier: Tier | None = None,
     exhaust: bool = False,
+    second_check: bool = False,
     show: Callable[[Run], None] = lambda _: None,
 ) -> AgentResponse:
     """Research a question until the run's controller stops it, and answer it.
@@ -54,6 +55,8 @@ def run_research(
         ``simple``, ``standard`` or ``deep``; None for what the plan says.
     exhaust : bool
         Go on until the run is stopped or completed, and search for counter-evidence.
+    second_check : bool
+        Let a model judge the sentences of the answer that passed the check without a model.
     show : callable
         Called after each committed iteration and at the end.
 
@@ -76,7 +79,9 @@ def run_research(
         max_execution_time_s=max_execution_time_s,
         token_budget=token_budget,
     )
-    run_id = begin_research(task, Request(tier=tier, wishes=wishes), desk, exhaust=exhaust)
+    run_id = begin_research(
+        task, Request(tier=tier, wishes=wishes, second_check=second_check), desk, exhaust=exhaust
+    )
     return continue_research(run_id, desk, show=show)
 
 

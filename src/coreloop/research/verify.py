@@ -16,6 +16,7 @@ from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
 _CITED: Final = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
+_LAST_CITED: Final = re.compile(r"(?:\s*\[\d[\d,\s]*\])+\s*[.!?。]?\s*$")  # "… rose [3][4]."
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
 _MARK: Final = "\ue000{}\ue001"
 _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
@@ -64,6 +65,18 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     return CheckedAnswer(tuple(dict.fromkeys(kept)), tuple(cited), tuple(dropped))
 
 
+def without(checked: CheckedAnswer, numbers: Sequence[int]) -> CheckedAnswer:
+    """Drop sentences by their numbers, from 1."""
+    kept, dropped = [], list(checked.dropped)
+    for number, sentence in enumerate(checked.sentences, 1):
+        if number in numbers:
+            dropped.append(Dropped(without_citations(sentence), "a model does not find it in its source"))
+        else:
+            kept.append(sentence)
+    cited = dict.fromkeys(number for sentence in kept for number in _cited(sentence))
+    return CheckedAnswer(tuple(kept), tuple(cited), tuple(dropped))
+
+
 def check_findings(
     reported: Iterable[ReportedFinding],
     knowledge: Knowledge,
@@ -104,10 +117,12 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
 
 
 def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what an answer says and cites: a whole line if it is a quote, else each of its sentences."""
+    """Yield what an answer says and cites: a line that is one quote as a whole, else each of its sentences."""
     for line in text.splitlines():
         quote, numbers = without_citations(line), _cited(line)
-        if any((read := knowledge.source(number)) and _quotes(read, quote) for number in numbers):
+        sources = [read for number in numbers if (read := knowledge.source(number))]
+        is_cited_once = _CITED.search(_LAST_CITED.sub("", line)) is None
+        if is_cited_once and any(_quotes(read, quote) for read in sources):
             yield quote, numbers
         else:
             yield from cited_sentences(line)

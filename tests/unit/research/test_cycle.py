@@ -242,3 +242,17 @@ def test_strategies_that_made_progress_are_known_to_the_next_research(tmp_path: 
         run_research("How long is the Han river?", desk=desk)
         state = read_session(desk.store, None)
         assert helped_before(desk.store, state) == ("positive > broad",)
+
+
+def test_a_second_check_drops_what_the_model_does_not_find(tmp_path: Path):
+    response, sent = ask_model(
+        tmp_path,
+        plan("Han river length"),
+        reflection({"text": RIVER, "sources": ["[1]"]}),
+        synthesis(f"{RIVER} [1] It flows through Seoul [1]."),
+        json.dumps({"unsupported": [2, 7]}),
+        second_check=True,
+    )
+    assert response.final_answer.splitlines() == [f"{RIVER} [1]", "(1 sentence left out: no source says so.)"]
+    asked = json.loads(sent[3]["messages"][1]["content"])
+    assert asked["notes"] == [f"sentence 1: {RIVER} [1]", "sentence 2: It flows through Seoul. [1]"]
