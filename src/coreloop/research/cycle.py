@@ -17,7 +17,7 @@ from coreloop.research.execute import execute
 from coreloop.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
 from coreloop.research.learn import helped_before
 from coreloop.research.memory import Memory
-from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries
+from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries, plan_parts
 from coreloop.research.reflect import reflect, view
 from coreloop.research.tiers import run_limits
 from coreloop.research.verify import CheckedAnswer, check_answer, without
@@ -60,7 +60,7 @@ def _plan(run: Run, desk: Desk) -> None:
     plan = ask(run, desk.ladder, "plan", Material(question=run.state.question), PlanResponse, key="plan")
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
-    parts = plan.sub_questions or (run.state.question,)
+    parts = plan_parts(run.state.question, plan)
     is_exhaustive = run.state.mode == "exhaust"
     if not is_exhaustive:
         run.record(events.Narrowed, limits=run_limits(tier, request.wishes))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from coreloop.models.contracts import ReportedFinding
@@ -15,6 +16,13 @@ from coreloop.runs.queries.words import read_query
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
+_MAX_CHARS: Final = 100_000
+_MAX_SENTENCES: Final = 300
+"""Of an answer; what follows is left out."""
+_MAX_REPORTED: Final = 50
+"""Findings of a reply."""
+_MAX_CITED: Final = 10
+"""Sources of a sentence."""
 _CITED: Final = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
 _LAST_CITED: Final = re.compile(r"(?:\s*\[\d[\d,\s]*\])+\s*[.!?。]?\s*$")  # "… rose [3][4]."
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
@@ -55,7 +63,7 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in cited_claims(text, knowledge):
+    for claim, numbers in islice(cited_claims(text, knowledge), _MAX_SENTENCES):
         supporting, reason = _supporting(claim, numbers, knowledge)
         if supporting:
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
@@ -88,7 +96,7 @@ def check_findings(
     found: list[Finding] = []
     dropped: list[Dropped] = []
     known = {one.id for one in knowledge.all_hypotheses}
-    for finding in reported:
+    for finding in islice(reported, _MAX_REPORTED):
         claim, numbers = without_citations(finding.text), _numbers(finding.sources)
         supporting, reason = _supporting(claim, numbers, knowledge)
         if not supporting:
@@ -117,8 +125,9 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
 
 
 def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what an answer says and cites: a line that is one quote as a whole, else each of its sentences."""
-    for line in text.splitlines():
+    """Yield what an answer says and cites: a line that is one quote, else each of its sentences."""
+    for written in text[:_MAX_CHARS].splitlines():
+        line = " ".join(written.split())
         quote, numbers = without_citations(line), _cited(line)
         sources = [read for number in numbers if (read := knowledge.source(number))]
         is_cited_once = _CITED.search(_LAST_CITED.sub("", line)) is None
@@ -131,7 +140,7 @@ def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[i
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the sentences of an answer without their citations, and the numbers that each cites."""
     for written in text.splitlines():
-        line = _BULLET.sub("", _MARKED.sub("", written).strip())
+        line = _BULLET.sub("", _MARKED.sub("", " ".join(written.split())))
         for sentence in split_sentences(_marked(line)):
             claim = " ".join(_MARKED.sub("", sentence).split())
             if claim.strip(".!?。 "):
@@ -165,9 +174,12 @@ def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tup
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
     if not numbers:
         return [], "cites no source"
-    sources = [read for number in numbers if (read := knowledge.source(number))]
+    sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
     if not sources:
-        return [], f"cites {', '.join(f'[{number}]' for number in numbers)}, which does not exist"
+        return (
+            [],
+            f"cites {', '.join(f'[{number}]' for number in numbers[:_MAX_CITED])}, which does not exist",
+        )
     alone = [read.number for read in sources if _says([read], claim)]
     if alone:
         return alone, ""
