@@ -1,7 +1,7 @@
 """Tables of the index.
 
-Other packages (repair) may create tables of their own beside these, with a version of their own: ``user_version``
-counts the migrations of these alone, and unknown tables are left as they are.
+Other packages (repair) may create tables of their own beside these, with a version of their own:
+``user_version`` counts the migrations of these alone, and unknown tables are left as they are.
 """
 
 import sqlite3
