@@ -72,6 +72,26 @@ def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, research
     assert "dartlab-coreloop index PATH" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "mention"),
+    [
+        ((" ",), "the question is empty"),
+        (("why " * 5_000,), "at most 10,000"),
+        ((QUESTION, "--session", "nope"), "no run nope"),
+        (("show", "nope"), "no run nope"),
+        (("--tier", "huge", QUESTION), "'huge' is not one of"),
+    ],
+    ids=["empty", "long", "session", "show", "tier"],
+)
+def test_what_cannot_be_asked_is_one_line(
+    tmp_path: Path, research: Research, words: tuple[str, ...], mention: str
+):
+    project(tmp_path)
+    done = research(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert mention in done.stderr
+
+
 def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     with desk_in(project(tmp_path)) as desk:
         run_id = begin_research(QUESTION, Request(), desk)
