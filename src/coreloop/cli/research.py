@@ -96,15 +96,24 @@ def list_(limit: int, as_json: bool) -> None:
 
 @command.command()
 @run_argument
+@click.option(
+    "--iteration", type=click.IntRange(1), help="Show the sources of iteration N as they were retrieved."
+)
 @json_option
-def show(run_id: str | None, as_json: bool) -> None:
+def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
-    from coreloop.cli.show_research import show_response
+    from coreloop.cli.show_research import show_response, show_sources
     from coreloop.research.answer import respond
+    from coreloop.research.knowledge import knowledge_of
+    from coreloop.research.memory import retrieve
     from coreloop.research.sessions import read_session
 
     with project_store() as (_, store):
-        show_response(respond(read_session(store, run_id)), as_json=as_json)
+        state = read_session(store, run_id)
+    if iteration is None:
+        show_response(respond(state), as_json=as_json)
+    else:
+        show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
 
 
 @command.command()

@@ -154,3 +154,11 @@ def test_the_readme_asks_the_documentation(tmp_path: Path, research: Research):
     pages = {path.name: path.read_text(encoding="utf-8") for path in (root / "docs").rglob("*.md")}
     project(tmp_path, pages)
     assert research(question).stdout.splitlines()[0] == answer
+
+
+def test_the_sources_of_an_iteration_are_shown_as_they_were_retrieved(tmp_path: Path, research: Research):
+    project(tmp_path)
+    research(QUESTION)
+    lines = research("show", "--iteration", "1").stdout.splitlines()
+    assert lines[:3] == ["[1] docs/han.md  Han river", "    # Han river", "    "]
+    assert json.loads(research("show", "--iteration", "9", "--json").stdout) == []
