@@ -11,8 +11,6 @@ from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
 from coreloop.research.support import Supported, Unsupported, check_support
-from coreloop.runs.queries.similarity import word_similarity
-from coreloop.runs.queries.words import read_query
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
@@ -110,7 +108,7 @@ def check_findings(
                 tag=UNCERTAIN,
                 hypothesis_id=finding.hypothesis_id if finding.hypothesis_id in known else None,
                 iteration=iteration,
-                answers=_answered(claim, finding.answers, parts),
+                answers=_answered(finding.answers, parts),
             )
         )
     return found, dropped
@@ -197,11 +195,7 @@ def _quotes(read: ReadSource, claim: str) -> bool:
     return bool(claim) and " ".join(claim.split()) in " ".join(read.source.text.split())
 
 
-def _answered(claim: str, named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
-    """Return the sub-questions that a finding names by id or text, or else the one most like it."""
+def _answered(named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
+    """Return the ids of the sub-questions that a finding names by id or text."""
     ids = {part.text: part.id for part in parts} | {part.id: part.id for part in parts}
-    answered = tuple(dict.fromkeys(ids[name] for name in named if name in ids))
-    if answered or not parts:
-        return answered
-    words = read_query(claim)
-    return (max(parts, key=lambda part: word_similarity(words, read_query(part.text))).id,)
+    return tuple(dict.fromkeys(ids[name] for name in named if name in ids))

@@ -54,9 +54,9 @@ def test_no_answer_cites_what_does_not_exist(answer: str):
     assert len(checked.sentences) <= len(list(cited_sentences(answer))) + len(answer.splitlines())
 
 
-def test_findings_answer_what_they_name_or_what_they_are_most_like():
+def test_findings_answer_what_they_name():
     reported = [
-        ReportedFinding(text=TEXTS[1], sources=("[2]",)),
+        ReportedFinding(text=TEXTS[1], sources=("[2]",), answers=("How many people live in Seoul?",)),
         ReportedFinding(text="It flows through Seoul.", sources=("1",), answers=("q1", "q9")),
         ReportedFinding(text="It is green.", sources=("[1]",)),
         ReportedFinding(text="It flows through Seoul.", sources=("https://one.example",)),
