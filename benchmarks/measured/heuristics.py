@@ -33,8 +33,8 @@ def _in_find(attribute: str, make: Callable[[Any], Any]) -> Switch:
     return Switch("coreloop.sanitize.find", attribute, make)
 
 
-def _in_views(attribute: str, make: Callable[[Any], Any]) -> Switch:
-    return Switch("coreloop.sanitize.views", attribute, make)
+def _in_closings(attribute: str, make: Callable[[Any], Any]) -> Switch:
+    return Switch("coreloop.sanitize.closings", attribute, make)
 
 
 def _without_pieces(closings: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
@@ -45,8 +45,8 @@ HEURISTICS: Final[Mapping[str, tuple[Switch, ...]]] = {
     "spread": (_in_find("spread", lambda _: lambda text, budget: ()),),
     "letters": (_in_find("letters_as_digits", lambda _: lambda view, shown: None),),
     "pieces": (_in_find("closings", _without_pieces),),
-    "lines": (_in_views("_breaks", lambda _: lambda shown: ()),),
-    "spaced": (_in_views("_SPELLED", lambda _: _NEVER),),
+    "lines": (_in_closings("_breaks", lambda _: lambda shown: ()),),
+    "spaced": (_in_closings("_SPELLED", lambda _: _NEVER),),
     "spoken": (_in_find("spoken_digits", lambda _: lambda view, shown: None),),
     "views": (_in_find("readings", lambda _: lambda text: (None,)),),
     "base64": (

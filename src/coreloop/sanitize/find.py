@@ -8,21 +8,14 @@ from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from coreloop.sanitize.budget import Budget, OverBudgetError
+from coreloop.sanitize.closings import Closed, Closing, closings
 from coreloop.sanitize.detectors import RULES
 from coreloop.sanitize.detectors.detection import Detection, current
 from coreloop.sanitize.detectors.signs import closed_signs
 from coreloop.sanitize.matching import encoded, matches, may_be_encoded
 from coreloop.sanitize.spoken import spoken_digits
 from coreloop.sanitize.spread import NUMBERS, spread
-from coreloop.sanitize.views import (
-    Closed,
-    Closing,
-    View,
-    closings,
-    letters_as_digits,
-    readings,
-    with_short_labels,
-)
+from coreloop.sanitize.views import View, letters_as_digits, readings, with_short_labels
 
 if TYPE_CHECKING:
     from coreloop.sanitize.names import Names
@@ -155,9 +148,11 @@ def _in_reading(text: str, view: View | None, budget: Budget) -> list[Hit]:
     if not signs and not coded:
         return []
     budget.spend(len(shown))
-    spans = [*matches(shown, among=signs), *(encoded(shown) if coded else ())]
+    is_closed = len(compact) == len(shown)
+    found = matches(shown, among=signs, signs=signs if is_closed else None)
+    spans = [*found, *(encoded(shown) if coded else ())]
     hits = [_hit(view, kind, start, end, shown[start:end]) for kind, start, end in spans]
-    if len(compact) == len(shown):
+    if is_closed:
         return hits
     if signs & _NUMBER_SIGNS:
         for kind, start, end in spread(shown, budget):

@@ -18,7 +18,7 @@ _DIGITS: Final = re.compile(r"[0-9](?:[^0-9A-Za-z가-힣,\n]{0,4}[0-9]){6,}|[0-9
 _TRAILING: Final = ".,;:)]}'\"»」』"
 
 
-def matches(text: str, *, joins: bool = False, among: int = ~0) -> Iterator[Span]:
+def matches(text: str, *, joins: bool = False, among: int = ~0, signs: int | None = None) -> Iterator[Span]:
     """Yield the kind, start and end of each match.
 
     Parameters
@@ -29,8 +29,11 @@ def matches(text: str, *, joins: bool = False, among: int = ~0) -> Iterator[Span
         Apply only the rules that hold across white space.
     among : int
         Bits of `Sign` to consider.
+    signs : int, optional
+        The bits that the text shows, if they are known.
     """
-    signs = signs_of(text, among=among & JOINING if joins else among)
+    if signs is None:
+        signs = signs_of(text, among=among & JOINING if joins else among)
     if not signs:
         return
     numbers: tuple[int, int] | None = None

@@ -113,10 +113,11 @@ class Names:
         names: list[Name] = []
         for view in readings(text):
             shown = text if view is None else view.text
-            taken = _leftmost_longest(self._companies(shown))
-            for name in (*taken, *self._stock_codes(shown, taken), *self._encoded(shown)):
-                start, end = (name.start, name.end) if view is None else view.span(name.start, name.end)
-                names.append(Name(name.kind, start, end, name.code))
+            taken = _leftmost_longest(list(self._companies(shown)))
+            found = [*taken, *self._stock_codes(shown, taken), *self._encoded(shown)]
+            if view is not None:
+                found = [Name(name.kind, *view.span(name.start, name.end), name.code) for name in found]
+            names += found
         return _leftmost_longest(names)
 
     def _encoded(self, text: str) -> Iterator[Name]:
@@ -218,7 +219,9 @@ def read_names(path: Path) -> Names:
     return Names(rows)
 
 
-def _leftmost_longest(names: Iterable[Name]) -> list[Name]:
+def _leftmost_longest(names: list[Name]) -> list[Name]:
+    if len(names) < 2:
+        return names
     selected: list[Name] = []
     for name in sorted(names, key=lambda name: (name.start, -name.end)):
         if not selected or name.start >= selected[-1].end:

@@ -78,17 +78,20 @@ def _refuse_unreadable(error: OSError) -> None:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Whether a path is a folder or lies in it; links are followed."""
-    resolved = path.resolve()
-    return folder.resolve() in (resolved, *resolved.parents)
+    """Whether a path is a folder or lies in it; links are followed, and the disk decides about case."""
+    resolved, wanted = path.resolve(), folder.resolve()
+    with io_errors(path):
+        exists = wanted.exists()
+        return any(
+            above.samefile(wanted) if exists and above.exists() else above == wanted
+            for above in (resolved, *resolved.parents)
+        )
 
 
 def refuse_out(source: Path, out: Path) -> None:
     """Raise `UsageError` if ``out`` is the source, lies in it, or is not an empty folder."""
-    resolved = out.resolve()
-    for folder in (resolved, *resolved.parents):
-        if source.is_dir() and folder.exists() and folder.samefile(source):
-            raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
+    if source.is_dir() and is_within(out, source):
+        raise UsageError(f"--out {out} is --in {source} or lies in it; name a folder elsewhere")
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise UsageError(f"--out {out} already exists and is not an empty folder; name a new folder")
 

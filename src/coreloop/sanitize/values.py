@@ -98,16 +98,17 @@ def find_in_number(value: int | float, key: str, *, names: "Names | None" = None
     if is_short and not is_telling(key):
         return ()
     kind, prefix = _context(key) if key else ("", "")
-    if is_short and not _BIRTH_KEY.search(key) and kind != "password" and not (prefix and names):
-        return ()
     text = _digits(value)
     if not text:
+        return ()
+    is_code = names is not None and names.has_code(text.zfill(6))
+    if is_short and not is_code and not _BIRTH_KEY.search(key) and kind != "password":
         return ()
     for written in (text, *_with_zeros(text, key)):
         hits = find_in_value(written, key, names=names) if prefix else _behind_key(written, key)
         if hits and (written == text or hits[0].kind == ("PHONE" if _PHONE_KEY.search(key) else "RRN")):
             return (Hit(hits[0].kind, 0, len(text), hits[0].value),)
-    return _stock_code(text, key, names) if prefix and names is not None else ()
+    return (Hit("STOCK", 0, len(text), text.zfill(6)),) if is_code and "code" in key.lower() else ()
 
 
 def _behind_key(text: str, key: str) -> tuple[Hit, ...]:
@@ -120,12 +121,6 @@ def _digits(value: int | float) -> str:
     if value < 0 or (isinstance(value, float) and (not value.is_integer() or value >= 1e19)):
         return ""
     return str(int(value))
-
-
-def _stock_code(text: str, key: str, names: "Names") -> tuple[Hit, ...]:
-    code = text.zfill(6)
-    is_code = len(text) <= 6 and names.has_code(code) and "code" in key.lower()
-    return (Hit("STOCK", 0, len(text), code),) if is_code else ()
 
 
 def _with_zeros(text: str, key: str) -> list[str]:

@@ -1,22 +1,16 @@
 """Views: undisguised versions of a text whose characters map back to the original.
 
 Rules match on views; cuts are made in the original. Of 10,538 planted values (2026-11-23), 2,512
-more leak without the readings (24 %), 567 without joined lines (5.4 %), and 9 without closed pieces (0.1 %;
-0.7 % of the 9,870 of ``tests/planted``).
+more leak without the readings (24 %).
 """
 
 import html
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
-from typing import Final, Literal
+from typing import Final
 
 from coreloop.sanitize.confusables import fold
-
-Gaps = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,44 +34,6 @@ class View:
         return self.starts[start], max(self.ends[start:end])
 
 
-class Closed:
-    """A text without some of its white space, with a mapping back; cheaper than a `View`.
-
-    Parameters
-    ----------
-    text : str
-        The text with its gaps.
-    gaps : list of (int, int)
-        Spans to remove, in order.
-    base : View, optional
-        The view of the text, or None if it is the original.
-    """
-
-    __slots__ = ("_base", "_gone", "_places", "text")
-
-    def __init__(self, text: str, gaps: Gaps, base: View | None) -> None:
-        self._base = base
-        self._places: list[int] = []
-        self._gone: list[int] = []
-        parts, last, gone = [], 0, 0
-        for start, end in gaps:
-            parts.append(text[last:start])
-            self._places.append(start - gone)
-            gone += end - start
-            self._gone.append(gone)
-            last = end
-        self.text = "".join([*parts, text[last:]])
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Map a match to offsets of the original."""
-        first, behind = self._place(start), self._place(end - 1) + 1
-        return (first, behind) if self._base is None else self._base.span(first, behind)
-
-    def _place(self, at: int) -> int:
-        n_before = bisect_right(self._places, at)
-        return at + self._gone[n_before - 1] if n_before else at
-
-
 # Printable ASCII, Hangul syllables and a few unambiguous signs: nearly every text.
 _PLAIN: Final = re.compile(r"[\x20-\x24'-\x5b\x5d-\x7e\n\t가-힣…「」『』《》₩]*")
 _UNUSUAL: Final = re.compile(r"[^\x20-\x7e\n\t가-힣…「」『』《》₩]")
@@ -96,49 +52,17 @@ _ESCAPE: Final = re.compile(
     r"(?<!\\)\\++(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2})"
 )
 _ROUNDS: Final = 4
-# Finds 46 more of 10,538 planted values (0.4 %, 2026-11-23).
-_SPELLED: Final = re.compile(r"(?<![A-Za-z0-9])[^\s가-힣](?:[ \t\n]{1,5}[^\s가-힣]){5,}(?![A-Za-z0-9])")
-_SPACED_SIGN: Final = re.compile(r"(?<=[0-9A-Za-z]) [-.:/@] (?=[0-9A-Za-z])")
-_BREAK: Final = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 # O and l as digits: 146 more of 10,538 planted values (1.4 %, 2026-11-23).
 _LIKE_DIGITS: Final = re.compile(r"[0-9OoIl|(][0-9OoIl|\-. ()]{7,34}[0-9OoIl|]")
 _DIGITS_BY_LETTERS: Final = re.compile(
     rf"(?:(?<![A-Za-z])|(?<=(?<![A-Za-z])[A-Z][A-Z]))(?=[^\n]{{0,30}}?[OoIl|]){_LIKE_DIGITS.pattern}(?![A-Za-z])"
 )
-_WORD: Final = re.compile(r"[A-Za-z]{3}|[가-힣]{2}")
-_PIECE: Final = "[^ 가-힣]"
-_FEW_BREAKS: Final = 6  # each alone finds 2 more of the 9,870; both are credentials, which must not leak
-_PIECE_GAPS: Final = (" ", "  ")
 _TAGS: Final = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 _TAGGED: Final = re.compile(r"[\U000e0020-\U000e007e]|\\u[dD][bB]40|%[fF]3%[aA]0|&#(?:9177|[xX]0*[eE]00)")
 _LINE_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\++[nrt])+")
-_SPACES: Final = re.compile(" +")
 _LETTER_BY_DIGIT: Final = re.compile(r"[0-9][-. ]?[OoIl|]|[OoIl|][-. ]?[0-9]")
 _AS_DIGITS: Final = str.maketrans("OoIl|", "00111")
 _LABEL: Final = re.compile(r"\[([A-Z]{2,9})-(?:[1-9][0-9]{0,4}|[0-9]{30,40}|[a-p]{48})\]")
-
-
-Closing = Literal["joined", "pieces"]
-
-
-def closings(view: View | None, shown: str, *, pieces: bool) -> Iterator[tuple[Closed, Closing]]:
-    """Yield each distinct variant of a reading without the white space that may split words or numbers.
-
-    Parameters
-    ----------
-    view : View, optional
-        The reading, or None for the unchanged text.
-    shown : str
-        Its text.
-    pieces : bool
-        Also close runs of equally long pieces, to which only rules with `Rule.joins` apply.
-    """
-    seen = {shown}
-    for gaps, kind in _gaps(shown, pieces=pieces):
-        closed = Closed(shown, gaps, view)
-        if closed.text not in seen:
-            seen.add(closed.text)
-            yield closed, kind
 
 
 def letters_as_digits(view: View | None, shown: str) -> View | None:
@@ -190,63 +114,6 @@ def with_short_labels(text: str) -> View | None:
     if "[" not in text or not _LABEL.search(text):
         return None
     return _rewrite(_identity(text), _LABEL, lambda match: f"[{match[1]}-0]")
-
-
-@cache  # compiled on demand: 10 ms, 5 % of the start-up time of a promotion
-def _pieces(gap: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns of runs of equally long pieces with this gap between them, by length."""
-    return tuple(
-        re.compile(
-            rf"(?<![A-Za-z0-9]){_PIECE}{{{size}}}{gap}{_PIECE}{{{size}}}(?:{gap}{_PIECE}{{{size}}}){{{more},}}"
-            rf"(?:{gap}{_PIECE}{{1,{size - 1}}})?(?![A-Za-z0-9_-])"
-        )
-        for size, more in ((2, 1), (4, 1), (8, 0), (16, 0))
-    )
-
-
-def _gaps(shown: str, *, pieces: bool) -> Iterator[tuple[Gaps, Closing]]:
-    """Yield the gaps to close, with and without the words next to a run."""
-    if "\n" in shown:
-        for gaps in _breaks(shown):
-            yield gaps, "joined"
-    if " " not in shown:
-        return
-    if runs := _runs(_SPELLED, shown):
-        for head, tail in ((0, 0), (2, 0), (0, 2), (2, 2)):
-            yield _spaces(runs, shown, head, tail), "joined"
-    signs = _runs(_SPACED_SIGN, shown)
-    if len(signs) > 1:
-        yield [gap for at, end in signs for gap in ((at, at + 1), (end - 1, end))], "joined"
-    if not pieces:
-        return
-    for pattern in chain(*(_pieces(gap) for gap in _PIECE_GAPS if gap in shown)):
-        if runs := _runs(pattern, shown):
-            yield _inner(runs, shown), "pieces"
-
-
-def _breaks(shown: str) -> Iterator[Gaps]:
-    """Yield all line breaks, those before no word, and, if there are few, each of them separately."""
-    breaks = _runs(_BREAK, shown)
-    yield breaks
-    if len(breaks) > 2:
-        yield [gap for gap in breaks if not _WORD.match(shown, gap[1])]
-    if 1 < len(breaks) <= _FEW_BREAKS:
-        yield from ([gap] for gap in breaks)
-
-
-def _runs(pattern: re.Pattern[str], text: str) -> Gaps:
-    return [match.span() for match in pattern.finditer(text)]
-
-
-def _spaces(runs: Gaps, text: str, head: int, tail: int) -> Gaps:
-    """Return the white space of runs, without some characters at their ends."""
-    places = (at for start, end in runs for at in range(start + head, end - tail))
-    return [(at, at + 1) for at in places if text[at].isspace()]
-
-
-def _inner(runs: Gaps, text: str) -> Gaps:
-    """Return the gaps of runs."""
-    return [match.span() for start, end in runs for match in _SPACES.finditer(text, start, end)]
 
 
 def _may_differ(text: str) -> bool:

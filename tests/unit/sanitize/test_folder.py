@@ -162,6 +162,11 @@ def test_an_empty_folder_may_be_filled(source: Path, tmp_path: Path):
     assert sanitize_dir(source, tmp_path / "out", MASK).n_out == 35
 
 
+def test_a_name_that_the_disk_refuses_is_a_known_error(source: Path, tmp_path: Path):
+    with pytest.raises(WorkspaceError, match="File name too long"):
+        sanitize_dir(source, tmp_path / ("x" * 300), MASK)
+
+
 def test_a_pipe_and_a_missing_folder_are_refused(source: Path, tmp_path: Path):
     with pytest.raises(WorkspaceError, match="does not exist"):
         sanitize_dir(tmp_path / "none", tmp_path / "out", MASK)

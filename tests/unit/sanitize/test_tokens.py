@@ -56,6 +56,11 @@ NEAR_MISSES = {
     "Shopify": "shpat_scopes",
     "Docker, RubyGems": "rubygems-mirror",
     "NVIDIA, Perplexity, Tavily, Figma": "pplx-online",
+    "Atlassian": "ATATT3-expired",
+    "Grafana": "glsa_rotation",
+    "Sentry": "sntryu_rotation",
+    "Heroku": "HRKU-AA-prefix",
+    "Postman, New Relic": "PMAK-prefix",
     "OpenAI session": "sess-timeout",
     "age secret key": "AGE-SECRET-KEY-1",
     "JSON Web Token": "eyJhbGci",
@@ -82,6 +87,27 @@ def test_a_row_finds_its_example(token) -> None:
 @pytest.mark.parametrize("token", TOKENS, ids=lambda token: token.name)
 def test_a_row_says_where_its_form_is_known_from(token) -> None:
     assert token.source == "observed" or token.source.startswith("https://")
+
+
+OTHER_FORMS = (
+    "dp.said. bAqhcVzrhy5cRHkOlNTc0Ve6w5NUDCpcutm8vGE9myi",
+    "glffct- Xk7vB2nX9Kd4LmZc6Rw1",
+    "GR1348941 Xk7vB2nX9Kd4LmZc6Rw1",
+    f"sbp_ oauth_{HEX}4f1c9a7b",
+    "1// xEoDL4iW3cxlI7yDbSRFYNG01kVKM2C-259HO",
+    "api_org_ XkvBnXKdLmZcRwYpHsJfGaUeIoKvBnXKdL",
+    f"dor_v1_ {HEX}{HEX}",
+    f"shppa_ {HEX}",
+    "dckr_oat_ Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3J",
+    "glc_ Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2Io",
+    "NRAK- X7K2B9M4LZC6RW1YP8HS3JF5GA0",
+    "ATCTT3 xFfGF0Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoK6vB2nX9Kd4LmZc6Rw1Yp8H=7A3B1F0C",
+)
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_the_other_forms_of_a_row_are_masked(form: str) -> None:
+    assert sanitize_text(f"use {form.replace(' ', '')} now") == "use [SECRET-1] now"
 
 
 @pytest.mark.parametrize("token", TOKENS, ids=lambda token: token.name)

@@ -1,66 +1,14 @@
 """Credentials that their form alone gives away, as data: one row per form."""
 
-import re
-from dataclasses import dataclass
 from typing import Final
+
+from coreloop.sanitize.detectors.credential import Token
 
 _HEX: Final = "[0-9a-f]"
 _UUID: Final = rf"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
 _OBSERVED: Final = "observed"
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A form of credential.
-
-    Attributes
-    ----------
-    name : str
-        The issuer and the kind of credential.
-    words : str
-        Lower-case texts, separated by blanks; every match contains at least one of them. None for a run of 40
-        characters.
-    pattern : str
-        Regular expression for the whole credential; the group ``value``, if any, is the part to cut.
-    example : str
-        An invented credential. `sample` removes the blanks, which hide it from secret scanners; ``␣`` is a
-        blank that stays.
-    source : str
-        Where the issuer documents the form, or ``observed``.
-    gate : str
-        Regular expression that every text with a match contains in lower case, if the words are also parts of
-        everyday words.
-    near : str or None
-        Regular expression that must match next to the credential, as in `Rule`.
-    """
-
-    name: str
-    words: str
-    pattern: str
-    example: str
-    source: str
-    gate: str = ""
-    near: str | None = None
-
-    @property
-    def sample(self) -> str:
-        """The example as a text contains it."""
-        return self.example.replace(" ", "").replace("␣", " ")
-
-
-def is_random(match: re.Match[str], group: int | str = 0) -> bool:
-    """Whether a token looks random, not like joined words: digits or mixed case."""
-    text = match[group]
-    if re.search("x{8}|X{8}", text) or re.fullmatch(r"[a-z_.-]+[A-Z_-]+", text):  # sk-ant-YOUR_KEY_HERE
-        return False
-    return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
-
-
-def is_aws_secret(match: re.Match[str]) -> bool:
-    """Whether 40 characters are random, not a hash or a path."""
-    kinds = all(re.search(chars, match[0]) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
-    return kinds and not re.search("/[a-z]{4,}/|[a-z]{12}", match[0])
-
+_GITLEAKS: Final = "https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml"
+_TRUFFLEHOG: Final = "https://github.com/trufflesecurity/trufflehog/tree/main/pkg/detectors"
 
 TOKENS: Final = (
     Token(
@@ -83,28 +31,28 @@ TOKENS: Final = (
         "ABSK[A-Za-z0-9+/]{80,}={0,2}",
         "ABSK QmVkcm9ja0FQSUtleS1hYmNkLWF0LTEyMzQ1Njc4OTAxMjpLZXk3Rm45UXoyTHA0VHg4"
         "Vms2UndZMTJqM0g1ZzdEOXNBMWY=",
-        "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
+        _GITLEAKS,
     ),
     Token(
         "Amazon Bedrock short-term API key",
         "bedrock-api-key-",
         "bedrock-api-key-[A-Za-z0-9+/_-]{20,}={0,2}",
         "bedrock-api-key- YmVkcm9jay5hbWF6b25hd3MuY29tLz9BY3Rpb249Q2FsbFdpdGhCZWFyZXJUb2tlbg",
-        "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html",
+        _GITLEAKS,
     ),
     Token(
         "Azure AD client secret",
         "q~",
         r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~-])",
         "x7K8Q~ vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2Io",
-        _OBSERVED,
+        _GITLEAKS,
     ),
     Token(
         "Databricks",
         "dapi dose dkea",
         rf"(?:dapi|dose|dkea){_HEX}{{32}}(?:-[0-9])?",
         "dapi 4f1c9a7be20d83f65c0b19e7a4d2f836",
-        "https://docs.databricks.com/en/dev-tools/auth/pat.html",
+        _GITLEAKS,
         gate=rf"d(?:api|ose|kea){_HEX}{{32}}",
     ),
     Token(
@@ -123,8 +71,8 @@ TOKENS: Final = (
     ),
     Token(
         "GitLab token",
-        "glpat- gldt- glrt- glptt- glft- glimt- glagent- glsoat- glcbt- gloas-",
-        "gl(?:pat|dt|rt|ptt|ft|imt|agent|soat|cbt|oas)-[A-Za-z0-9_.-]{16,}",
+        "glpat- gldt- glrt- glptt- glft- glimt- glagent- glsoat- glcbt- gloas- glffct- gr1348941",
+        "(?:gl(?:pat|dt|rt|ptt|ft|imt|agent|soat|cbt|oas|ffct)-|GR1348941)[A-Za-z0-9_.-]{16,}",
         "glpat- Xk7vB2nX9Kd4LmZc6Rw1",
         "https://docs.gitlab.com/security/tokens/",
     ),
@@ -133,14 +81,14 @@ TOKENS: Final = (
         "sk-ant-",
         "sk-ant-[A-Za-z0-9_-]{12,}",
         "sk-ant- api03-Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoAA",
-        _OBSERVED,
+        _GITLEAKS,
     ),
     Token(
         "OpenAI, OpenRouter",
         "sk-proj- sk-svcacct- sk-admin- sk-or- sk-none-",
         "sk-(?:proj|svcacct|admin|or|None)-[A-Za-z0-9_-]{12,}",
         "sk-proj- Xk7vB2nX9Kd4LmZc6Rw1T3BlbkFJYp8Hs3Jf5Ga0Ue2Io",
-        _OBSERVED,
+        _GITLEAKS,
     ),
     Token(
         "OpenAI, DeepSeek",
@@ -162,7 +110,7 @@ TOKENS: Final = (
         "lsv2_ ls__",
         rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}|ls__{_HEX}{{32}}",
         "lsv2_pt_ 4f1c9a7be20d83f65c0b19e7a4d2f836 _ 0b19e7a4d2",
-        _OBSERVED,
+        "https://docs.langchain.com/langsmith/llm-gateway-authentication",
         gate=rf"lsv2_|ls__{_HEX}{{32}}",
     ),
     Token(
@@ -170,19 +118,19 @@ TOKENS: Final = (
         "aiza",
         "AIza[A-Za-z0-9_-]{30,}",
         "AIza SyXk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0U",
-        "https://cloud.google.com/docs/authentication/api-keys",
+        _GITLEAKS,
     ),
     Token(
         "Google OAuth access token",
         "ya29.",
         r"ya29\.[A-Za-z0-9_-]{16,}",
         "ya29. a0Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf",
-        "https://developers.google.com/identity/protocols/oauth2/web-server",
+        _OBSERVED,
     ),
     Token(
         "Google OAuth refresh token",
-        "1//0",
-        "1//0[A-Za-z0-9_-]{30,}",
+        "1//",
+        "1//[A-Za-z0-9_-]{30,}",
         "1//0 gXk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2Io",
         "https://developers.google.com/identity/protocols/oauth2/web-server",
     ),
@@ -198,7 +146,7 @@ TOKENS: Final = (
         "private_key_id",
         rf"private_key_id\W{{1,10}}(?P<value>{_HEX}{{40}})(?![0-9A-Za-z])",
         "private_key_id 'a4d2f8364f1c9a7be20d83f65c0b19e7a4d2f836'",
-        "https://cloud.google.com/iam/docs/keys-create-delete",
+        _OBSERVED,
     ),
     Token(
         "Slack token",
@@ -248,7 +196,7 @@ TOKENS: Final = (
         "twilio",
         rf"(?<![0-9A-Za-z-]){_HEX}{{32}}(?![0-9A-Za-z-])",
         "twilio ␣ 4f1c9a7be20d83f65c0b19e7a4d2f836",
-        "https://www.twilio.com/docs/iam/api/authtoken",
+        _OBSERVED,
         near="(?i)twilio",
     ),
     Token(
@@ -256,7 +204,7 @@ TOKENS: Final = (
         "key- -",
         rf"(?:pub)?key-{_HEX}{{32}}(?![0-9A-Za-z])|(?<![0-9A-Za-z-]){_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}(?![0-9A-Za-z-])",
         "key- 4f1c9a7be20d83f65c0b19e7a4d2f836",
-        "https://documentation.mailgun.com/docs/mailgun/api-reference/authentication/",
+        _GITLEAKS,
         gate=rf"key-{_HEX}{{32}}|{_HEX}{{32}}-{_HEX}{{8}}-",
     ),
     Token(
@@ -264,7 +212,7 @@ TOKENS: Final = (
         "sg.",
         r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
         "SG. Xk7vB2nX9Kd4LmZc6Rw1Yp . 8Hs3Jf5Ga0Ue2IoK6vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5",
-        "https://www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys",
+        _GITLEAKS,
         gate=r"sg\.[a-z0-9_-]{16,}\.",
     ),
     Token(
@@ -285,7 +233,7 @@ TOKENS: Final = (
     Token(
         "Supabase",
         "sbp_ sb_secret_",
-        rf"sbp_{_HEX}{{40}}|sb_secret_[A-Za-z0-9_-]{{20,}}",
+        rf"sbp_(?:[a-z0-9]{{2,5}}_)?{_HEX}{{40}}|sb_secret_[A-Za-z0-9_-]{{20,}}",
         "sb_secret_ Xk7vB2nX9Kd4LmZc6Rw1Y_8Hs3Jf5G",
         "https://supabase.com/docs/guides/api/api-keys",
     ),
@@ -299,10 +247,10 @@ TOKENS: Final = (
     Token(
         "Doppler",
         "dp.",
-        r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}",
+        r"dp\.(?:pt|st|ct|said?|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}",
         "dp.st. prd.Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoK6v",
-        "https://docs.doppler.com/docs/service-tokens",
-        gate=r"dp\.(?:pt|st|ct|sa|scim|audit)\.",
+        "https://docs.doppler.com/reference/auth-token-formats",
+        gate=r"dp\.(?:pt|st|ct|said?|scim|audit)\.",
     ),
     Token(
         "1Password service account",
@@ -310,7 +258,7 @@ TOKENS: Final = (
         "ops_eyJ[A-Za-z0-9+/_-]{100,}={0,2}",
         "ops_eyJ zaWduSW5BZGRyZXNzIjoiZXhhbXBsZS4xcGFzc3dvcmQuY29tIiwidXNlckF1dGgiOnsibWV0aG9k"
         "IjoiU1JQZy00MDk2IiwiYWxnIjoiUEJFUzJnIn19",
-        "https://developer.1password.com/docs/service-accounts/security/",
+        _GITLEAKS,
     ),
     Token(
         "1Password secret key",
@@ -324,14 +272,14 @@ TOKENS: Final = (
         "pcsk_",
         "pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{40,}",
         "pcsk_ 4Xk7v_B2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoK6vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5G",
-        _OBSERVED,
+        _TRUFFLEHOG,
     ),
     Token(
         "ElevenLabs",
         "sk_",
         rf"sk_{_HEX}{{48}}(?![0-9A-Za-z])",
         "sk_ 4f1c9a7be20d83f65c0b19e7a4d2f8364f1c9a7be20d83f6",
-        _OBSERVED,
+        _TRUFFLEHOG,
         gate=rf"sk_{_HEX}{{48}}",
     ),
     Token(
@@ -339,7 +287,7 @@ TOKENS: Final = (
         "npm_",
         "npm_[A-Za-z0-9]{20,}",
         "npm_ k2Jd8Sm4Qw6Zx1Cv5Bn9Lp3Ty7Ru0HgFeDaX",
-        "https://docs.npmjs.com/about-access-tokens",
+        _GITLEAKS,
     ),
     Token(
         "PyPI",
@@ -350,15 +298,15 @@ TOKENS: Final = (
     ),
     Token(
         "Hugging Face",
-        "hf_ hf-",
-        "hf[_-][A-Za-z0-9_]{20,}",
+        "hf_ hf- api_org_",
+        "(?:hf[_-]|api_org_)[A-Za-z0-9_]{20,}",
         "hf_ XkvBnXKdLmZcRwYpHsJfGaUeIoKvBnXKdL2",
-        "https://huggingface.co/docs/hub/security-tokens",
+        _GITLEAKS,
     ),
     Token(
         "DigitalOcean",
-        "dop_v1 doo_v1",
-        "do[op]_v1[_-][A-Za-z0-9_]{20,}",
+        "dop_v1 doo_v1 dor_v1",
+        "do[opr]_v1[_-][A-Za-z0-9_]{20,}",
         "dop_v1_ 4f1c9a7be20d83f65c0b19e7a4d2f8364f1c9a7be20d83f65c0b19e7a4d2f836",
         "https://docs.digitalocean.com/reference/api/create-personal-access-token/",
     ),
@@ -374,28 +322,63 @@ TOKENS: Final = (
         "ntn_ ntn- lin_api",
         "(?:ntn|lin_api)[_-][A-Za-z0-9_]{20,}",
         "lin_api_ Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2Io",
-        _OBSERVED,
+        _GITLEAKS,
     ),
     Token(
         "Shopify",
-        "shpat shpss shpca",
-        "shp(?:at|ss|ca)[_-][A-Za-z0-9_]{20,}",
+        "shpat shpss shpca shppa",
+        "shp(?:at|ss|ca|pa)[_-][A-Za-z0-9_]{20,}",
         "shpat_ 4f1c9a7be20d83f65c0b19e7a4d2f836",
-        "https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens",
+        _GITLEAKS,
     ),
     Token(
         "Docker, RubyGems",
-        "dckr_pat rubygems",
-        "(?:dckr_pat|rubygems)[_-][A-Za-z0-9_-]{20,}",
+        "dckr_pat dckr_oat rubygems",
+        "(?:dckr_[po]at|rubygems)[_-][A-Za-z0-9_-]{20,}",
         "dckr_pat_ Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3J",
-        "https://docs.docker.com/security/access-tokens/",
+        _TRUFFLEHOG,
     ),
     Token(
         "NVIDIA, Perplexity, Tavily, Figma",
         "nvapi pplx tvly figd",
         "(?:nvapi|pplx|tvly|figd)[_-][A-Za-z0-9_-]{20,}",
         "nvapi- Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2Io",
-        _OBSERVED,
+        _TRUFFLEHOG,
+    ),
+    Token(
+        "Atlassian",
+        "atatt3 atctt3",
+        "AT[AC]TT3[A-Za-z0-9_=-]{60,}",
+        "ATATT3 xFfGF0Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoK6vB2nX9Kd4LmZc6Rw1Yp8H=7A3B1F0C",
+        _GITLEAKS,
+    ),
+    Token(
+        "Grafana",
+        "glsa_ glc_",
+        "glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/]{32,400}={0,3}",
+        "glsa_ Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0_4f1c9a7b",
+        _GITLEAKS,
+    ),
+    Token(
+        "Sentry",
+        "sntrys_ sntryu_",
+        rf"sntrys_eyJ[A-Za-z0-9+/=_-]{{60,}}|sntryu_{_HEX}{{64}}",
+        "sntryu_ 4f1c9a7be20d83f65c0b19e7a4d2f8364f1c9a7be20d83f65c0b19e7a4d2f836",
+        _GITLEAKS,
+    ),
+    Token(
+        "Heroku",
+        "hrku-aa",
+        "HRKU-AA[A-Za-z0-9_-]{40,}",
+        "HRKU-AA Xk7vB2nX9Kd4LmZc6Rw1Yp8Hs3Jf5Ga0Ue2IoK6vB2nX9Kd4LmZc6Rw1Yp",
+        _GITLEAKS,
+    ),
+    Token(
+        "Postman, New Relic",
+        "pmak- nrak-",
+        rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}|NRAK-[A-Z0-9]{{27}}",
+        "PMAK- 4f1c9a7be20d83f65c0b19e7-a4d2f8364f1c9a7be20d83f65c0b19e7a4",
+        _GITLEAKS,
     ),
     Token(
         "OpenAI session",

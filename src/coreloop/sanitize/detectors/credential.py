@@ -1,0 +1,57 @@
+"""The `Token` type: a form of credential; and whether a match looks random."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A form of credential.
+
+    Attributes
+    ----------
+    name : str
+        The issuer and the kind of credential.
+    words : str
+        Lower-case texts, separated by blanks; every match contains at least one of them. None for a run of 40
+        characters.
+    pattern : str
+        Regular expression for the whole credential; the group ``value``, if any, is the part to cut.
+    example : str
+        An invented credential. `sample` removes the blanks, which hide it from secret scanners; ``␣`` is a
+        blank that stays.
+    source : str
+        Where the form is documented: by the issuer, or by a scanner of secrets; or ``observed``.
+    gate : str
+        Regular expression that every text with a match contains in lower case, if the words are also parts of
+        everyday words.
+    near : str or None
+        Regular expression that must match next to the credential, as in `Rule`.
+    """
+
+    name: str
+    words: str
+    pattern: str
+    example: str
+    source: str
+    gate: str = ""
+    near: str | None = None
+
+    @property
+    def sample(self) -> str:
+        """The example as a text contains it."""
+        return self.example.replace(" ", "").replace("␣", " ")
+
+
+def is_random(match: re.Match[str], group: int | str = 0) -> bool:
+    """Whether a token looks random, not like joined words: digits or mixed case."""
+    text = match[group]
+    if re.search("x{8}|X{8}", text) or re.fullmatch(r"[a-z_.-]+[A-Z_-]+", text):  # sk-ant-YOUR_KEY_HERE
+        return False
+    return not re.fullmatch(r"[a-z_.-]+(?:[0-9]{1,2})?|[A-Z]{1,4}[a-z_.-]+", text)
+
+
+def is_aws_secret(match: re.Match[str]) -> bool:
+    """Whether 40 characters are random, not a hash or a path."""
+    kinds = all(re.search(chars, match[0]) for chars in ("[0-9]", "[a-z]", "[A-Z]"))
+    return kinds and not re.search("/[a-z]{4,}/|[a-z]{12}", match[0])
