@@ -3,7 +3,8 @@
 import re
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Final
 from urllib.parse import urlencode
@@ -11,16 +12,17 @@ from xml.etree import ElementTree
 
 from coreloop.http import HttpRequest
 from coreloop.search.exchange import Now, ask_service
-from coreloop.search.provider import Failed, SearchAnswer, SearchLimits
+from coreloop.search.provider import Blocked, Failed, SearchAnswer, SearchLimits
 from coreloop.search.results import found, web_source
 from coreloop.search.source import Source
 
 URL: Final = "https://export.arxiv.org/api/query"
 _PAUSE_S: Final = 3.0
-"""Between two requests, as the manual asks."""
+"""Between two requests."""
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _WORD: Final = re.compile(r"\w+")
 _MOST_WORDS: Final = 20
+_NO_FEED: Final = Failed("the answer is not the feed that was expected")
 
 
 class ArxivProvider:
@@ -60,28 +62,38 @@ class ArxivProvider:
             "search_query": " AND ".join(f"all:{word}" for word in words),
             "max_results": str(limits.max_results),
         }
-        with self._turn:
-            waits_s = self._next_s - time.monotonic()
-            if waits_s > limits.timeout_s:
-                return Failed("other searches of arXiv come first")
-            self._sleep(max(0.0, waits_s))
-            content = ask_service(
-                HttpRequest(url=f"{self._url}?{urlencode(parameters)}"), limits, now=self._now
-            )
-            self._next_s = time.monotonic() + _PAUSE_S
+        request = HttpRequest(url=f"{self._url}?{urlencode(parameters)}")
+        content = self._in_turn(request, limits)
         return self._read(content, limits) if isinstance(content, bytes) else content
+
+    def _in_turn(self, request: HttpRequest, limits: SearchLimits) -> bytes | Blocked | Failed:
+        """Send a request after the pause, one at a time, as the manual asks."""
+        ends_at = time.monotonic() + limits.timeout_s
+        busy = Blocked("other searches of arXiv come first", self._now() + timedelta(seconds=_PAUSE_S))
+        if not self._turn.acquire(timeout=limits.timeout_s):
+            return busy
+        try:
+            begins_at = max(self._next_s, time.monotonic())
+            if begins_at >= ends_at:
+                return busy
+            self._sleep(max(0.0, begins_at - time.monotonic()))
+            content = ask_service(request, replace(limits, timeout_s=ends_at - begins_at), now=self._now)
+            self._next_s = time.monotonic() + _PAUSE_S
+            return content
+        finally:
+            self._turn.release()
 
     def _read(self, content: bytes, limits: SearchLimits) -> SearchAnswer:
         if (
             b"<!DOCTYPE" in content or b"<!ENTITY" in content
         ):  # a feed has none; entities can grow without end
-            return Failed("the answer is not the feed that was expected")
+            return _NO_FEED
         try:
             feed = ElementTree.fromstring(content)
         except (ElementTree.ParseError, ValueError, RecursionError):
-            return Failed("the answer is not the feed that was expected")
+            return _NO_FEED
         if feed.tag != f"{_ATOM}feed":
-            return Failed("the answer is not the feed that was expected")
+            return _NO_FEED
         return found(map(self._source, feed.iter(f"{_ATOM}entry")), limits.max_results)
 
     def _source(self, entry: ElementTree.Element) -> Source | None:

@@ -22,6 +22,8 @@ class Breaker:
         self._until_s: float | None = None
         self._pause_s = _PAUSE_S
         self._is_trial = False
+        self.is_asked_for = False
+        """Whether the provider itself asked to be left alone."""
 
     def closed_s(self, now_s: float) -> float:
         """Return for how many seconds no query goes through; a 0 after a pause lets one query try."""
@@ -39,7 +41,7 @@ class Breaker:
             self._outcomes.clear()
             self._pause_s = _PAUSE_S
         self._outcomes.append(True)
-        self._until_s, self._is_trial = None, False
+        self._until_s, self._is_trial, self.is_asked_for = None, False, False
 
     def failed(self, now_s: float) -> bool:
         """Count a query that failed; returns whether that opened the breaker."""
@@ -48,12 +50,12 @@ class Breaker:
             self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
         elif not self._is_too_much() or self._until_s is not None:
             return False
-        self._until_s, self._is_trial = now_s + self._pause_s, False
+        self._until_s, self._is_trial, self.is_asked_for = now_s + self._pause_s, False, False
         return True
 
     def close_for(self, seconds: float, now_s: float) -> None:
         """Let nothing through for some time, because the provider asks for it."""
-        self._until_s, self._is_trial = now_s + max(0.0, seconds), False
+        self._until_s, self._is_trial, self.is_asked_for = now_s + max(0.0, seconds), False, True
 
     def _is_too_much(self) -> bool:
         recent = list(self._outcomes)

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Final
 
@@ -100,14 +100,23 @@ class Failover:
         return _together(problems) if problems else Empty()
 
     def _ask(self, provider: Provider, query: str, limits: SearchLimits, ends_at: float) -> SearchAnswer:
+        if self._pace.monotonic() >= ends_at:
+            return Failed("the time is over")  # says nothing about the provider: not counted
         with self._lock:
-            closed_s = self._breakers[provider.name].closed_s(self._pace.monotonic())
+            breaker = self._breakers[provider.name]
+            closed_s = breaker.closed_s(self._pace.monotonic())
         if closed_s > 0:
-            return Failed(f"left alone for {closed_s:.0f} s after failures")
+            return self._left_alone(closed_s, is_asked_for=breaker.is_asked_for)
         answer = self._attempts(provider, query, limits, ends_at)
         with self._lock:
             self._count(provider.name, answer)
         return answer
+
+    def _left_alone(self, seconds: float, *, is_asked_for: bool) -> Blocked | Failed:
+        if is_asked_for:
+            until = self._pace.now() + timedelta(seconds=seconds)
+            return Blocked(f"asked to be left alone for {seconds:.0f} s", until)
+        return Failed(f"left alone for {seconds:.0f} s after failures")
 
     def _attempts(self, provider: Provider, query: str, limits: SearchLimits, ends_at: float) -> SearchAnswer:
         answer: SearchAnswer = Failed("the time is over")

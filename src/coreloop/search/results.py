@@ -1,7 +1,9 @@
 """Results of web services as sources: checked addresses, clean text, dates."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date, datetime
+from email.utils import parsedate_to_datetime
 from typing import Final
 
 from coreloop.search.extract.decode import clean_text
@@ -40,11 +42,12 @@ def web_source(
 
 
 def date_in(text: str) -> date | None:
-    """Read the day at the beginning of a text, such as ``2026-11-23T09:00:00Z``; None if there is none."""
-    try:
+    """Read the day of ``2026-11-23T09:00:00Z`` or ``Mon, 23 Nov 2026 09:00:00 GMT``; None if unreadable."""
+    with suppress(ValueError):
         return date.fromisoformat(text.strip()[:10])
-    except ValueError:
-        return None
+    with suppress(ValueError, TypeError, OverflowError):
+        return parsedate_to_datetime(text[:40]).date()
+    return None
 
 
 def found(sources: Iterable[Source | None], max_results: int) -> Found | Empty:

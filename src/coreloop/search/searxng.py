@@ -1,7 +1,7 @@
 """SearXNG, a metasearch engine that one runs oneself (https://docs.searxng.org/dev/search_api.html)."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -13,7 +13,7 @@ from coreloop.search.results import found, web_source
 
 
 class _Result(msgspec.Struct):
-    url: str = ""
+    url: str | None = ""
     title: str | None = ""
     content: str | None = ""
     publishedDate: str | None = ""  # noqa: N815 (the service's name)
@@ -21,7 +21,7 @@ class _Result(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     results: list[_Result]
-    unresponsive_engines: list[list[str]] = []
+    unresponsive_engines: list[Any] = []
 
 
 class SearxngProvider:
@@ -43,8 +43,8 @@ class SearxngProvider:
 
     def search(self, query: str, limits: SearchLimits) -> SearchAnswer:
         """Search once. If no engine of the instance answered, the search failed; it is not empty."""
-        parameters: Mapping[str, str] = {"q": query, "format": "json"}
-        request = HttpRequest(url=f"{self._url}/search?{urlencode(parameters)}")
+        parameters = urlencode({"q": query, "format": "json"})
+        request = HttpRequest(url=f"{self._url}/search?{parameters}")
         content = ask_service(request, limits, now=self._now)
         answer = read_json(content, _Answer) if isinstance(content, bytes) else content
         if not isinstance(answer, _Answer):
@@ -55,7 +55,7 @@ class SearxngProvider:
         sources = (
             web_source(
                 title=result.title or "",
-                url=result.url,
+                url=result.url or "",
                 text=result.content or "",
                 published=result.publishedDate or "",
                 provider=self.name,

@@ -91,7 +91,7 @@ def test_a_provider_that_is_blocked_for_long_is_left_alone_until_then() -> None:
     web = Scripted("web", [Blocked("busy", until), FOUND], time)
     search = Failover([web], pace=time.pace())
     assert search.search("q", SearchLimits()) == Blocked("web: busy", until)
-    assert search.search("q", SearchLimits()) == Failed("web: left alone for 120 s after failures")
+    assert search.search("q", SearchLimits()) == Blocked("web: asked to be left alone for 120 s", until)
     time.passed_s = 121
     assert search.search("q", SearchLimits()) == FOUND
 
@@ -109,6 +109,17 @@ def test_the_deadline_shortens_the_last_attempt() -> None:
     Failover([web], pace=time.pace()).search("q", SearchLimits(timeout_s=60, deadline_s=15))
     assert [limits.timeout_s for limits in web.limits] == [10.0, 4.5]
     assert time.passed_s == 15
+
+
+def test_a_provider_for_which_no_time_was_left_has_not_failed() -> None:
+    time = Time()
+    slow, index = Scripted("slow", [DOWN], time, takes_s=100), Scripted("index", [FOUND], time)
+    search = Failover([slow, index], pace=time.pace())
+    answer = search.search("q", SearchLimits(deadline_s=5))
+    assert answer == Failed("slow: HTTP 500; index: the time is over")
+    assert not index.limits
+    assert search.counts.searches == {"slow": 1}
+    assert search.counts.failures == {("slow", "failed"): 1}
 
 
 def test_empty_means_that_every_provider_found_nothing() -> None:

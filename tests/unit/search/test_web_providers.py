@@ -1,8 +1,10 @@
 """What is sent to search services and read from their answers, in the shapes that they document."""
 
 import json
+import time
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,7 +15,7 @@ from coreloop.search.exchange import retry_time
 from coreloop.search.provider import Blocked, Empty, Failed, Found, Provider, SearchLimits
 from coreloop.search.searxng import SearxngProvider
 from coreloop.search.tavily import TavilyProvider
-from fault_server import FaultServer, fault_server, replies, searxng_answer
+from fault_server import FaultServer, fault_server, hangs, replies, searxng_answer
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 TAVILY = {
@@ -22,7 +24,12 @@ TAVILY = {
     "images": [],
     "results": [
         {"title": "A", "url": "https://a.kr/", "content": "The dividend\u200b rose.", "score": 0.8},
-        {"title": None, "url": "https://b.kr/", "content": "It fell.", "published_date": "2026-11-01"},
+        {
+            "title": None,
+            "url": "https://b.kr/",
+            "content": "It fell.",
+            "published_date": "Sun, 01 Nov 2026 09:30:00 GMT",
+        },
         {"title": "no address", "url": "javascript:alert(1)", "content": "x"},
         {"title": "no text", "url": "https://c.kr/", "content": None},
     ],
@@ -64,6 +71,16 @@ def test_searxng_is_asked_for_json(server: FaultServer) -> None:
         date(2026, 11, 20),
         NOON,
     )
+
+
+def test_searxng_may_have_results_without_an_address(server: FaultServer) -> None:
+    answer = json.loads(searxng_answer("https://a.kr/1", unresponsive=[["google", "CAPTCHA"]]))
+    answer["results"].insert(0, {"url": None, "title": None, "content": None, "publishedDate": None})
+    answer["unresponsive_engines"].append(["bing", None])
+    server.paths["/search"] = replies(200, json.dumps(answer))
+    found = SearxngProvider(server.url).search("배당", SearchLimits())
+    assert isinstance(found, Found)
+    assert [source.location for source in found.sources] == ["https://a.kr/1"]
 
 
 def test_tavily_gets_its_key_as_a_header(server: FaultServer) -> None:
@@ -110,12 +127,26 @@ def test_arxiv_gives_abstracts(server: FaultServer) -> None:
 def test_arxiv_is_asked_every_three_seconds(server: FaultServer) -> None:
     pauses: list[float] = []
     server.paths["/"] = replies(200, FEED)
-    provider = ArxivProvider(url=f"{server.url}/", sleep=pauses.append)
+    provider = ArxivProvider(url=f"{server.url}/", sleep=pauses.append, now=lambda: NOON)
     provider.search("a", SearchLimits())
     provider.search("b", SearchLimits())
     assert pauses[0] == 0
     assert 2 < pauses[1] <= 3
-    assert provider.search("c", SearchLimits(timeout_s=1)) == Failed("other searches of arXiv come first")
+    later = NOON + timedelta(seconds=3)
+    busy = Blocked("other searches of arXiv come first", later)
+    assert provider.search("c", SearchLimits(timeout_s=1)) == busy
+
+
+def test_a_search_of_arxiv_waits_no_longer_for_its_turn_than_it_may_take(server: FaultServer) -> None:
+    server.paths["/"] = hangs
+    provider = ArxivProvider(url=f"{server.url}/", now=lambda: NOON)
+    begun = time.monotonic()
+    with ThreadPoolExecutor(3) as threads:
+        answers = list(threads.map(provider.search, "abc", [SearchLimits(timeout_s=0.3)] * 3))
+    assert time.monotonic() - begun < 2
+    assert sum(isinstance(answer, Failed) for answer in answers) == 1
+    assert sum(isinstance(answer, Blocked) for answer in answers) == 2
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -153,10 +184,10 @@ def test_another_retry_after_is_none(value: str | None) -> None:
     assert retry_time(value, NOON) is None
 
 
-def test_a_provider_takes_at_most_sixty_lines_of_code() -> None:
-    for name in ("searxng", "tavily", "arxiv"):
-        path = Path(__file__).parents[3] / "src/coreloop/search" / f"{name}.py"
-        assert len(path.read_text(encoding="utf-8").splitlines()) < 110
+def test_the_documented_provider_takes_at_most_sixty_lines() -> None:
+    page = (Path(__file__).parents[3] / "docs/how-to/web-search.md").read_text(encoding="utf-8")
+    example = page.partition('title="example.py"')[2].partition("```")[0]
+    assert 20 < len(example.splitlines()) <= 60
 
 
 def test_every_web_provider_fits_the_protocol() -> None:

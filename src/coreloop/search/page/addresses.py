@@ -12,6 +12,12 @@ Resolve = Callable[[str], Iterable[str]]
 Allows = Callable[[str], bool]
 """Whether an IP address may be connected to."""
 _NAT64: Final = ip_network("64:ff9b::/96")
+_GLOBAL_UNICAST: Final = ip_network("2000::/3")
+_NOT_PUBLIC: Final = (
+    ip_network("192.0.0.0/24"),  # has Oracle's metadata; older Pythons refuse parts of it
+    ip_network("168.63.129.16/32"),  # Azure's host
+    ip_network("2002::/16"),  # 6to4, which leads to any IPv4 address
+)
 
 
 class RefusedAddressError(Exception):
@@ -19,17 +25,23 @@ class RefusedAddressError(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is public, also the IPv4 address inside of an IPv6 one.
+    """Whether an IP address is public.
 
     Private, loopback, link-local, shared, reserved, multicast and unspecified addresses are not
-    (https://www.iana.org/assignments/iana-ipv4-special-registry).
+    (https://www.iana.org/assignments/iana-ipv4-special-registry), nor are IPv6 addresses that embed an IPv4
+    one, except a public one behind NAT64.
     """
     try:
         parsed = ip_address(address)
     except ValueError:  # such as fe80::1%eth0
         return False
-    inner = _inner(parsed)
-    return parsed.is_global and not parsed.is_multicast and (inner is None or is_public(str(inner)))
+    if any(parsed in network for network in _NOT_PUBLIC):
+        return False
+    if isinstance(parsed, IPv6Address):
+        if parsed in _NAT64:
+            return is_public(str(IPv4Address(int(parsed) & 0xFFFFFFFF)))
+        return parsed in _GLOBAL_UNICAST and parsed.is_global
+    return parsed.is_global and not parsed.is_multicast
 
 
 def checked_address(host: str, *, resolve: Resolve, allows: Allows, timeout_s: float) -> str:
@@ -71,12 +83,3 @@ def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
         return answered.result(timeout_s)
     except (OSError, UnicodeError, TimeoutError) as error:
         raise RefusedAddressError(f"{host} cannot be resolved") from error
-
-
-def _inner(address: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 one leads to: mapped, 6to4, Teredo, NAT64."""
-    if isinstance(address, IPv4Address):
-        return None
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)

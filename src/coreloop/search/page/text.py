@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,16 @@ _PLAIN: Final = frozenset({"text/plain", "text/markdown"})
 # <meta charset="euc-kr">, <meta http-equiv="Content-Type" content="text/html; charset=euc-kr">
 _META: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
 _META_BYTES: Final = 4_096
+# Python has others: "punycode" takes quadratic time, "unicode_escape" turns escapes into characters
+_CHARSETS: Final = frozenset(
+    {"utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp949", "johab", "koi8-r", "koi8-u", "cp866", "cp874"}
+    | {"cp932", "shift_jis", "euc_jp", "iso2022_jp", "gb18030", "gbk", "gb2312", "big5", "big5hkscs"}
+    | {f"cp{number}" for number in range(1250, 1259)}
+    | {f"iso8859-{number}" for number in range(2, 17)}
+)
+"""Python's names of what pages are written in."""
+_SAME: Final = {"euc_kr": "cp949", "ascii": "cp1252", "iso8859-1": "cp1252"}
+"""Charsets and the larger ones that are meant by them (https://encoding.spec.whatwg.org/#names-and-labels)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +91,24 @@ def _of_html(page: str, timeout_s: float) -> PageText | Unreadable:
 
 def _decoded(content: bytes, content_type: str) -> str | Unreadable:
     """Decode by the header, else by the page's own statement, else as UTF-8 or CP949."""
+    charsets = _stated_charsets(content, content_type)
+    for charset in charsets:
+        with suppress(UnicodeDecodeError):
+            return clean_text(content.decode(charset))
+    text = decode_text(content)
+    if not isinstance(text, Unreadable):
+        return text
+    return clean_text(content.decode(charsets[0] if charsets else "utf-8", "replace"))
+
+
+def _stated_charsets(content: bytes, content_type: str) -> list[str]:
     declared = re.search(r"charset\s*=\s*[\"']?\s*([\w-]{2,40})", content_type, re.IGNORECASE)
     stated = _META.search(content[:_META_BYTES])
     names = [declared[1]] if declared else []
     names += [stated[1].decode("ascii")] if stated else []
+    known = []
     for name in names:
-        try:
-            codec = codecs.lookup("cp949" if name.lower() in {"euc-kr", "ks_c_5601-1987"} else name)
-            if codec._is_text_encoding:
-                return clean_text(content.decode(codec.name))
-        except (LookupError, UnicodeDecodeError):
-            continue
-    text = decode_text(content)
-    return clean_text(content.decode("utf-8", "replace")) if isinstance(text, Unreadable) else text
+        with suppress(LookupError):
+            charset = codecs.lookup(name).name
+            known.append(_SAME.get(charset, charset))
+    return [charset for charset in known if charset in _CHARSETS]

@@ -17,6 +17,8 @@ NOT_PUBLIC = (
     *("224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "240.0.0.1"),
     *("::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1", "2001:db8::1"),
     *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::"),
+    *("::127.0.0.1", "::ffff:8.8.8.8", "64:ff9b:1::7f00:1", "fec0::1", "4000::1", "2001:0:1::1"),
+    *("192.0.0.192", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"),  # metadata of clouds
     *("", "localhost", "2130706433", "127.1"),
 )
 
@@ -32,7 +34,7 @@ def test_an_address_that_is_not_public_is_refused(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1::1946", "64:ff9b::808:808"])
 def test_a_public_address_is_allowed(address: str) -> None:
     assert is_public(address)
 
