@@ -300,6 +300,7 @@ def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
     assert (state.status, state.iteration) == ("stopped_by_user", 1)
     assert (tmp_path / "tasks").read_text() == "1\nend\n"
     assert "stops after this iteration; press Ctrl-C again to stop now" in lines
+    assert any(line.endswith(" · stops: stopped_by_user") for line in lines)
 
 
 def test_the_second_ctrl_c_ends_now(tmp_path: Path):
