@@ -9,6 +9,7 @@ no citation that does not exist; without the threshold, 78 % answered rightly.
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -91,7 +92,8 @@ def count(workspace: Workspace, store: Store, questions: list[Question]) -> Coun
 
 
 def has_unknown(response: AgentResponse) -> bool:
-    return any(not source.location for source in response.sources)
+    """Whether the answer cites a number that is no source of it."""
+    return not set(re.findall(r"\[\d+\]", response.final_answer)) <= {one.id for one in response.sources}
 
 
 if __name__ == "__main__":

@@ -209,5 +209,7 @@ def _translated() -> Iterator[None]:
         raise ExchangeError("too_late", "no complete answer in time") from error
     except httpx2.ConnectError as error:
         raise ExchangeError("unreachable", "the server cannot be reached") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL, zlib.error, UnicodeError) as error:
+    except zlib.error as error:
+        raise ExchangeError("broken", "the compressed answer is damaged") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise ExchangeError("broken", f"the connection failed ({type(error).__name__})") from error

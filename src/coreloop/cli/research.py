@@ -46,6 +46,7 @@ def command() -> None:
     help="How much work it may take.  [default: what the plan says]",
 )
 @click.option("--exhaust", is_flag=True, help="Go on until every part is answered or you stop it.")
+@click.option("--second-check", is_flag=True, help="Let the model judge each sentence of its answer, too.")
 @click.option("--max-iters", type=click.IntRange(1), help="Stop after N iterations.")
 @click.option("--max-queries", type=click.IntRange(1), help="Stop after N searches.")
 @click.option("--max-sources", type=click.IntRange(1), help="Stop after N sources.")
@@ -62,23 +63,20 @@ def command() -> None:
     help="Start anew, or continue a research.  [default: ask on a terminal if one is like it, else new]",
 )
 @json_option
-def ask(
-    question: str, *, tier: Any, exhaust: bool, session: str | None, as_json: bool, **limits: Any
-) -> None:
+def ask(question: str, *, session: str | None, as_json: bool, **options: Any) -> None:
     """Research a question, and print the answer with its sources."""
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
     from coreloop.research.run import continue_research, run_research
     from coreloop.research.tiers import Wishes, environment_wishes
 
+    limits = {name: options.pop(name) for name in asdict(Wishes())}
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
     with _desk() as desk, _error_as_json(as_json):
         is_asked = sys.stdin.isatty() and not as_json
         run_id = choose_session(desk.store, question, session, is_asked=is_asked)
         if run_id is None:
-            response = run_research(
-                question, desk=desk, tier=tier, exhaust=exhaust, show=show_progress, **asdict(wishes)
-            )
+            response = run_research(question, desk=desk, show=show_progress, **options, **asdict(wishes))
         else:
             response = continue_research(run_id, desk, show=show_progress)
     show_response(response, as_json=as_json)
@@ -98,15 +96,24 @@ def list_(limit: int, as_json: bool) -> None:
 
 @command.command()
 @run_argument
+@click.option(
+    "--iteration", type=click.IntRange(1), help="Show the sources of iteration N as they were retrieved."
+)
 @json_option
-def show(run_id: str | None, as_json: bool) -> None:
+def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
-    from coreloop.cli.show_research import show_response
+    from coreloop.cli.show_research import show_response, show_sources
     from coreloop.research.answer import respond
+    from coreloop.research.knowledge import knowledge_of
+    from coreloop.research.memory import retrieve
     from coreloop.research.sessions import read_session
 
     with project_store() as (_, store):
-        show_response(respond(read_session(store, run_id)), as_json=as_json)
+        state = read_session(store, run_id)
+    if iteration is None:
+        show_response(respond(state), as_json=as_json)
+    else:
+        show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
 
 
 @command.command()

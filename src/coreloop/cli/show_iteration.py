@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from coreloop.runs.agent.report import Report
+from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
 from coreloop.text import printable
 
@@ -33,7 +34,15 @@ def iteration_lines(state: State, report: Report) -> Iterator[str]:
     answered = sum(not part.is_open for part in state.sub_questions)
     yield f"progress: {answered} of {len(state.sub_questions)} answered"
     yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
-    yield "다음 iteration을 시작합니다…" if state.status == "running" else _reason(state)
+    yield _what_follows(state, number)
+
+
+def _what_follows(state: State, number: int) -> str:
+    if state.status != "running":
+        return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
+    if number >= state.limits.max_iterations:  # a driver ends the run after this report
+        return "stops: max_iterations"
+    return "다음 iteration을 시작합니다…"
 
 
 def _section(name: str, texts: list[str]) -> Iterator[str]:
@@ -50,9 +59,5 @@ def _shown(text: str) -> str:
 
 
 def _money(state: State) -> str:
-    limit = "" if state.limits.usd is None else f"/${state.limits.usd:,.2f}"
-    return f"${state.spent.usd:,.2f}{limit}"
-
-
-def _reason(state: State) -> str:
-    return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
+    limit = "" if state.limits.microusd is None else f"/{dollars(state.limits.microusd)}"
+    return f"{dollars(state.spent.microusd)}{limit}"

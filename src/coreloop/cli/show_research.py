@@ -1,11 +1,13 @@
 """What ``research`` prints: a block for each iteration, and the answer."""
 
+from collections.abc import Sequence
+
 import click
 import orjson
 
 from coreloop.cli.show_iteration import iteration_lines
 from coreloop.research.answer import AgentResponse
-from coreloop.research.knowledge import Knowledge, knowledge_of
+from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.runs.agent.report import Learnt, Report
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
@@ -40,6 +42,17 @@ def show_response(response: AgentResponse, *, as_json: bool) -> None:
         line_number = f":{source.line}" if source.line else ""
         click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
     click.echo(_figures(response))
+
+
+def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
+    """Print sources with their texts."""
+    if as_json:
+        click.echo(orjson.dumps(sources, option=orjson.OPT_INDENT_2))
+        return
+    for read in sources:
+        click.echo(printable(f"[{read.number}] {read.source.location}  {read.source.title}"))
+        for line in read.source.text.splitlines():
+            click.echo(f"    {printable(line)}")
 
 
 def _figures(response: AgentResponse) -> str:

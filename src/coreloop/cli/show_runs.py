@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import click
 import orjson
 
+from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.text import counted, fitted, printable
@@ -27,7 +28,7 @@ def show_runs(rows: Sequence[RunRow], *, as_json: bool) -> None:
     for row in rows:
         status = f"{row.status} ({row.stop_reason})" if row.stop_reason else row.status
         line = (
-            f"{row.run_id}  {status:<31}  {row.iteration:>9}  {_usd(row.spent.microusd):>9}  "
+            f"{row.run_id}  {status:<31}  {row.iteration:>9}  {dollars(row.spent.microusd):>9}  "
             f"{row.updated_at:%Y-%m-%d %H:%M}  {shown_text(row.question)}"
         )
         click.echo(fitted(line, max(columns, len(_HEADING) + 20)))
@@ -59,27 +60,23 @@ def show_state(state: State, *, as_json: bool) -> None:
 
 def _figures(state: State) -> list[tuple[str, str]]:
     limits, used = state.limits, state.spent + state.reserved
-    limit = "no limit" if limits.microusd is None else _usd(limits.microusd)
+    limit = "no limit" if limits.microusd is None else dollars(limits.microusd)
     over = limits.microusd is not None and state.spent.microusd > limits.microusd
-    overshoot = f", {_usd(state.spent.microusd - (limits.microusd or 0))} over" if over else ""
+    overshoot = f", {dollars(state.spent.microusd - (limits.microusd or 0))} over" if over else ""
+    reserved = dollars(state.reserved.microusd)
     tokens = f" of {limits.tokens:,}" if limits.tokens is not None else ""
     deadline = f" of {limits.deadline_s:,.0f} s" if limits.deadline_s is not None else ""
     return [
         ("iteration", f"{state.iteration} of {limits.max_iterations}"),
         (
             "spent",
-            f"{_usd(state.spent.microusd)} of {limit}{overshoot}; {_usd(state.reserved.microusd)} reserved",
+            f"{dollars(state.spent.microusd)} of {limit}{overshoot}; {reserved} reserved",
         ),
         ("tokens", f"{used.tokens:,}{tokens}"),
         ("time", f"{state.elapsed_s:,.0f} s{deadline}"),
         ("searches", f"{state.queries:,}; {counted(len(state.read_sources), 'source')} read"),
         *([("confidence", f"{state.confidence:.0%}, in the model's opinion")] if state.confidence else []),
     ]
-
-
-def _usd(microusd: int) -> str:
-    decimals = 6 if 0 < microusd < 10_000 else 2  # a fraction of a cent is not $0.00
-    return f"${microusd / 1_000_000:,.{decimals}f}"
 
 
 def _row_json(row: RunRow) -> dict[str, object]:

@@ -94,6 +94,12 @@ class SynthesisResponse(Contract, frozen=True):
     metadata: ReplyMetadata
 
 
+class CheckResponse(Contract, frozen=True):
+    """The numbers of the sentences that their sources do not say."""
+
+    unsupported: tuple[int, ...]
+
+
 class ErrorDetail(Contract, frozen=True):
     """What went wrong, and whether trying again can help."""
 

@@ -127,7 +127,7 @@ def _best_findings(state: State, knowledge: Knowledge) -> list[Finding]:
     sure = sorted(knowledge.findings, key=lambda finding: -finding.confidence)
     of_parts = ([one for one in sure if part.id in one.answers] for part in state.sub_questions)
     best = {one.text: one for found in of_parts for one in found[:_QUOTED_OF_PART]}
-    return list(best.values())
+    return list(best.values()) or sure[:_QUOTED_OF_PART]
 
 
 def response_json(response: AgentResponse) -> dict[str, Any]:
@@ -164,7 +164,10 @@ def _lines(knowledge: Knowledge, checked: CheckedAnswer) -> list[str]:
 
 def _confidence(state: State, knowledge: Knowledge) -> float:
     best = [
-        max((finding.confidence for finding in knowledge.findings if part.id in finding.answers), default=0.0)
+        max(
+            (one.confidence for one in knowledge.findings if part.id in (one.answers or [part.id])),
+            default=0.0,
+        )
         for part in state.sub_questions
     ]
     return round(sum(best) / len(best), 2) if best else 0.0

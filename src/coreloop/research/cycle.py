@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from coreloop.errors import BudgetError, ModelError
-from coreloop.models.contracts import PlanResponse, SynthesisResponse
+from coreloop.models.contracts import CheckResponse, PlanResponse, SynthesisResponse
 from coreloop.models.ladder import Ladder
 from coreloop.models.offline import NAME as OFFLINE
 from coreloop.models.prompt import Material
@@ -16,10 +16,11 @@ from coreloop.research.desk import Desk
 from coreloop.research.execute import execute
 from coreloop.research.knowledge import ANSWERED, DROPPED, PLANNED, PlanQuery, knowledge_of
 from coreloop.research.learn import helped_before
-from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries
+from coreloop.research.memory import Memory
+from coreloop.research.plan import START_STRATEGY, angled, first_queries, is_stuck, next_queries, plan_parts
 from coreloop.research.reflect import reflect, view
 from coreloop.research.tiers import run_limits
-from coreloop.research.verify import CheckedAnswer, check_answer
+from coreloop.research.verify import CheckedAnswer, check_answer, without
 from coreloop.runs import events
 from coreloop.runs.decide import Stop
 from coreloop.runs.drift import check_drift
@@ -59,7 +60,7 @@ def _plan(run: Run, desk: Desk) -> None:
     plan = ask(run, desk.ladder, "plan", Material(question=run.state.question), PlanResponse, key="plan")
     request = knowledge_of(run.state).request
     tier = request.tier or plan.complexity_tier or "standard"
-    parts = plan.sub_questions or (run.state.question,)
+    parts = plan_parts(run.state.question, plan)
     is_exhaustive = run.state.mode == "exhaust"
     if not is_exhaustive:
         run.record(events.Narrowed, limits=run_limits(tier, request.wishes))
@@ -100,9 +101,21 @@ def _synthesised(run: Run, ladder: Ladder) -> CheckedAnswer:
     memory = view(run, is_answer=True)
     material = material_of(run.state, memory, notes_of(knowledge, memory))
     said = ask(run, ladder, "synthesize", material, SynthesisResponse, key="answer", is_answer=True)
-    checked = check_answer(said.answer, knowledge)
+    checked = _checked_again(run, ladder, check_answer(said.answer, knowledge))
     for claim in checked.dropped:
         run.record(events.Noted, name=DROPPED, data=msgspec.to_builtins(claim))
     if checked.sentences:
         return checked
     return replace(answer_from(run.state), dropped=checked.dropped)
+
+
+def _checked_again(run: Run, ladder: Ladder, checked: CheckedAnswer) -> CheckedAnswer:
+    """Let a model judge the sentences that passed, if that was asked for."""
+    knowledge = knowledge_of(run.state)
+    if not (knowledge.request.second_check and checked.sentences):
+        return checked
+    cited = tuple(read for read in knowledge.sources if read.number in checked.cited)
+    notes = [f"sentence {number}: {text}" for number, text in enumerate(checked.sentences, 1)]
+    material = material_of(run.state, Memory(cited, ()), notes)
+    said = ask(run, ladder, "check", material, CheckResponse, key="check", is_answer=True)
+    return without(checked, said.unsupported)

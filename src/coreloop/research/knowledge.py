@@ -42,6 +42,7 @@ class Request:
 
     tier: Tier | None = None
     wishes: Wishes = field(default_factory=Wishes)
+    second_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ from coreloop.runs.state import State
 
 MAX_FIRST: Final[dict[Tier, int]] = {"simple": 3, "standard": 6, "deep": 6}
 """Queries of the plan."""
+MAX_PARTS: Final = 10
+"""Sub-questions of a plan."""
+MAX_PROPOSED: Final = 20
+"""Queries of a reflection."""
 MAX_CONVERGED: Final = 5
 """Candidates of an exhaustive run that are kept for the next iteration."""
 STUCK_AFTER: Final = 3
@@ -42,6 +46,12 @@ _DIVERGED: Final = {
 START_STRATEGY: Final = ("positive", "broad")
 
 
+def plan_parts(question: str, plan: PlanResponse) -> tuple[str, ...]:
+    """Return the sub-questions of a plan; the question itself if it has none."""
+    parts = (shorten_query(part) for part in plan.sub_questions[:MAX_PARTS])
+    return tuple(dict.fromkeys(filter(None, parts))) or (question,)
+
+
 def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQuery]:
     """Return the queries of a plan; the question itself if it has none."""
     planned = [_plan_query(query, iteration=1) for query in plan.queries]
@@ -50,9 +60,9 @@ def first_queries(question: str, plan: PlanResponse, tier: Tier) -> list[PlanQue
     ]
 
 
-def new_queries(proposed: Iterable[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
+def new_queries(proposed: Sequence[PlannedQuery], *, iteration: int) -> list[PlanQuery]:
     """Return what reflection proposes for the next iteration, without repeats."""
-    return _distinct(_plan_query(query, iteration=iteration) for query in proposed)
+    return _distinct(_plan_query(query, iteration=iteration) for query in proposed[:MAX_PROPOSED])
 
 
 def next_queries(state: State, knowledge: Knowledge) -> list[PlanQuery]:

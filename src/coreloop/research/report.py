@@ -27,7 +27,7 @@ _PAGE: Final = """<!doctype html>
 
 def markdown_report(state: State) -> str:
     """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
-    lines = [f"# {escape_markdown(state.question)}", "", f"_{_status(state)}_", ""]
+    lines = [f"# {escape_markdown(state.question)}", "", f"*{_status(state)}*", ""]
     for heading, entries in _sections(state):
         lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 import coreloop.research.kind  # noqa: F401 (registers it)
+from coreloop.errors import UsageError
 from coreloop.models.contracts import Tier
 from coreloop.research.answer import AgentResponse, respond
 from coreloop.research.cycle import answer, iterate
@@ -22,7 +23,9 @@ from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.views import Viewer
+from coreloop.text import printable
 
+MAX_QUESTION_CHARS: Final = 10_000
 _WIDEST: Final[Tier] = "deep"
 """The limits of a run whose tier the plan chooses; the plan can only make them tighter."""
 
@@ -38,6 +41,7 @@ def run_research(
     token_budget: int | None = None,
     tier: Tier | None = None,
     exhaust: bool = False,
+    second_check: bool = False,
     show: Callable[[Run], None] = lambda _: None,
 ) -> AgentResponse:
     """Research a question until the run's controller stops it, and answer it.
@@ -54,6 +58,8 @@ def run_research(
         ``simple``, ``standard`` or ``deep``; None for what the plan says.
     exhaust : bool
         Go on until the run is stopped or completed, and search for counter-evidence.
+    second_check : bool
+        Let a model judge the sentences of the answer that passed the check without a model.
     show : callable
         Called after each committed iteration and at the end.
 
@@ -67,7 +73,7 @@ def run_research(
     ModelError
         No model gave a usable reply; the run has failed, and its findings stay.
     UsageError
-        The limits cannot hold.
+        The question is empty or too long, or the limits cannot hold.
     """
     wishes = Wishes(
         max_iters=max_iters,
@@ -76,12 +82,21 @@ def run_research(
         max_execution_time_s=max_execution_time_s,
         token_budget=token_budget,
     )
-    run_id = begin_research(task, Request(tier=tier, wishes=wishes), desk, exhaust=exhaust)
+    run_id = begin_research(
+        task, Request(tier=tier, wishes=wishes, second_check=second_check), desk, exhaust=exhaust
+    )
     return continue_research(run_id, desk, show=show)
 
 
 def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = False) -> str:
-    """Create the run of a research; nothing is searched yet. Returns its id."""
+    """Create the run of a research; nothing is searched yet. Returns its id.
+
+    Raises
+    ------
+    UsageError
+        The question is empty or too long, or the limits cannot hold.
+    """
+    _require_question(task)
     now = datetime.now(UTC)
     run_id = begin_run(
         desk.workspace,
@@ -97,6 +112,15 @@ def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = F
         run_id, [Noted(at=now, name=REQUESTED, data=msgspec.to_builtins(request))], after=newest
     )
     return run_id
+
+
+def _require_question(task: str) -> None:
+    if not printable(task).strip():
+        raise UsageError("the question is empty; ask one")
+    if len(task) > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {len(task):,} characters; at most {MAX_QUESTION_CHARS:,} are read"
+        )
 
 
 def continue_research(

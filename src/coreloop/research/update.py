@@ -28,6 +28,8 @@ from coreloop.runs.state import State
 _COMPARED: Final = 60
 """The newest findings, which are compared with each other."""
 _LABEL_CHARS: Final = 40
+_MAX_REPORTED: Final = 20
+"""Hypotheses of a reply."""
 
 
 def add_findings(run: Run, reported: Iterable[ReportedFinding]) -> None:
@@ -48,7 +50,7 @@ def weigh_hypotheses(run: Run, said: ReflectionResponse) -> None:
     hypotheses = [*knowledge.all_hypotheses]
     hypotheses += _new_hypotheses(said.hypotheses, hypotheses, number)
     kept = {finding.text for finding in knowledge.findings}
-    for finding in said.findings:
+    for finding in said.findings[:_COMPARED]:
         text = without_citations(finding.text)
         if text in kept and finding.stance:
             hypotheses = [
@@ -108,11 +110,11 @@ def _sourced(finding: Finding, knowledge: Knowledge) -> SourcedText:
 
 
 def _new_hypotheses(
-    reported: Iterable[ReportedHypothesis], known: Sequence[Hypothesis], number: int
+    reported: Sequence[ReportedHypothesis], known: Sequence[Hypothesis], number: int
 ) -> list[Hypothesis]:
     statements = {one.statement for one in known}
     new: dict[str, Hypothesis] = {}
-    for one in reported:
+    for one in reported[:_MAX_REPORTED]:
         if one.id is None and one.statement not in statements and one.statement not in new:
             new[one.statement] = Hypothesis(
                 id=f"h{len(known) + len(new) + 1}",

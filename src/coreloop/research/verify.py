@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from coreloop.models.contracts import ReportedFinding
@@ -10,12 +11,18 @@ from coreloop.models.sentences import split_sentences
 from coreloop.research.findings import UNCERTAIN, Evidence, Finding
 from coreloop.research.knowledge import Dropped, Knowledge, ReadSource
 from coreloop.research.support import Supported, Unsupported, check_support
-from coreloop.runs.queries.similarity import word_similarity
-from coreloop.runs.queries.words import read_query
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
+_MAX_CHARS: Final = 100_000
+_MAX_SENTENCES: Final = 300
+"""Of an answer; what follows is left out."""
+_MAX_REPORTED: Final = 50
+"""Findings of a reply."""
+_MAX_CITED: Final = 10
+"""Sources of a sentence."""
 _CITED: Final = re.compile(r"\s*\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")  # " [3]" and "[1, 2]"
+_LAST_CITED: Final = re.compile(r"(?:\s*\[\d[\d,\s]*\])+\s*[.!?。]?\s*$")  # "… rose [3][4]."
 _AFTER_END: Final = re.compile(r"([.!?。！？…][\"'”’)]*)((?:\s*\[\d[\d,\s]*\])+)")  # "… rose. [3]"
 _MARK: Final = "\ue000{}\ue001"
 _MARKED: Final = re.compile("\ue000(\\d+)\ue001")
@@ -54,7 +61,7 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
     kept: list[str] = []
     cited: dict[int, None] = {}
     dropped: list[Dropped] = []
-    for claim, numbers in cited_claims(text, knowledge):
+    for claim, numbers in islice(cited_claims(text, knowledge), _MAX_SENTENCES):
         supporting, reason = _supporting(claim, numbers, knowledge)
         if supporting:
             kept.append(f"{claim} {''.join(f'[{number}]' for number in supporting)}")
@@ -62,6 +69,18 @@ def check_answer(text: str, knowledge: Knowledge) -> CheckedAnswer:
         else:
             dropped.append(Dropped(claim, reason))
     return CheckedAnswer(tuple(dict.fromkeys(kept)), tuple(cited), tuple(dropped))
+
+
+def without(checked: CheckedAnswer, numbers: Sequence[int]) -> CheckedAnswer:
+    """Drop sentences by their numbers, from 1."""
+    kept, dropped = [], list(checked.dropped)
+    for number, sentence in enumerate(checked.sentences, 1):
+        if number in numbers:
+            dropped.append(Dropped(without_citations(sentence), "a model does not find it in its source"))
+        else:
+            kept.append(sentence)
+    cited = dict.fromkeys(number for sentence in kept for number in _cited(sentence))
+    return CheckedAnswer(tuple(kept), tuple(cited), tuple(dropped))
 
 
 def check_findings(
@@ -75,7 +94,7 @@ def check_findings(
     found: list[Finding] = []
     dropped: list[Dropped] = []
     known = {one.id for one in knowledge.all_hypotheses}
-    for finding in reported:
+    for finding in islice(reported, _MAX_REPORTED):
         claim, numbers = without_citations(finding.text), _numbers(finding.sources)
         supporting, reason = _supporting(claim, numbers, knowledge)
         if not supporting:
@@ -89,7 +108,7 @@ def check_findings(
                 tag=UNCERTAIN,
                 hypothesis_id=finding.hypothesis_id if finding.hypothesis_id in known else None,
                 iteration=iteration,
-                answers=_answered(claim, finding.answers, parts),
+                answers=_answered(finding.answers, parts),
             )
         )
     return found, dropped
@@ -104,10 +123,13 @@ def evidence_of(finding: Finding, knowledge: Knowledge) -> list[Evidence]:
 
 
 def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield what an answer says and cites: a whole line if it is a quote, else each of its sentences."""
-    for line in text.splitlines():
+    """Yield what an answer says and cites: a line that is one quote, else each of its sentences."""
+    for written in text[:_MAX_CHARS].splitlines():
+        line = " ".join(written.split())
         quote, numbers = without_citations(line), _cited(line)
-        if any((read := knowledge.source(number)) and _quotes(read, quote) for number in numbers):
+        sources = [read for number in numbers if (read := knowledge.source(number))]
+        is_cited_once = _CITED.search(_LAST_CITED.sub("", line)) is None
+        if is_cited_once and any(_quotes(read, quote) for read in sources):
             yield quote, numbers
         else:
             yield from cited_sentences(line)
@@ -116,7 +138,7 @@ def cited_claims(text: str, knowledge: Knowledge) -> Iterator[tuple[str, tuple[i
 def cited_sentences(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the sentences of an answer without their citations, and the numbers that each cites."""
     for written in text.splitlines():
-        line = _BULLET.sub("", _MARKED.sub("", written).strip())
+        line = _BULLET.sub("", _MARKED.sub("", " ".join(written.split())))
         for sentence in split_sentences(_marked(line)):
             claim = " ".join(_MARKED.sub("", sentence).split())
             if claim.strip(".!?。 "):
@@ -150,9 +172,12 @@ def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tup
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
     if not numbers:
         return [], "cites no source"
-    sources = [read for number in numbers if (read := knowledge.source(number))]
+    sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
     if not sources:
-        return [], f"cites {', '.join(f'[{number}]' for number in numbers)}, which does not exist"
+        return (
+            [],
+            f"cites {', '.join(f'[{number}]' for number in numbers[:_MAX_CITED])}, which does not exist",
+        )
     alone = [read.number for read in sources if _says([read], claim)]
     if alone:
         return alone, ""
@@ -170,11 +195,7 @@ def _quotes(read: ReadSource, claim: str) -> bool:
     return bool(claim) and " ".join(claim.split()) in " ".join(read.source.text.split())
 
 
-def _answered(claim: str, named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
-    """Return the sub-questions that a finding names by id or text, or else the one most like it."""
+def _answered(named: Sequence[str], parts: Sequence[SubQuestion]) -> tuple[str, ...]:
+    """Return the ids of the sub-questions that a finding names by id or text."""
     ids = {part.text: part.id for part in parts} | {part.id: part.id for part in parts}
-    answered = tuple(dict.fromkeys(ids[name] for name in named if name in ids))
-    if answered or not parts:
-        return answered
-    words = read_query(claim)
-    return (max(parts, key=lambda part: word_similarity(words, read_query(part.text))).id,)
+    return tuple(dict.fromkeys(ids[name] for name in named if name in ids))

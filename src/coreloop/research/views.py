@@ -45,6 +45,9 @@ def _findings(state: State, knowledge: Knowledge) -> Iterator[str]:
         yield from (_line(finding, knowledge) for finding in answering)
         if not answering:
             yield "open"
+    if others := [finding for finding in knowledge.findings if not finding.answers]:
+        yield "\n## Others\n"
+        yield from (_line(finding, knowledge) for finding in others)
     yield ""
 
 

@@ -41,6 +41,12 @@ LARGEST: Final = 10**15
 """Of a call's cost: sums of many still fit the 64 bits of a database's integers."""
 
 
+def dollars(microusd: int) -> str:
+    """Write millionths of a US dollar for people: ``$1,234.50``, and ``$0.004200`` below a cent."""
+    decimals = 6 if 0 < microusd < _MICRO // 100 else 2
+    return f"${microusd / _MICRO:,.{decimals}f}"
+
+
 def checked_amount(amount: object) -> Amount:
     """Return a cost; refuse a cost that cannot be counted, or that would return money.
 

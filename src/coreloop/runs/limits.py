@@ -1,4 +1,4 @@
-"""The limits of a run. Only what is outside the model sets them."""
+"""The limits of a run. Only what is outside the model sets them; later they can only become tighter."""
 
 from math import isfinite
 from typing import Any, Final, Literal, get_args

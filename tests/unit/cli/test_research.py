@@ -72,6 +72,26 @@ def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, research
     assert "dartlab-coreloop index PATH" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "mention"),
+    [
+        ((" ",), "the question is empty"),
+        (("why " * 5_000,), "at most 10,000"),
+        ((QUESTION, "--session", "nope"), "no run nope"),
+        (("show", "nope"), "no run nope"),
+        (("--tier", "huge", QUESTION), "'huge' is not one of"),
+    ],
+    ids=["empty", "long", "session", "show", "tier"],
+)
+def test_what_cannot_be_asked_is_one_line(
+    tmp_path: Path, research: Research, words: tuple[str, ...], mention: str
+):
+    project(tmp_path)
+    done = research(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert mention in done.stderr
+
+
 def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     with desk_in(project(tmp_path)) as desk:
         run_id = begin_research(QUESTION, Request(), desk)
@@ -134,3 +154,11 @@ def test_the_readme_asks_the_documentation(tmp_path: Path, research: Research):
     pages = {path.name: path.read_text(encoding="utf-8") for path in (root / "docs").rglob("*.md")}
     project(tmp_path, pages)
     assert research(question).stdout.splitlines()[0] == answer
+
+
+def test_the_sources_of_an_iteration_are_shown_as_they_were_retrieved(tmp_path: Path, research: Research):
+    project(tmp_path)
+    research(QUESTION)
+    lines = research("show", "--iteration", "1").stdout.splitlines()
+    assert lines[:3] == ["[1] docs/han.md  Han river", "    # Han river", "    "]
+    assert json.loads(research("show", "--iteration", "9", "--json").stdout) == []

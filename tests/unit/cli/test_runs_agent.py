@@ -30,6 +30,7 @@ FIRST = {
     "next_actions": ["read the report"],
     "usage": {"usd": 0.25, "tokens": 4000},
 }
+PLAN = {"next_actions": ["read"]}
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_the_reason_of_a_limit_is_shown(runs: Command):
         "queries": None,
         "sources": None,
     }
-    assert runs("record", report={}).output.splitlines()[-1] == "stopped: max_iterations"
+    assert runs("record", report=PLAN).output.splitlines()[-1] == "stopped: max_iterations"
 
 
 @pytest.mark.parametrize("ending", FORBIDDEN)
@@ -122,7 +123,7 @@ def test_a_paused_run_tells_the_agent_to_end_its_turn(runs: Command):
     paused = json.loads(runs("next").output)
     assert (paused["goes_on"], run_id in paused["do"]) == (False, True)
     assert paused["do"].startswith("End your turn: the run is paused")
-    assert runs("record", report={}).output.splitlines()[-1] == "paused"
+    assert runs("record", report=PLAN).output.splitlines()[-1] == "paused"
 
 
 def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
@@ -181,7 +182,7 @@ def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project:
                 "Iteration 1/100 · running · $0.00/$10.00",
                 "다음 iteration을 시작합니다…",
             ]
-            refused = runs("record", "01KQ0000000000000000000000", report={}, CORELOOP_RUN=run_id)
+            refused = runs("record", "01KQ0000000000000000000000", report=PLAN, CORELOOP_RUN=run_id)
             assert str(refused.exception) == f"this agent works on run {run_id}; leave out RUN"
             run.catch_up()
             assert [part.is_answered for part in run.state.sub_questions] == [True, False]
@@ -221,7 +222,7 @@ def test_a_session_is_kept_at_work_until_the_limit(runs: Command, project: Path)
     for again in (False, True, True, True):
         seen.append("block" in stop(again=again))
         seen.append("block" in stop(again=True))  # nothing was recorded since
-        runs("record", report={})
+        runs("record", report=PLAN)
     assert seen == [True, False, True, False, True, False, False, False]
 
 

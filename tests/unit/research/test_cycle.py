@@ -98,7 +98,7 @@ def test_pages_are_sent_as_data_and_never_as_instructions(tmp_path: Path):
                 streams(reply)
                 for reply in (
                     plan("Han river length"),
-                    reflection({"text": RIVER, "sources": ["[1]"]}),
+                    reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]}),
                     synthesis(f"{RIVER} [9] {RIVER} [1]"),
                 )
             ]
@@ -134,7 +134,7 @@ def test_a_used_up_token_budget_compacts_what_is_in_view(tmp_path: Path):
     with model_stand_in() as server, desk_in(project(tmp_path, pages), url=server.url) as desk:
         server.acts += [
             streams(plan("Han river length"), usage=(40_000, 4_500)),
-            streams(reflection({"text": RIVER, "sources": ["[1]"]})),
+            streams(reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]})),
             streams(synthesis(f"{RIVER} [1]")),
         ]
         run_research("How long is the Han river?", desk=desk, token_budget=80_000)
@@ -228,7 +228,7 @@ def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
             answers(429, {"error": {"message": "slow down"}}, retry_after="0"),
             streams(plan("Han river length")),
             answers(503, {"error": {"message": "overloaded"}}, retry_after="0"),
-            streams(reflection({"text": RIVER, "sources": ["[1]"]})),
+            streams(reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]})),
             streams(synthesis(f"{RIVER} [1]")),
         ]
         response = run_research("How long is the Han river?", desk=desk)
@@ -242,3 +242,28 @@ def test_strategies_that_made_progress_are_known_to_the_next_research(tmp_path: 
         run_research("How long is the Han river?", desk=desk)
         state = read_session(desk.store, None)
         assert helped_before(desk.store, state) == ("positive > broad",)
+
+
+def test_a_second_check_drops_what_the_model_does_not_find(tmp_path: Path):
+    response, sent = ask_model(
+        tmp_path,
+        plan("Han river length"),
+        reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]}),
+        synthesis(f"{RIVER} [1] It flows through Seoul [1]."),
+        json.dumps({"unsupported": [2, 7]}),
+        second_check=True,
+    )
+    assert response.final_answer.splitlines() == [f"{RIVER} [1]", "(1 sentence left out: no source says so.)"]
+    asked = json.loads(sent[3]["messages"][1]["content"])
+    assert asked["notes"] == [f"sentence 1: {RIVER} [1]", "sentence 2: It flows through Seoul. [1]"]
+
+
+def test_a_finding_that_answers_no_sub_question_does_not_complete_the_run(tmp_path: Path):
+    response, _ = ask_model(
+        tmp_path,
+        plan("Han river length", sub_questions=["Who measured the Han river?"]),
+        reflection({"text": RIVER, "sources": ["[1]"]}),
+        synthesis(f"{RIVER} [1]"),
+        max_iters=1,
+    )
+    assert (response.final_answer, response.insufficient_termination) == (f"{RIVER} [1]", True)

@@ -1,6 +1,7 @@
 """An agent's report of an iteration: read from untrusted JSON, checked, and turned into events."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -91,6 +92,9 @@ class Report(_Part, frozen=True):
         return Amount(microusd(self.usage.usd), self.usage.tokens)
 
 
+_NOTHING: Final = Report()
+
+
 def read_report(data: bytes) -> Report:
     """Read a report.
 
@@ -102,12 +106,15 @@ def read_report(data: bytes) -> Report:
     if len(data) > MAX_BYTES:
         raise _wrong("$", f"the report has more than {MAX_BYTES:,} bytes; shorten its texts")
     try:
-        return msgspec.json.decode(data, type=Report)
+        report = msgspec.json.decode(data.removeprefix(BOM_UTF8), type=Report)
     except msgspec.ValidationError as error:
         text, _, place = str(error).partition(" - at `")
         raise _wrong(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _wrong("$", f"not JSON ({error}); pipe one JSON object") from error
+    if msgspec.structs.replace(report, iteration=None) == _NOTHING:
+        raise _wrong("$", "the report is empty; say what was done or found, or give next_actions")
+    return report
 
 
 def _in_words(text: str) -> str:

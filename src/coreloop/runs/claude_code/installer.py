@@ -16,7 +16,7 @@ import msgspec
 
 from coreloop.errors import UsageError, WorkspaceError
 from coreloop.files import read_file, rewrite_file, write_public
-from coreloop.runs.claude_code.settings_text import with_stop_hook, without
+from coreloop.runs.claude_code.settings_text import with_stop_hook, without, without_entry
 
 SKILLS: Final = ("deep-research", "dr", "research-pause", "research-stop")
 SETTINGS: Final = ".claude/settings.json"
@@ -140,10 +140,11 @@ def _restored(root: Path, manifest: Manifest) -> tuple[bytes | None, list[Change
     if not path.is_file() or "stop-hook.py" not in (text := _decoded(read_file(path), path)):
         return None, []
     rest = without(text, manifest.inserted)
+    if rest is None:  # formatted anew
+        rest = without_entry(text, HOOK, manifest.inserted)
     if rest is None:
         raise WorkspaceError(
-            f"the entry of {HOOK}, or what is around it, was changed; "
-            "remove it from hooks.Stop by hand, then run this again",
+            f"the entry of {HOOK} was changed; remove it from hooks.Stop by hand, then run this again",
             path=path,
         )
     if manifest.created_settings and rest == "{\n}\n":

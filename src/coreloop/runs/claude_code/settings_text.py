@@ -65,6 +65,61 @@ def without(text: str, inserted: str) -> str | None:
     return rest
 
 
+def without_entry(text: str, script: str, inserted: str) -> str | None:
+    """Take out the entry of a script from settings that were formatted anew since.
+
+    Parameters
+    ----------
+    text : str
+        Of the settings file, which is JSON.
+    script : str
+        Path of the script; the entry's only hook has it in its command.
+    inserted : str
+        What was inserted; ``hooks`` and ``Stop`` that came with it are taken out if nothing else is in them.
+
+    Returns
+    -------
+    str or None
+        None unless there is exactly one such entry; everything else stays as it is.
+    """
+    try:
+        settings = json.loads(text)
+        entries = settings["hooks"]["Stop"]
+        own = [place for place, entry in enumerate(entries) if _is_of(entry, script)]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
+    if len(own) != 1:
+        return None
+    hooks = _member(text, _skip(text, 0), "hooks")
+    rest = _cut(text, _member(text, hooks, "Stop"), own[0])
+    for key, above in (("Stop", ("hooks",)), ("hooks", ())):
+        container = _skip(rest, 0)
+        for name in above:
+            container = _member(rest, container, name)
+        if f'"{key}"' in inserted and not _members(rest, _member(rest, container, key)):
+            keys = [member.key for member in _members(rest, container)]
+            rest = _cut(rest, container, keys.index(key))
+    return rest
+
+
+def _is_of(entry: Any, script: str) -> bool:
+    hooks = entry["hooks"]
+    return len(hooks) == 1 and script in hooks[0]["command"]
+
+
+def _cut(text: str, start: int, place: int) -> str:
+    """Take a member out of the container at ``start``, with the comma beside it."""
+    members = _members(text, start)
+    begin, end = members[place].start, members[place].end
+    if place + 1 < len(members):
+        end = members[place + 1].start
+    elif place:
+        begin = members[place - 1].end
+    else:
+        begin, end = start + 1, _skip(text, end)
+    return text[:begin] + text[end:]
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where a container takes another member: behind its last one, or behind its bracket."""
@@ -104,16 +159,26 @@ def _laid_out(text: str, place: _Place, value: str) -> str:
     return whole.replace("\n", "\r\n") if "\r\n" in text else whole
 
 
-def _members(text: str, start: int) -> list[tuple[str, int, int]]:
-    """Keys ("" in a list), starts and ends of the values of the container at a place."""
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A member of a container: its key ("" in a list), and where it, its value and its end are."""
+
+    key: str
+    start: int
+    value: int
+    end: int
+
+
+def _members(text: str, start: int) -> list[_Member]:
+    """The members of the container at a place."""
     members, at = [], _skip(text, start + 1)
     while text[at] not in "]}":
-        key = ""
+        key, begin = "", at
         if text[start] == "{":
             key, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         _, end = _DECODER.raw_decode(text, at)
-        members.append((key, at, end))
+        members.append(_Member(key, begin, at, end))
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
@@ -121,14 +186,13 @@ def _members(text: str, start: int) -> list[tuple[str, int, int]]:
 
 
 def _member(text: str, start: int, name: str) -> int:
-    return [begin for key, begin, _ in _members(text, start) if key == name][
-        -1
-    ]  # of equal keys the last counts
+    # of equal keys the last counts
+    return [member.value for member in _members(text, start) if member.key == name][-1]
 
 
 def _end_of(text: str, start: int, depth: int) -> _Place:
     members = _members(text, start)
-    return _Place(members[-1][2], depth, False) if members else _Place(start + 1, depth, True)
+    return _Place(members[-1].end, depth, False) if members else _Place(start + 1, depth, True)
 
 
 def _skip(text: str, at: int) -> int:

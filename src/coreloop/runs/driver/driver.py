@@ -28,6 +28,7 @@ from coreloop.runs.stores.store import Store
 from coreloop.runs.views import Viewer, private_session, session_folder
 
 _TICK_S: Final = 0.2
+_SILENCE_S: Final = 3.0
 _ASKED: Final = "ended by Ctrl-C"
 _DEADLINE: Final = "ended at the deadline"
 _NOT_STARTED: Final = frozenset({126, 127})
@@ -121,7 +122,9 @@ class _Driver:
         """Write the views, and say what a committed iteration did."""
         self._view(run)
         if run.state.iteration > max(self._shown, 0) and self._done:
-            self._console.say(progress_line(run.state, self._done, run.decide(self.price)))
+            is_asked = self._console.ctrl_c.count > 0
+            decision = Stop("stopped_by_user") if is_asked else run.decide(self.price)
+            self._console.say(progress_line(run.state, self._done, decision))
             self._done = {}
         self._shown = run.state.iteration
 
@@ -202,9 +205,25 @@ class _Driver:
     def _until_code(self, run: Run) -> int:
         words = ("/bin/sh", "-c", self._plan.until)
         command = Command(words, Path(self._plan.folder), self._place(run).environ, b"", self._lock)
+        is_over = self._announced(self._ending(run), f"waiting for --until {self._plan.until!r}")
         with self._readable():
-            finished = run_command(command, hear=lambda *_: None, is_over=self._ending(run))
+            finished = run_command(command, hear=lambda *_: None, is_over=is_over)
+        if finished.ended_for:
+            self._console.say(f"--until was ended, so it has not succeeded: {finished.ended_for}")
         return finished.code or (1 if finished.ended_for else 0)
+
+    def _announced(self, is_over: Callable[[], str], text: str) -> Callable[[], str]:
+        """Ask as ``is_over`` does, and say once what is waited for if it takes long."""
+        say_at: float | None = time.monotonic() + _SILENCE_S
+
+        def asked() -> str:
+            nonlocal say_at
+            if say_at is not None and time.monotonic() >= say_at:
+                self._console.say(text)
+                say_at = None
+            return is_over()
+
+        return asked
 
     def _is_at_goal_already(self, run: Run) -> bool:
         """Check ``--until`` before the first iteration."""

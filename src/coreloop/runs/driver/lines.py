@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue, Stop
 from coreloop.runs.state import State
 from coreloop.text import counted, printable
@@ -53,8 +54,8 @@ def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop)
 
 def spending(state: State) -> str:
     """Return what is spent, of the budget, and the tokens if they are limited."""
-    usd, limits = f"${state.spent.usd:,.2f}", state.limits
-    budget = usd if limits.usd is None else f"{usd}/${limits.usd:,.2f}"
+    usd, limits = dollars(state.spent.microusd), state.limits
+    budget = usd if limits.microusd is None else f"{usd}/{dollars(limits.microusd)}"
     tokens = "" if limits.tokens is None else f" · {state.spent.tokens:,}/{limits.tokens:,} tokens"
     return budget + tokens
 

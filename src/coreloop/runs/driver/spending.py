@@ -102,8 +102,8 @@ class Reports:
         )
         self._lines += Amount(cost or 0, tokens or 0)
         self.is_reported |= cost is not None or tokens is not None
-        if _is_number(wait) and 0 <= wait <= MOST_WAIT_S:
-            self.retry_after_s = float(wait)
+        if _is_number(wait) and wait >= 0:
+            self.retry_after_s = float(min(wait, MOST_WAIT_S))
 
 
 class Lines:

@@ -3,7 +3,7 @@
 Keeps the session at work whose run goes on, as .research/status.json says. Standard library only.
 """
 
-# ruff: noqa: PTH118, PTH123
+# ruff: noqa: PTH113, PTH118, PTH123
 # os.path, since pathlib takes longer to import than the hook takes to run
 import json
 import os
@@ -24,12 +24,12 @@ def main(arguments: list[str], stdin: bytes) -> str:
     if not isinstance(given, dict):
         raise TypeError("the input is not an object")
     folder = os.path.join(os.environ.get("CLAUDE_PROJECT_DIR") or given.get("cwd") or ".", ".research")
-    try:
-        with open(os.path.join(folder, "status.json"), encoding="utf-8") as file:
-            age_s = time.time() - os.fstat(file.fileno()).st_mtime
-            status = json.load(file)
-    except FileNotFoundError:
+    path = os.path.join(folder, "status.json")
+    if not os.path.isfile(path):  # also not a pipe, which would keep the session waiting
         return ""
+    with open(path, encoding="utf-8") as file:
+        age_s = time.time() - os.fstat(file.fileno()).st_mtime
+        status = json.load(file)
     if age_s > lease_s or not goes_on(status) or given.get("background_tasks"):
         return ""
     if not status["session"] or status["session"] != given.get("session_id"):

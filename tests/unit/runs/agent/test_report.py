@@ -100,7 +100,7 @@ def test_a_wrong_field_is_named_in_a_line(report: str | bytes, message: str):
             id="a waiver of an unknown sub-question",
         ),
         pytest.param(
-            {"iteration": 7},
+            {"iteration": 7, "next_actions": ["read"]},
             "$.iteration: iteration 7 is not the next one: expected 1; runs next shows the state;",
             id="another iteration",
         ),
@@ -162,3 +162,13 @@ def test_an_action_that_an_iteration_repeats_counts_once():
     action = {"tool": "web", "strategy": ["recent"]}
     made = events({"actions": [action, action, "read", action]})
     assert [event.tool for event in made if isinstance(event, happened.ActionTaken)] == ["web", "read"]
+
+
+@pytest.mark.parametrize("data", [b"{}", b'{"iteration": 1}', b'{"findings": [], "usage": {}}'])
+def test_an_empty_report_is_no_progress(data: bytes):
+    with pytest.raises(UsageError, match=r"^\$: the report is empty; say what was done or found"):
+        read_report(data)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_report():
+    assert read_report(b'\xef\xbb\xbf{"next_actions": ["read"]}').next_actions == ("read",)

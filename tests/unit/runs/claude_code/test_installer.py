@@ -109,7 +109,9 @@ def test_changes_that_the_user_made_since_stay(tmp_path: Path):
 def test_an_entry_that_was_changed_is_left_to_the_user(tmp_path: Path):
     install(tmp_path, lease_s=60, confirm=True)
     path = tmp_path / SETTINGS
-    path.write_text(path.read_text().replace("60", "90"))
+    settings = json.loads(path.read_text())
+    settings["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "mine"})
+    path.write_text(json.dumps(settings))
     before = tree(tmp_path)
     with pytest.raises(WorkspaceError, match=r"remove it from hooks\.Stop by hand"):
         uninstall(tmp_path, confirm=True)
@@ -127,7 +129,7 @@ def test_an_entry_that_was_changed_is_left_to_the_user(tmp_path: Path):
         pytest.param('{\n  "a": 1\n}\n', '\n  "a": 1,', "", id="the member before it removed"),
     ],
 )
-def test_uninstall_never_leaves_settings_that_are_no_json(
+def test_an_entry_whose_surroundings_were_changed_is_cut_out(
     text: str | None, old: str, new: str, tmp_path: Path
 ):
     install(with_settings(tmp_path, text), lease_s=60, confirm=True)
@@ -140,10 +142,23 @@ def test_uninstall_never_leaves_settings_that_are_no_json(
     )
     path.write_text(changed)
     assert json.loads(changed) != json.loads(installed)
-    before = tree(tmp_path)
-    with pytest.raises(WorkspaceError, match=r"remove it from hooks\.Stop by hand"):
-        uninstall(tmp_path, confirm=True)
-    assert tree(tmp_path) == before
+    uninstall(tmp_path, confirm=True)
+    assert json.loads(path.read_text()) == {
+        name: value for name, value in json.loads(changed).items() if name != "hooks"
+    }
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4, "\t"])
+@pytest.mark.parametrize("text", [None, FULL])
+def test_settings_that_were_formatted_anew_lose_the_entry_alone(
+    text: str | None, indent: int | str | None, tmp_path: Path
+):
+    with_settings(tmp_path, text)
+    install(tmp_path, lease_s=60, confirm=True)
+    path = tmp_path / SETTINGS
+    path.write_text(json.dumps(json.loads(path.read_bytes()), indent=indent))
+    uninstall(tmp_path, confirm=True)
+    assert path.read_text() == json.dumps(json.loads(text or "{}"), indent=indent)
 
 
 def test_a_project_that_does_not_exist_is_refused(tmp_path: Path):

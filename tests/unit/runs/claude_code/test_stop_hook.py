@@ -153,6 +153,13 @@ def test_a_hook_that_cannot_note_its_block_does_not_block(tmp_path: Path):
     assert "IsADirectoryError" in done.stderr
 
 
+def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
+    (tmp_path / ".research").mkdir()
+    os.mkfifo(tmp_path / ".research" / "status.json")
+    ended = stop(tmp_path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 def test_the_hook_reads_what_a_commit_writes(tmp_path: Path):
     asked = Planned(at=AT, sub_questions=("왜?",))
     own = fold([created(drives_itself=True), Opened(at=AT, owner="s1"), asked])

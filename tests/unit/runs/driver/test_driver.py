@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coreloop.errors import UsageError, WorkspaceError
+from coreloop.errors import RunStoreError, UsageError, WorkspaceError
 from coreloop.project.workspace import open_workspace
 from coreloop.runs.control import pause_run, resume_run
 from coreloop.runs.driver.attempt import output_file
@@ -169,6 +169,20 @@ def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path):
     assert not is_alive((tmp_path / "pid").read_text().strip())
 
 
+def test_a_check_that_hangs_is_ended_and_said(tmp_path: Path):
+    lines: list[str] = []
+    run_id = begin(tmp_path, WORK, max_iterations=1, iteration_timeout=0.3, until="sleep 600")
+    assert go_on(tmp_path, run_id, lines).stop_reason == "max_iterations"
+    assert "--until was ended, so it has not succeeded: no end after 0.3 s (--iteration-timeout)" in lines
+
+
+@pytest.mark.parametrize("what", ["data", "data/runs/runs.db*"])
+def test_a_command_that_removes_the_store_ends_the_run_with_an_error(what: str, tmp_path: Path):
+    run_id = begin(tmp_path, f"{WORK}; rm -rf {what}", max_iterations=3)
+    with pytest.raises(RunStoreError, match="was removed or replaced while it was in use"):
+        go_on(tmp_path, run_id)
+
+
 def test_the_deadline_ends_a_command_under_way_and_is_no_failure(tmp_path: Path):
     state = go_on(tmp_path, begin(tmp_path, "sleep 600", deadline=0.5))
     assert (state.status, state.stop_reason, state.error_log) == ("stopped", "deadline", [])
@@ -286,6 +300,7 @@ def test_the_first_ctrl_c_ends_after_the_iteration(tmp_path: Path):
     assert (state.status, state.iteration) == ("stopped_by_user", 1)
     assert (tmp_path / "tasks").read_text() == "1\nend\n"
     assert "stops after this iteration; press Ctrl-C again to stop now" in lines
+    assert any(line.endswith(" · stops: stopped_by_user") for line in lines)
 
 
 def test_the_second_ctrl_c_ends_now(tmp_path: Path):

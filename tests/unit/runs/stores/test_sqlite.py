@@ -1,6 +1,7 @@
 """The store of runs in a file: its modes, its errors, its remains."""
 
 import os
+import shutil
 import sqlite3
 import stat
 import sys
@@ -190,3 +191,15 @@ def test_where_the_wal_cannot_grow_it_is_one_line_and_all_before_is_kept(path: P
     with sqlite_store(path) as store:
         assert [seq for seq, _event in store.read(run_id)] == list(range(1, int(number) + 1))
         assert int(number) > 1
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_a_store_whose_file_is_gone_takes_no_more_events(path: Path, replaced: bool):
+    with sqlite_store(path) as store:
+        run_id = new_run(store)
+        path.rename(path.with_name("away.db"))
+        if replaced:
+            shutil.copy(path.with_name("away.db"), path)
+        with pytest.raises(RunStoreError, match="was removed or replaced while it was in use"):
+            list(store.read(run_id))
+        assert path.exists() == replaced
