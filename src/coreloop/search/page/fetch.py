@@ -20,6 +20,7 @@ from coreloop.search.page.addresses import (
 from coreloop.search.provider import Blocked, Failed, SearchLimits
 
 MAX_REDIRECTS: Final = 5
+_MAX_URL: Final = 2_000
 _PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 Refusal = Callable[[str, SearchLimits], Blocked | Failed | None]
@@ -110,6 +111,8 @@ def checked_parts(url: str, ports: frozenset[int]) -> SplitResult:
     RefusedAddressError
         It is not ``http(s)``, has no host, a name and password, or another port.
     """
+    if not url.isprintable() or len(url) > _MAX_URL:
+        raise RefusedAddressError("not an address")
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)

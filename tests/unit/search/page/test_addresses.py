@@ -82,6 +82,10 @@ def test_the_server_sees_the_name_that_was_asked_for(server: FaultServer, tmp_pa
         ("http://user:secret@a.kr/", "an address with a name or password is not fetched"),
         ("http://a.kr:8080/", "port 8080 is not fetched from"),
         ("http://a.kr:99999/", "not an address"),
+        ("http://a.kr/\ud800", "not an address"),
+        ("http://a.kr\x00/", "not an address"),
+        ("http://a.kr/\u202ekr.b", "not an address"),
+        ("http://a.kr/" + "x" * 2_000, "not an address"),
     ],
 )
 def test_an_address_that_is_not_fetched_says_why(url: str, reason: str, tmp_path: Path) -> None:
