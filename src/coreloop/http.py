@@ -151,7 +151,12 @@ class HttpClient:
             extensions["sni_hostname"] = url.raw_host.decode("ascii")  # the certificate is the name's
             url = url.copy_with(host=request.address)
         return self._client.build_request(
-            request.method, url, headers=headers, json=request.json, timeout=timeout_s, extensions=extensions
+            request.method,
+            url,
+            headers=headers,
+            json=request.json,
+            timeout=timeout_s + 1,  # of a single read: the limit of the whole exchange ends first
+            extensions=extensions,
         )
 
     def _note_socket(self, event: str, info: Mapping[str, Any]) -> None:
