@@ -5,6 +5,7 @@
     ├── UsageError         an invalid option or argument
     │   └── MissingExtraError    an optional dependency is not installed
     ├── WorkspaceError     a file or folder cannot be read or written
+    │   └── DamagedDatabaseError    a file is no SQLite database
     ├── CacheWriteError   a rollup cannot be written; counting continues without the cache
     ├── GitError           a git operation failed
     │   └── NoRepositoryError    the folder is not in a git repository
@@ -69,6 +70,10 @@ class WorkspaceError(CoreloopError):
     def __init__(self, message: str, *, path: Path | str) -> None:
         super().__init__(f"{path}: {message}")
         self.path = path
+
+
+class DamagedDatabaseError(WorkspaceError):
+    """A file is no SQLite database, or its content is damaged."""
 
 
 class CacheWriteError(CoreloopError):

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from coreloop.errors import WorkspaceError
+from coreloop.errors import DamagedDatabaseError, WorkspaceError
 
 BUSY_TIMEOUT_S: Final = 30.0
 """How long a process waits for another process that is writing."""
@@ -168,7 +168,7 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:
             raise
-        raise WorkspaceError(f"is not a valid SQLite database ({error})", path=path) from error
+        raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
 def connect(path: Path, *, make: bool = False, threads: bool = False) -> sqlite3.Connection:

@@ -1,5 +1,6 @@
 """``dartlab-coreloop research``."""
 
+import difflib
 import os
 import sys
 from collections.abc import Iterator
@@ -25,8 +26,12 @@ class _AskingGroup(SuggestingGroup):
     """Takes what is no subcommand as a question: ``research "why?"`` is ``research ask "why?"``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        is_question = args and args[0] not in {"-h", "--help", *self.commands}
+        is_question = args and args[0] not in {"-h", "--help"} and not self._is_command(args[0])
         return super().parse_args(ctx, ["ask", *args] if is_question else args)
+
+    def _is_command(self, word: str) -> bool:
+        """Whether a word is a command or, as ``lst``, a mistyped one."""
+        return bool(difflib.get_close_matches(word, self.commands, n=1, cutoff=0.8))
 
 
 @click.group(cls=_AskingGroup)
@@ -68,6 +73,7 @@ def ask(question: str, *, session: str | None, as_json: bool, **options: Any) ->
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
     from coreloop.research.run import continue_research, run_research
+    from coreloop.research.sessions import read_session
     from coreloop.research.tiers import Wishes, environment_wishes
 
     limits = {name: options.pop(name) for name in asdict(Wishes())}
@@ -75,11 +81,16 @@ def ask(question: str, *, session: str | None, as_json: bool, **options: Any) ->
     with _desk() as desk, _error_as_json(as_json):
         is_asked = sys.stdin.isatty() and not as_json
         run_id = choose_session(desk.store, question, session, is_asked=is_asked)
-        if run_id is None:
-            response = run_research(question, desk=desk, show=show_progress, **options, **asdict(wishes))
-        else:
-            response = continue_research(run_id, desk, show=show_progress)
-    show_response(response, as_json=as_json)
+        try:
+            if run_id is None:
+                response = run_research(question, desk=desk, show=show_progress, **options, **asdict(wishes))
+            else:
+                response = continue_research(run_id, desk, show=show_progress)
+        except KeyboardInterrupt:
+            click.echo("interrupted; the same command with --session last goes on where it was", err=True)
+            raise
+        state = read_session(desk.store, response.run_id)
+    show_response(response, state, as_json=as_json)
 
 
 @command.command("list")
@@ -111,7 +122,7 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     with project_store() as (_, store):
         state = read_session(store, run_id)
     if iteration is None:
-        show_response(respond(state), as_json=as_json)
+        show_response(respond(state), state, as_json=as_json)
     else:
         show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
 

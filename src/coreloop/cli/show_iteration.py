@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from coreloop.models.questions import is_korean
 from coreloop.runs.agent.report import Report
 from coreloop.runs.amounts import dollars
 from coreloop.runs.state import State
@@ -11,6 +12,8 @@ from coreloop.text import printable
 
 FORBIDDEN: Final = ("연구를 종료합니다", "충분합니다", "완료되었습니다")
 """Endings that a run which goes on never prints, not even in an agent's own words."""
+GOES_ON: Final = "다음 iteration을 시작합니다…"
+"""In Korean for everybody: skills know a run that goes on by it."""
 _LINE_CHARS: Final = 300
 
 
@@ -42,7 +45,7 @@ def _what_follows(state: State, number: int) -> str:
         return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
     if number >= state.limits.max_iterations:  # a driver ends the run after this report
         return "stops: max_iterations"
-    return "다음 iteration을 시작합니다…"
+    return GOES_ON if is_korean(state.question) else f"{GOES_ON} (the next iteration begins)"
 
 
 def _section(name: str, texts: list[str]) -> Iterator[str]:

@@ -6,13 +6,16 @@ import click
 import orjson
 
 from coreloop.cli.show_iteration import iteration_lines
-from coreloop.research.answer import AgentResponse
+from coreloop.research.answer import AgentResponse, ending
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
+from coreloop.research.verify import NO_EVIDENCE
 from coreloop.runs.agent.report import Learnt, Report
 from coreloop.runs.decide import Continue
 from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.text import counted, printable
+
+_ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
 
 
 def show_progress(run: Run) -> None:
@@ -30,8 +33,8 @@ def show_progress(run: Run) -> None:
         click.echo(goes_on, err=True)
 
 
-def show_response(response: AgentResponse, *, as_json: bool) -> None:
-    """Print an answer and its sources."""
+def show_response(response: AgentResponse, state: State, *, as_json: bool) -> None:
+    """Print the answer of a research in a state, and its sources."""
     if as_json:
         click.echo(orjson.dumps(response, option=orjson.OPT_INDENT_2))
         return
@@ -42,6 +45,10 @@ def show_response(response: AgentResponse, *, as_json: bool) -> None:
         line_number = f":{source.line}" if source.line else ""
         click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
     click.echo(_figures(response))
+    if note := ending(state):
+        click.echo(printable(note))
+    elif response.final_answer == NO_EVIDENCE:
+        click.echo(_ADVICE, err=True)
 
 
 def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
@@ -58,9 +65,8 @@ def show_sources(sources: Sequence[ReadSource], *, as_json: bool) -> None:
 def _figures(response: AgentResponse) -> str:
     queries = response.usage.queries
     searches = f"{queries:,} {'search' if queries == 1 else 'searches'}"
-    limited = "stopped before it had enough; " if response.insufficient_termination else ""
     return (
-        f"{limited}confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
+        f"confidence {response.confidence:.0%}; {counted(response.iterations, 'iteration')}, "
         f"{searches}; run {response.run_id}"
     )
 

@@ -1,5 +1,6 @@
 """The answer of a research, whole or partial, as callers get it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -12,8 +13,19 @@ from coreloop.research.verify import NO_EVIDENCE, CheckedAnswer
 from coreloop.runs.state import State
 from coreloop.text import counted
 
+NOT_ANSWERED: Final = "Not answered yet."
 DEGRADED: Final = "Search capabilities were limited; answer is based on partial information."
+UNUSABLE: Final = "The model's own answer could not be used; these are the findings."
 _QUOTED_OF_PART: Final = 2
+_MAX_REASONS: Final = 3
+_RAISE: Final[Mapping[str, str]] = {
+    "max_iterations": "--max-iters",
+    "queries": "--max-queries",
+    "sources": "--max-sources",
+    "deadline": "--max-time",
+    "tokens": "--token-budget",
+}
+"""What to raise if a limit ended a research."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,19 +104,45 @@ def respond(state: State) -> AgentResponse:
     """Return the answer that a run has, or a partial one from its findings if it has none yet."""
     knowledge = knowledge_of(state)
     if knowledge.answer is None:
-        return build_response(state, answer_from(state))
+        response = build_response(state, answer_from(state))
+        has_any = response.final_answer != NO_EVIDENCE
+        return response if has_any else replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
     response = msgspec.convert(knowledge.answer, AgentResponse)
     return replace(response, usage=_usage(state))
 
 
-def build_response(state: State, checked: CheckedAnswer) -> AgentResponse:
-    """Build the response of checked sentences."""
+def ending(state: State) -> str:
+    """Return why a research has no final answer, or what would give it more; "" if nothing is open."""
+    run_id = state.run_id
+    if state.status == "failed":
+        error = state.error_log[-1]["error"] if state.error_log else "see runs show"
+        return f"failed: {error.partition('Error: ')[2] or error}"
+    if not state.is_terminal:
+        return f"{state.status}; go on with: dartlab-coreloop research QUESTION --session {run_id}"
+    option = _RAISE.get(state.stop_reason or "")
+    if state.is_covered or state.sufficient or option is None:
+        return ""
+    return f"stopped before it had enough; for more, raise {option}"
+
+
+def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = False) -> AgentResponse:
+    """Build the response of checked sentences.
+
+    Parameters
+    ----------
+    state : State
+        Of the run.
+    checked : CheckedAnswer
+        What the answer consists of.
+    is_unusable : bool
+        Whether a model was asked to write it, and its reply could not be used.
+    """
     knowledge = knowledge_of(state)
     cited = [*checked.cited, *_contradicting(knowledge)] if checked.sentences else []
     sources = [read for number in dict.fromkeys(cited) if (read := knowledge.source(number))]
     return AgentResponse(
         summary=checked.sentences[0] if checked.sentences else NO_EVIDENCE,
-        final_answer="\n".join(_lines(knowledge, checked)),
+        final_answer="\n".join([*_lines(knowledge, checked), *([UNUSABLE] if is_unusable else [])]),
         sources=tuple(map(_source, sources)),
         iterations=state.iteration,
         confidence=_confidence(state, knowledge) if checked.sentences else 0.0,
@@ -158,7 +196,8 @@ def _lines(knowledge: Knowledge, checked: CheckedAnswer) -> list[str]:
     if checked.dropped:
         lines.append(f"({counted(len(checked.dropped), 'sentence')} left out: no source says so.)")
     if knowledge.is_degraded:
-        lines.append(DEGRADED)
+        reasons = dict.fromkeys(failed.reason for failed in knowledge.failed_queries)
+        lines += [DEGRADED, *(f"({reason})" for reason in list(reasons)[:_MAX_REASONS])]
     return lines
 
 

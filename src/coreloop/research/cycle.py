@@ -48,11 +48,12 @@ def iterate(run: Run, desk: Desk) -> None:
 
 def answer(run: Run, _stop: Stop, desk: Desk) -> None:
     """Write the answer once, from the share that was reserved for it; without a model, from the findings."""
+    is_unusable = False
     try:
         checked = _synthesised(run, desk.ladder)
     except (ModelError, BudgetError):
-        checked = answer_from(run.state)
-    response = build_response(run.state, checked)
+        checked, is_unusable = answer_from(run.state), True
+    response = build_response(run.state, checked, is_unusable=is_unusable)
     run.record(events.Noted, name=ANSWERED, data=msgspec.to_builtins(response))
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from coreloop.errors import WorkspaceError
 from coreloop.models.choose import choose_model
 from coreloop.models.ladder import Ladder
 from coreloop.project.workspace import Workspace
 from coreloop.runs.stores.store import Store
 from coreloop.search.choose import choose_providers
-from coreloop.search.index.store import NO_INDEX
+from coreloop.search.index.store import require_index
 from coreloop.search.page.reader import PageReader
 from coreloop.search.provider import Provider
 
@@ -47,11 +47,11 @@ def open_desk(workspace: Workspace, store: Store, environ: Mapping[str, str]) ->
     UsageError
         A model or a search service cannot be used as it is set.
     WorkspaceError
-        There is nothing to search in.
+        There is nothing to search in, or it cannot be read.
     """
     has_only_index = set(workspace.settings.search.providers) <= {"index"}
-    if has_only_index and not workspace.index_file.exists():
-        raise WorkspaceError(NO_INDEX, path=workspace.index_file)
+    if has_only_index:
+        require_index(workspace.index_file, now=datetime.now(UTC))
     return Desk(
         workspace=workspace,
         store=store,

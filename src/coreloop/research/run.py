@@ -10,6 +10,7 @@ import msgspec
 import coreloop.research.kind  # noqa: F401 (registers it)
 from coreloop.errors import UsageError
 from coreloop.models.contracts import Tier
+from coreloop.models.questions import search_words
 from coreloop.research.answer import AgentResponse, respond
 from coreloop.research.cycle import answer, iterate
 from coreloop.research.desk import Desk
@@ -121,6 +122,8 @@ def _require_question(task: str) -> None:
         raise UsageError(
             f"the question has {len(task):,} characters; at most {MAX_QUESTION_CHARS:,} are read"
         )
+    if not search_words(task):
+        raise UsageError("the question has no words to search for; ask in words")
 
 
 def continue_research(

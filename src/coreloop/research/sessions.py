@@ -1,9 +1,10 @@
 """Earlier researches of a project: which of them asked the same, and which one to continue."""
 
+import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from coreloop.errors import RunNotFoundError
+from coreloop.errors import RunNotFoundError, UsageError
 from coreloop.research.knowledge import KIND
 from coreloop.runs.load import load_run
 from coreloop.runs.queries.similarity import DUPLICATE_AT, similarity, word_similarity
@@ -12,6 +13,7 @@ from coreloop.runs.state import State
 from coreloop.runs.stores.accounts import RunRow
 from coreloop.runs.stores.store import Store
 
+_NUMBER: Final = re.compile(r"\d+")
 MAX_LIKE: Final = 3
 _SIMILAR_FROM: Final = 0.4
 _LATEST: Final = 1_000
@@ -25,7 +27,8 @@ def like_sessions(question: str, rows: Sequence[RunRow]) -> list[tuple[Likeness,
     scored = []
     for row in rows:
         other = read_query(row.question)
-        is_exact = similarity(words, other) >= DUPLICATE_AT
+        has_same_numbers = _NUMBER.findall(question) == _NUMBER.findall(row.question)
+        is_exact = has_same_numbers and similarity(words, other) >= DUPLICATE_AT
         score = 1.0 if is_exact else word_similarity(words, other)
         if score >= _SIMILAR_FROM:
             likeness: Likeness = "exact" if is_exact else "similar"
@@ -46,8 +49,12 @@ def named_session(store: Store, name: str | None) -> str:
     ------
     RunNotFoundError
         There is no research.
+    UsageError
+        The name is empty.
     """
-    if name not in {None, "", "last"}:
+    if name is not None and not name.strip():
+        raise UsageError("--session is empty; give new, last or the id of a research")
+    if name not in {None, "last"}:
         return str(name)
     rows = sessions_of(store, limit=1)
     if not rows:

@@ -76,12 +76,15 @@ def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, research
     ("words", "mention"),
     [
         ((" ",), "the question is empty"),
+        (("?!...,,",), "the question has no words"),
+        (("lst",), "did you mean list?"),
+        ((QUESTION, "--session", ""), "--session is empty"),
         (("why " * 5_000,), "at most 10,000"),
         ((QUESTION, "--session", "nope"), "no run nope"),
         (("show", "nope"), "no run nope"),
         (("--tier", "huge", QUESTION), "'huge' is not one of"),
     ],
-    ids=["empty", "long", "session", "show", "tier"],
+    ids=["empty", "signs", "typo", "no session", "long", "session", "show", "tier"],
 )
 def test_what_cannot_be_asked_is_one_line(
     tmp_path: Path, research: Research, words: tuple[str, ...], mention: str
@@ -101,6 +104,47 @@ def test_an_unfinished_research_goes_on(tmp_path: Path, research: Research):
     done = research(QUESTION, "--session", run_id)
     assert done.returncode == 2
     assert "is over: completed" in done.stderr
+
+
+def test_a_continued_research_says_which_question_it_has(tmp_path: Path, research: Research):
+    with desk_in(project(tmp_path)) as desk:
+        run_id = begin_research(QUESTION, Request(), desk)
+    done = research("Who is the king of France?", "--session", "last")
+    said = f"continuing {run_id}: {QUESTION}; the question that you gave is not asked"
+    assert done.stderr.startswith(said)
+
+
+def test_an_unfinished_research_is_not_called_an_answer(tmp_path: Path, research: Research):
+    with desk_in(project(tmp_path)) as desk:
+        run_id = begin_research(QUESTION, Request(), desk)
+    lines = research("show").stdout.splitlines()
+    assert lines[0] == "Not answered yet."
+    assert lines[-1] == f"running; go on with: dartlab-coreloop research QUESTION --session {run_id}"
+
+
+def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
+    project(tmp_path)
+    with model_stand_in() as server:
+        server.acts += [streams("no"), streams("json")]
+        settings = f"model: local:m\nendpoints:\n  local: {{url: '{server.url}'}}\n"
+        (tmp_path / "coreloop.yaml").write_text(settings, encoding="utf-8")
+        research(QUESTION)
+    assert research("show").stdout.splitlines()[-1].startswith("failed: local:m: ")
+
+
+def test_a_limit_that_came_first_names_its_option(tmp_path: Path, research: Research):
+    project(tmp_path)
+    done = research("Who painted the Mona Lisa?", "--max-iters", "1")
+    assert done.stdout.splitlines()[0] == "No evidence found."
+    assert done.stdout.splitlines()[-1] == "stopped before it had enough; for more, raise --max-iters"
+
+
+def test_a_damaged_index_is_an_error_that_says_what_to_do(tmp_path: Path, research: Research):
+    index = project(tmp_path).index_file
+    index.write_bytes(b"garbage " * 1_000)
+    done = research(QUESTION)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is damaged; delete it and run `dartlab-coreloop index PATH` again" in done.stderr
 
 
 def export(research: Research, folder: Path, form: str) -> str:

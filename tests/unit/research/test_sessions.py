@@ -56,3 +56,10 @@ def test_nobody_is_asked_without_a_terminal_or_about_what_is_over(tmp_path: Path
         begin_research(ASKED[0], Request(), desk)
         assert choose_session(desk.store, ASKED[0], None, is_asked=False) is None
         assert choose_session(desk.store, ASKED[0], "new", is_asked=True) is None
+
+
+def test_another_year_is_another_question(tmp_path: Path):
+    with desk_in(project(tmp_path)) as desk:
+        begin_research("What was the revenue of Han in 2018?", Request(), desk)
+        (like,) = like_sessions("What was the revenue of Han in 2013?", sessions_of(desk.store))
+        assert like[0] == "similar"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from coreloop import sqlite
-from coreloop.errors import WorkspaceError
+from coreloop.errors import DamagedDatabaseError, WorkspaceError
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.passages import Passage, split_passages
 from coreloop.search.index.schema import INDEX
@@ -65,8 +65,20 @@ def reading(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
     """
     if not path.exists():
         raise WorkspaceError(NO_INDEX, path=path)
-    with sqlite.reader(path, INDEX, now=now) as connection:
+    with _with_remedy(path), sqlite.reader(path, INDEX, now=now) as connection:
         yield connection
+
+
+def require_index(path: Path, *, now: datetime) -> None:
+    """Refuse an index that cannot be searched, before any work is done.
+
+    Raises
+    ------
+    WorkspaceError
+        As `reading`.
+    """
+    with reading(path, now=now):
+        pass
 
 
 @contextmanager
@@ -78,11 +90,20 @@ def writing(path: Path, *, now: datetime) -> Iterator[sqlite3.Connection]:
     WorkspaceError
         The file is not an index, has a newer version, or cannot be written.
     """
-    with sqlite.writer(path, INDEX, now=now) as connection:
+    with _with_remedy(path), sqlite.writer(path, INDEX, now=now) as connection:
         connection.execute(
             "PRAGMA synchronous = NORMAL"
         )  # a power failure may lose the last commits, no more
         yield connection
+
+
+@contextmanager
+def _with_remedy(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except DamagedDatabaseError as error:
+        remedy = "is damaged; delete it and run `dartlab-coreloop index PATH` again"
+        raise WorkspaceError(remedy, path=path) from error
 
 
 def known_files(connection: sqlite3.Connection) -> dict[str, KnownFile]:
