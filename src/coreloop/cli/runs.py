@@ -121,6 +121,7 @@ def pause(run_id: str | None, as_json: bool) -> None:
 def resume(run_id: str | None, as_json: bool) -> None:
     """Let a paused run go on, in the next process that works on it. A run of start goes on here."""
     from coreloop.cli.drive import drive_here
+    from coreloop.research.knowledge import KIND as RESEARCH
     from coreloop.runs.control import resume_run
     from coreloop.runs.driver.driven import is_driven
     from coreloop.runs.manage import named_run
@@ -131,6 +132,8 @@ def resume(run_id: str | None, as_json: bool) -> None:
             drive_here(workspace, store, state, as_json=as_json)
             return
     _show_status(state, as_json=as_json)
+    if state.kind == RESEARCH:
+        click.echo(f"go on with: dartlab-coreloop research QUESTION --session {state.run_id}", err=True)
 
 
 @command.command()

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -41,6 +42,16 @@ def site_of(location: str) -> str:
     host = urlsplit(location).hostname if "://" in location else None
     if not host:
         return location
+    if _is_address(host):
+        return host
     labels = host.split(".")
     is_national = len(labels[-1]) == _COUNTRY_LETTERS and len(labels) > 1 and len(labels[-2]) <= _SHORT_LABEL
     return ".".join(labels[-3:] if is_national else labels[-2:])
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -122,6 +122,20 @@ def test_an_unfinished_research_is_not_called_an_answer(tmp_path: Path, research
     assert lines[-1] == f"running; go on with: dartlab-coreloop research QUESTION --session {run_id}"
 
 
+def test_a_resumed_research_says_which_command_goes_on(
+    tmp_path: Path, research: Research, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    with desk_in(project(tmp_path)) as desk:
+        run_id = begin_research(QUESTION, Request(), desk)
+    monkeypatch.chdir(tmp_path)
+    for word in ("pause", "resume"):
+        monkeypatch.setattr(sys, "argv", ["dartlab-coreloop", "runs", word])
+        with pytest.raises(SystemExit):
+            entry_point()
+    said = f"go on with: dartlab-coreloop research QUESTION --session {run_id}\n"
+    assert capsys.readouterr().err.endswith(said)
+
+
 def test_a_failed_research_shows_its_error(tmp_path: Path, research: Research):
     project(tmp_path)
     with model_stand_in() as server:

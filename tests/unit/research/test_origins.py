@@ -19,6 +19,8 @@ TEXT = "The Han river is 494 kilometres long and flows through Seoul into the Ye
         ("https://news.example.co.kr/b", "example.co.kr"),
         ("https://example.kr/b", "example.kr"),
         ("https://localhost/b", "localhost"),
+        ("http://192.0.2.7:8080/b", "192.0.2.7"),
+        ("http://[2001:db8::1]/b", "2001:db8::1"),
         ("docs/han.md", "docs/han.md"),
         ("docs/x://y.md", "docs/x://y.md"),
     ],

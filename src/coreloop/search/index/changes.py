@@ -159,15 +159,26 @@ class Comparison:
         """Return the document with the same content whose file is gone, if it was of the same kind."""
         for known in self._by_hash.get(digest, ()):
             is_same_kind = extractor_of(known.path) is extract
-            if is_same_kind and known.path not in self._seen and not os.path.lexists(self._root / known.path):
+            if is_same_kind and known.path not in self._seen and _is_gone(self._root / known.path):
                 return known
         return None
 
     def _gone(self, starts: Sequence[Path]) -> Iterator[Change]:
         for path in self._known.keys() - self._seen:
             is_below = any(_is_below(path, start, self._root) for start in starts)
-            if is_below and not os.path.lexists(self._root / path):
+            if is_below and _is_gone(self._root / path):
                 yield Drop(self._known[path].id)
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether there is no such file; a folder that cannot be read just now keeps its documents."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _is_below(location: str, start: Path, root: Path) -> bool:

@@ -205,3 +205,14 @@ def test_another_package_may_keep_tables_that_go_with_a_file(filled: Indexed):
     filled.write({"docs/usage.md": "# Usage\n\nRun the zebra.\n"})
     filled.update()
     assert rows(filled, "SELECT count(*) FROM symbols") == [(2,)]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root can read everything")
+def test_a_folder_that_cannot_be_read_just_now_keeps_its_documents(filled: Indexed):
+    folder = filled.root / "docs"
+    folder.chmod(0)
+    try:
+        assert filled.update().counts == {"unchanged": 1}
+    finally:
+        folder.chmod(0o700)
+    assert filled.locations("aardvark") == ["docs/usage.md"]
