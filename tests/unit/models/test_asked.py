@@ -17,7 +17,7 @@ NAVER = ("네이버", "네이버의 2023년 매출은 9조 6,706억 원이다.")
 CHOI = ("네이버", "네이버는 인터넷 회사이다. 대표는 최수연이다. 그는 2022년 3월에 취임했다.")
 BETA = ("Beta", "Beta revenue was 20 million dollars in 2023. Alpha was founded by Ann Park.")
 ACME = ("Acme", "Acme was founded in 1998 by Ada Jansen. Its revenue was 5 million in Q1 2024.")
-REPORT = ("Acme › Revenue 2024", "The revenue was 7 million dollars.")
+REPORT = ("Acme › Revenue 2024", "The total revenue was 7 million dollars.")
 
 
 def quotes(question: str, *sources: tuple[str, str]) -> list[str]:
@@ -49,8 +49,8 @@ def quotes(question: str, *sources: tuple[str, str]) -> list[str]:
         ("Who founded Acme?", [BETA, ACME], "Acme was founded in 1998 by Ada Jansen."),
         ("What was Acme's revenue in Q1 2024?", [ACME], "Its revenue was 5 million in Q1 2024."),
         ("What was Acme's revenue in Q2 2024?", [ACME], None),
-        ("What was Acme's revenue in 2024?", [REPORT], "The revenue was 7 million dollars."),
-        ("What was Acme's revenue in 2023?", [REPORT], None),
+        ("What was Acme's total revenue in 2024?", [REPORT], "The total revenue was 7 million dollars."),
+        ("What was Acme's total revenue in 2023?", [REPORT], None),
     ],
 )
 def test_only_what_is_asked_is_an_answer(question: str, sources: list[tuple[str, str]], answer: str | None):
