@@ -16,10 +16,10 @@ from coreloop.models.sentences import Sentence
 from coreloop.runs.queries.tables import PARTICLES
 from coreloop.runs.queries.words import is_hangul, stems
 
-WEIGHTS: Final = {"letters": 8.0, "before": 2.7, "rank": 3.3, "kind": 0.8}
+WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whole": 0.4}
 """Of `Candidate.features`."""
 BIAS: Final = -8.1
-ANSWER_AT: Final = 0.42
+ANSWER_AT: Final = 0.4
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
 _LEAST_SAID: Final = 0.2
 """Of the letters of the question's words, without its subject, that an answer has itself."""
@@ -50,7 +50,8 @@ class RankedSentence:
         the sentence has, 0–1, rare ones counting more; ``before``: what the sentence before adds to it,
         and of subject, dates and numbers, what stands around it;
         ``rank``: 1 in the first source, 1/2 in the second, …; ``kind``: 1 if the question asks for a date or
-        a count and the sentence has one, -1 if it has none, else 0.
+        a count and the sentence has one, -1 if it has none, else 0;
+        ``whole``: 1 if sentence and ``before`` together have all letters, else 0.
     is_about : bool
         Whether it is about the question's subject, dates, numbers and fact.
     """
@@ -116,6 +117,7 @@ def _candidates(question: str, sentences: Sequence[Sentence]) -> Iterator[Ranked
             features = {
                 "letters": share,
                 "before": _share(near, rarity) - share,
+                "whole": float(rarity.keys() <= near),
                 "rank": 1 / (1 + places[sentence.source]),
                 "kind": _kind(question, sentence.text),
             }
