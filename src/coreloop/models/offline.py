@@ -28,7 +28,7 @@ from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…]|\.\.\.)[*_]*\Z")
+_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…|]|\.\.\.)[*_]*\Z")
 """Headings, pictures, rows, commands, and what only announces: ``Do this:``."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
