@@ -19,7 +19,7 @@ from coreloop.runs.queries.words import is_hangul, stems
 WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whole": 0.4}
 """Of `Candidate.features`."""
 BIAS: Final = -8.1
-ANSWER_AT: Final = 0.4
+ANSWER_AT: Final = 0.39
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
 _LEAST_SAID: Final = 0.2
 """Of the letters of the question's words, without its subject, that an answer has itself."""
