@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from coreloop.models.ranking import ANSWER_AT, BIAS, WEIGHTS, RankedSentence, rank_sentences, text_letters
-from coreloop.models.sentences import Sentence, split_sentences
+from coreloop.models.sentences import read_sentences
 
 REPORTED, FITTED, PASSAGES = 2_000, 1_200, 5
 MOST_INVENTED = 0.09
@@ -72,10 +72,7 @@ class Index:
     """BM25 over pairs of syllables, in memory."""
 
     def __init__(self, paragraphs: list[Paragraph]) -> None:
-        self.sentences = [
-            [Sentence(place, text) for text in split_sentences(one.text)]
-            for place, one in enumerate(paragraphs)
-        ]
+        self.sentences = [read_sentences(place, one.title, one.text) for place, one in enumerate(paragraphs)]
         counts = [Counter(text_letters(f"{one.title}\n{one.text}")) for one in paragraphs]
         self.lengths = [count.total() for count in counts]
         self.postings: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)

@@ -1,5 +1,6 @@
 """The model without network, key or price: it searches for a question's own words and quotes sentences."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,12 +23,13 @@ from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.prompt import Material, NumberedSource, read_material
 from coreloop.models.questions import is_korean, question_parts, question_tier, search_words
 from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences
-from coreloop.models.sentences import Sentence, split_sentences
+from coreloop.models.sentences import Sentence, read_sentences
 from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-_TITLES: Final = ("#", "![")
+_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…|]|\.\.\.)[*_]*\Z")
+"""Headings, pictures, rows, commands, and what only announces: ``Do this:``."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -155,17 +157,19 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
     """Return the sentences of all sources; one that several of them have is the first one's."""
     found: dict[str, Sentence] = {}
     for source in sources:
-        for text in split_sentences(source.text):
-            found.setdefault(text, Sentence(source.number, text))
+        for sentence in read_sentences(source.number, source.title, source.text):
+            found.setdefault(sentence.text, sentence)
             if len(found) == _MAX_SENTENCES:
                 return list(found.values())
     return list(found.values())
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences; a heading or a picture states nothing."""
-    ranked = (one for one in rank_sentences(question, sentences) if not one.sentence.text.startswith(_TITLES))
-    return tuple(quote for quote in islice(ranked, MAX_QUOTES) if quote.score >= ANSWER_AT)
+    """Return the best sentences; rows of tables only if nothing else answers."""
+    ranked = [one for one in rank_sentences(question, sentences) if one.score >= ANSWER_AT]
+    whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
+    rows = (one for one in ranked if one.sentence.text.startswith("|"))
+    return tuple(whole[:MAX_QUOTES]) or tuple(islice(rows, 1))
 
 
 def _confidence(parts: Sequence[_Part]) -> float:

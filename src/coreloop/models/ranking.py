@@ -8,16 +8,21 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from coreloop.models.asked import is_about, read_asked
 from coreloop.models.sentences import Sentence
+from coreloop.runs.queries.tables import PARTICLES
 from coreloop.runs.queries.words import is_hangul, stems
 
-WEIGHTS: Final = {"letters": 7.8, "before": 2.5, "rank": 3.4, "kind": 0.8}
+WEIGHTS: Final = {"letters": 7.9, "before": 2.6, "rank": 3.3, "kind": 0.8, "whole": 0.4}
 """Of `Candidate.features`."""
-BIAS: Final = -8.0
-ANSWER_AT: Final = 0.52
+BIAS: Final = -8.1
+ANSWER_AT: Final = 0.39
 """Score from which a sentence counts as an answer; below it, the sources hold no evidence."""
+_LEAST_SAID: Final = 0.2
+"""Of the letters of the question's words, without its subject, that an answer has itself."""
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
 _ASKS_DATE: Final = re.compile(
     r"""언제 | [연년]도 | 몇\s?년(?!간|\s?동안) | 날짜 | 날은 | 며칠 | 몇\s?[월일] | 시기
@@ -27,6 +32,7 @@ _ASKS_DATE: Final = re.compile(
 _DATE: Final = re.compile(
     r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
+_TIME: Final = re.compile(r"\d|세기|매[일주달년]|\b(?:every|each|dai|night|week|month|year)")
 _ASKS_COUNT: Final = re.compile(r"몇\s?([가-힣%])")
 _COUNT: Final = r"(?:\d|[한두세네섯곱덟홉열십백천만억])\s?"
 
@@ -41,19 +47,28 @@ class RankedSentence:
         A part of a source.
     features : mapping of str to float
         ``letters``: the share of the question's letters (pairs of syllables, foreign words, numbers) that
-        the sentence has, 0–1, rare ones counting more; ``before``: what the sentence before adds to it;
+        the sentence has, 0–1, rare ones counting more; ``before``: what the sentence before adds to it,
+        and of subject, dates and numbers, what stands around it;
         ``rank``: 1 in the first source, 1/2 in the second, …; ``kind``: 1 if the question asks for a date or
-        a count and the sentence has one, -1 if it has none, else 0.
+        a count and the sentence has one, -1 if it has none, else 0;
+        ``whole``: 1 if sentence and ``before`` together have all letters, else 0.
+    is_about : bool
+        Whether it is about the question's subject, dates, numbers and fact.
     """
 
     sentence: Sentence
     features: Mapping[str, float]
+    is_about: bool = True
 
     @property
     def score(self) -> float:
-        """How likely the sentence answers the question, 0–1."""
-        weighed = BIAS + sum(WEIGHTS[name] * value for name, value in self.features.items())
-        return 1 / (1 + math.exp(-weighed))
+        """How likely the sentence answers the question, 0–1; 0 if it is about something else."""
+        return 1 / (1 + math.exp(-self.weighed)) if self.is_about else 0.0
+
+    @property
+    def weighed(self) -> float:
+        """The sum of the weighed features."""
+        return BIAS + sum(WEIGHTS[name] * value for name, value in self.features.items())
 
 
 def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedSentence]:
@@ -71,12 +86,14 @@ def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedS
     list of RankedSentence
         Without a threshold: if even the first scores less than `ANSWER_AT`, the answer is that there is none.
     """
-    return sorted(_candidates(question, sentences), key=lambda candidate: -candidate.score)
+    return sorted(_candidates(question, sentences), key=lambda found: (-found.score, -found.weighed))
 
 
+@lru_cache(maxsize=1_024)
 def text_letters(text: str) -> frozenset[str]:
     """Return what texts are compared by: the letters of stems and numbers."""
-    return word_letters([*stems(text), *_NUMBER.findall(text)])
+    words = (word for word in stems(text) if len(word) > 1 or word not in PARTICLES)  # 가 of "KT가"
+    return word_letters([*words, *_NUMBER.findall(text)])
 
 
 def word_letters(words: Iterable[str]) -> frozenset[str]:
@@ -86,20 +103,27 @@ def word_letters(words: Iterable[str]) -> frozenset[str]:
 
 def _candidates(question: str, sentences: Sequence[Sentence]) -> Iterator[RankedSentence]:
     letters = [text_letters(sentence.text) for sentence in sentences]
+    asked = read_asked(question)
     rarity = _rarity(text_letters(question), letters)
+    named = text_letters(question) - word_letters(asked.words)
+    of_fact = _rarity(word_letters(asked.words), letters)
     places = {source: place for place, source in enumerate(dict.fromkeys(one.source for one in sentences))}
     before = Sentence(-1, ""), frozenset[str]()
     for sentence, own in zip(sentences, letters, strict=True):
         earlier = before[1] if before[0].source == sentence.source else frozenset()
         before = sentence, own
+        near = own | earlier | (text_letters(sentence.around) & named)
         if share := _share(own, rarity):
             features = {
                 "letters": share,
-                "before": _share(own | earlier, rarity) - share,
+                "before": _share(near, rarity) - share,
+                "whole": float(rarity.keys() <= near),
                 "rank": 1 / (1 + places[sentence.source]),
                 "kind": _kind(question, sentence.text),
             }
-            yield RankedSentence(sentence, features)
+            says_fact = not of_fact or _share(own, of_fact) >= _LEAST_SAID
+            fits = says_fact and is_about(asked, sentence) and _says_when(question, sentence.text)
+            yield RankedSentence(sentence, features, fits)
 
 
 def _parts(word: str) -> list[str]:
@@ -118,6 +142,11 @@ def _share(letters: frozenset[str], rarity: Mapping[str, float]) -> float:
     # fsum: the order of a set differs between processes
     total = math.fsum(rarity.values())
     return math.fsum(rarity[letter] for letter in rarity.keys() & letters) / total if total else 0.0
+
+
+def _says_when(question: str, sentence: str) -> bool:
+    is_asked = _ASKS_DATE.search(question.casefold()) is not None
+    return not is_asked or _TIME.search(sentence.casefold()) is not None
 
 
 def _kind(question: str, sentence: str) -> float:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 MAX_CHARS: Final = 480
@@ -16,9 +16,18 @@ _END: Final = re.compile(
     re.VERBOSE,
 )
 _NO_END: Final = re.compile(
-    r"(?:\b(?:[A-Za-z]|Mrs?|Ms|Dr|St|No|vs|e\.g|i\.e|cf|Fig|Inc|Co|Ltd)|^\s*\d{1,3})\.\Z"
+    r"""(?: \b(?: [A-Za-z] | Mrs? | Ms | Dr | Prof | St | No | vs | e\.g | i\.e | etc | cf | Fig | approx
+      | Inc | Co | Ltd | Corp | Jan | Feb | Mar | Apr | Jun | Jul | Aug | Sept? | Oct | Nov | Dec )
+      | ^\s*\d{1,3} )\.\Z""",
+    re.VERBOSE,
 )  # Dr. Kim; 1. the first item; not: in 2025.
+_GOES_ON: Final = re.compile(r"(?<=[A-Za-z]\.)\s+[a-z0-9]")  # pp. 5; not: 2025. 5, 했다. 5
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*+#>|]|\d{1,3}[.)]\s)")
+_CODE: Final = re.compile(
+    r"^\ *(`{3,}|~{3,})[^\n]*\n.*?(?:^\ *\1[^\n]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)  # a fence, and all before the fence that closes it
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 _FOOTNOTE: Final = re.compile(r"\[\d{1,3}\]")
 
 
@@ -32,10 +41,24 @@ class Sentence:
         The source's number.
     text : str
         A part of the source's text.
+    around : str
+        Its paragraph, the heading above it and the title of its source.
     """
 
     source: int
     text: str
+    around: str = field(default="", compare=False)
+
+
+def read_sentences(source: int, title: str, text: str) -> list[Sentence]:
+    """Read the sentences of a source with what stands around each; code is left out."""
+    found, heading = [], ""
+    for paragraph in _PARAGRAPH_END.split(_CODE.sub("\n\n", text)):
+        if paragraph.startswith("#"):
+            heading = paragraph.partition("\n")[0]
+        around = f"{title}\n{heading}\n{paragraph}"
+        found += [Sentence(source, sentence, around) for sentence in split_sentences(paragraph)]
+    return found
 
 
 def split_sentences(text: str) -> list[str]:
@@ -65,7 +88,8 @@ def _block_sentences(block: str) -> Iterator[str]:
     start = 0
     for match in _END.finditer(block):
         end = match.end("end")
-        if not _NO_END.search(block, max(start, end - 8), end):
+        is_inside = _NO_END.search(block, max(start, end - 8), end) or _GOES_ON.match(block, end)
+        if not is_inside:
             yield block[start:end].strip()
             start = match.end()
     yield block[start:].strip()

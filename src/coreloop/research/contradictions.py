@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal
 
+from coreloop.models.dates import dates_agree, split_dates
 from coreloop.models.ranking import word_letters
-from coreloop.research.dates import dates_agree, split_dates
 from coreloop.research.quantities import Span, read_spans, spans_agree
 from coreloop.research.statement import Statement, read_statement
 from coreloop.research.support import denies

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from coreloop.models.dates import Date, split_dates
 from coreloop.models.ranking import word_letters
-from coreloop.research.dates import Date, split_dates
 from coreloop.research.quantities import Quantity, split_quantities
 from coreloop.research.tables import GENERIC, NO_NAMES
 from coreloop.runs.queries.tables import PARTICLES
@@ -27,6 +27,12 @@ _NEGATION: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_DENIAL: Final = re.compile(
+    r"""\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\snot\b | n['’]t\b
+      | \b(?:never|cannot|no\slonger)\b | 지(?:는|도|를|가)?\s?(?:않|못|아니)
+      | (?<![가-힣])(?:아니|아닌|안\s|못\s|없(?:다|는|었|으|이|고|어|습|음)) | [가-힣]\s?못(?:하|했|한|할)""",
+    re.VERBOSE | re.IGNORECASE,
+)  # does not lead; not: if not treated, without lead
 _DENIED_STEMS: Final = {"verb": 2, "noun": 1}
 """Words after an English negation that it denies; in Korean, it is the last one before it."""
 _CAPITALISED: Final = r"(?:[A-Z](?:[^\W가-힣]|[&’'-])*|[a-z]+[A-Z][^\W가-힣]*)"
@@ -68,6 +74,8 @@ class Statement:
     denied : frozenset of str
         The letters of the words that are denied: ``support`` in ``does not support``, ``지원`` in
         ``지원하지 않는다``.
+    is_denial : bool
+        Whether its verb is denied: ``does not``, ``no longer``, ``않다``; not ``without``.
     """
 
     letters: frozenset[str]
@@ -78,6 +86,7 @@ class Statement:
     names: tuple[str, ...]
     nouns: tuple[str, ...]
     denied: frozenset[str]
+    is_denial: bool
 
 
 def plain_text(text: str) -> str:
@@ -99,6 +108,7 @@ def read_statement(text: str) -> Statement:
         names=tuple(dict.fromkeys(_names(text))),
         nouns=tuple(_nouns(text)),
         denied=frozenset(letter for match in _NEGATION.finditer(text) for letter in _denied(match)),
+        is_denial=_DENIAL.search(text) is not None,
     )
 
 

@@ -79,6 +79,25 @@ def test_another_date_number_name_or_negation_is_unsupported(sentence: str, miss
 
 
 @pytest.mark.parametrize(
+    ("sentence", "page"),
+    [
+        ("Ann Park does not lead Zeta.", "Zeta makes lamps. Its head is Ann Park."),
+        ("Ann Park no longer leads Zeta.", "Ann Park leads Zeta."),
+        ("Ann Park never led Zeta.", "Ann Park led Zeta."),
+        ("Ann Park isn't the head of Zeta.", "Ann Park is the head of Zeta."),
+        ("박안나는 제타의 대표가 아니다.", "제타의 대표는 박안나이다."),
+        ("박안나는 제타를 이끌지 않는다.", "제타는 박안나가 이끈다."),
+        ("박안나는 제타를 이끌지 못했다.", "제타는 박안나가 이끌었다."),
+        ("제타에는 공장이 없다.", "제타에는 공장이 있다."),
+    ],
+)
+def test_a_denial_needs_a_denial(sentence: str, page: str):
+    found = check_support(f"{sentence} [1]", [page])
+    assert isinstance(found, Unsupported)
+    assert found.missing == "negation"
+
+
+@pytest.mark.parametrize(
     "page",
     [
         pytest.param(

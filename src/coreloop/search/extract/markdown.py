@@ -12,6 +12,12 @@ SEPARATOR: Final = " › "
 _LINE: Final = re.compile(r"[^\n]*\n?")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(\S[^\n]*)")
+_COMMENT: Final = re.compile(
+    r"""^\ {0,3}(?P<fence>`{3,}|~{3,}) .*? (?: ^\ {0,3}(?P=fence) | \Z)  # code keeps its comments
+      | `[^`\n]*`
+      | (?P<comment> <!-- .*? --> )""",
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
 _MAX_HEADING: Final = 200
 _FRONT_TITLE: Final = re.compile(r"\A---\n(?:[^\n]*\n){0,50}?title:[ \t]*([^\n]+)\n")
 
@@ -21,12 +27,21 @@ def extract_markdown(data: bytes) -> Document | Unreadable:
     text = decode_text(data)
     if isinstance(text, Unreadable):
         return text
+    text = _without_comments(text)
     sections = tuple(_sections(text))
     front = _FRONT_TITLE.match(text)
     title = front[1].strip(" \t\"'") if front else next((s.heading for s in sections if s.heading), "")
     return Document(
         type="markdown", text=text, title=title.split(SEPARATOR)[0][:_MAX_HEADING], sections=sections
     )
+
+
+def _without_comments(text: str) -> str:
+    """Replace comments by white space, so that offsets and lines stay."""
+    end = text.rfind("-->") + len("-->")
+    if end < len("-->"):
+        return text
+    return _COMMENT.sub(lambda match: re.sub(r"\S", " ", match[0]) if match["comment"] else match[0], text)
 
 
 def _sections(text: str) -> Iterator[Section]:

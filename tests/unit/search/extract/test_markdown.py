@@ -1,3 +1,7 @@
+import time
+
+import pytest
+
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.markdown import extract_markdown
 from coreloop.search.extract.passages import split_passages
@@ -45,3 +49,22 @@ def test_a_huge_line_is_cut():
     passages = list(split_passages(read("x" * 1_000_000)))
     assert sum(len(passage.text) for passage in passages) == 1_000_000
     assert max(len(passage.text) for passage in passages) <= 1_500
+
+
+def test_comments_are_no_text_and_offsets_stay():
+    text = "# Guide\n\n<!-- setup\n# hidden -->\nText `<!-- shown -->`.\n\n```html\n<!-- code -->\n```\n"
+    document = read(text)
+    assert len(document.text) == len(text)
+    assert "setup" not in document.text
+    assert "hidden" not in document.text
+    assert {"`<!-- shown -->`", "<!-- code -->"} <= {
+        line.strip("Text .") for line in document.text.splitlines()
+    }
+    assert document.text.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("unit", ["<!--", "<!-- -->", "-->", "`", "```\n", "~~~\n<!--"])
+def test_reading_comments_is_linear_on_hostile_files(unit: str):
+    started = time.process_time()
+    read((unit * 200_000)[:200_000] + "-->")
+    assert time.process_time() - started < 3

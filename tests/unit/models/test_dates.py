@@ -2,7 +2,7 @@
 
 import pytest
 
-from coreloop.research.dates import Date, dates_agree, holds_date, split_dates
+from coreloop.models.dates import Date, dates_agree, holds_date, split_dates
 
 
 @pytest.mark.parametrize(
