@@ -14,6 +14,7 @@ FORBIDDEN: Final = ("연구를 종료합니다", "충분합니다", "완료되�
 """Endings that a run which goes on never prints, not even in an agent's own words."""
 GOES_ON: Final = "다음 iteration을 시작합니다…"
 """In Korean for everybody: skills know a run that goes on by it."""
+DRIVEN: Final = "recorded; the driver says what follows"
 _LINE_CHARS: Final = 300
 
 
@@ -37,14 +38,14 @@ def iteration_lines(state: State, report: Report) -> Iterator[str]:
     answered = sum(not part.is_open for part in state.sub_questions)
     yield f"progress: {answered} of {len(state.sub_questions)} answered"
     yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
-    yield _what_follows(state, number)
+    yield _what_follows(state)
 
 
-def _what_follows(state: State, number: int) -> str:
+def _what_follows(state: State) -> str:
     if state.status != "running":
         return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
-    if number >= state.limits.max_iterations:  # a driver ends the run after this report
-        return "stops: max_iterations"
+    if not state.drives_itself:  # its driver still checks the command's end, --until and the spending
+        return DRIVEN
     return GOES_ON if is_korean(state.question) else f"{GOES_ON} (the next iteration begins)"
 
 

@@ -127,6 +127,7 @@ def test_show_has_the_command_of_a_run(runs: Command, tmp_path: Path):
     assert json.loads(runs("show", "--json").output)["driver"]["command"] == ["sh", "-c", WORK]
 
 
+@pytest.mark.slow
 def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     (tmp_path / "wait").touch()
     script = f"{WORK}; while test -e wait; do sleep 0.02; done"

@@ -180,7 +180,7 @@ def test_an_agent_of_a_driver_reports_to_the_drivers_run(runs: Command, project:
             shown = runs("record", report=FIRST, CORELOOP_RUN=run_id)
             assert shown.output.splitlines()[-2:] == [
                 "Iteration 1/100 · running · $0.00/$10.00",
-                "다음 iteration을 시작합니다… (the next iteration begins)",
+                "recorded; the driver says what follows",
             ]
             refused = runs("record", "01KQ0000000000000000000000", report=PLAN, CORELOOP_RUN=run_id)
             assert str(refused.exception) == f"this agent works on run {run_id}; leave out RUN"

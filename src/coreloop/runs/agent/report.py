@@ -20,8 +20,9 @@ MAX_BYTES: Final = 1_000_000
 HYPOTHESIS: Final = "hypothesis"
 LEARNT: Final = "learnt"
 """Names of the events for the run's kind."""
-_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
-_Label = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+_NOT_BLANK: Final = r"\S"
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000, pattern=_NOT_BLANK)]
+_Label = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=_NOT_BLANK)]
 _Source = Annotated[str, msgspec.Meta(max_length=2_000)]
 _MANY: Final = msgspec.Meta(max_length=200)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000_000)]
@@ -112,7 +113,7 @@ def read_report(data: bytes) -> Report:
         raise _wrong(place.rstrip("`") or "$", _in_words(text)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _wrong("$", f"not JSON ({error}); pipe one JSON object") from error
-    if msgspec.structs.replace(report, iteration=None) == _NOTHING:
+    if msgspec.structs.replace(report, iteration=None, usage=Usage()) == _NOTHING:
         raise _wrong("$", "the report is empty; say what was done or found, or give next_actions")
     return report
 
@@ -122,6 +123,8 @@ def _in_words(text: str) -> str:
         return f"unknown field {unknown[1]}; leave it out"
     if missing := re.search(r"missing required field `(.*)`", text):
         return f"the field {missing[1]} is missing; add it"
+    if "matching regex" in text:
+        return "is blank; write a text"
     return text[:1].lower() + text[1:].replace("`", "")
 
 

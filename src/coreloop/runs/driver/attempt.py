@@ -65,7 +65,7 @@ class Attempt:
         if reports.retry_after_s is not None or reports.resets_at is None:
             return reports.retry_after_s
         left_s = reports.resets_at - now.timestamp()
-        return left_s if 0 < left_s <= MOST_WAIT_S else None
+        return min(left_s, MOST_WAIT_S) if left_s > 0 else None
 
     @property
     def failure(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeGuard
 
 import orjson
 
-from coreloop.runs.amounts import NOTHING, Amount, microusd
+from coreloop.runs.amounts import Amount, microusd
 
 _MOST_LINE_BYTES: Final = 8 << 20
 _MOST_USD: Final = 1_000_000.0
@@ -46,13 +46,14 @@ class Reports:
     is_limited: bool = False
     retry_after_s: float | None = None
     resets_at: float | None = None
-    _lines: Amount = NOTHING
+    _microusd: int = 0
+    _tokens: int = 0
     _sessions: dict[str, int] = field(default_factory=dict)
 
     @property
     def cost(self) -> Amount:
         """The sum of all reports."""
-        return self._lines + Amount(sum(self._sessions.values()))
+        return Amount(self._microusd + sum(self._sessions.values()), self._tokens)
 
     def add_line(self, line: bytes) -> None:
         """Read a line; other lines than reports are ignored."""
@@ -85,7 +86,7 @@ class Reports:
             # the cost of a session is that of all its turns so far
             self._sessions[session] = max(cost, self._sessions.get(session, 0))
         if isinstance(usage, dict):
-            self._lines += Amount(tokens=sum(_tokens(usage.get(name)) or 0 for name in _USAGE))
+            self._tokens += sum(_tokens(usage.get(name)) or 0 for name in _USAGE)
         self.is_reported |= cost is not None or isinstance(usage, dict)
 
     def _add_limit(self, info: Any) -> None:
@@ -100,7 +101,8 @@ class Reports:
             _tokens(item.get("tokens")),
             item.get("retry_after_s", -1),
         )
-        self._lines += Amount(cost or 0, tokens or 0)
+        self._microusd += cost or 0
+        self._tokens += tokens or 0
         self.is_reported |= cost is not None or tokens is not None
         if _is_number(wait) and wait >= 0:
             self.retry_after_s = float(min(wait, MOST_WAIT_S))

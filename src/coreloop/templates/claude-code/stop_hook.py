@@ -3,7 +3,7 @@
 Keeps the session at work whose run goes on, as .research/status.json says. Standard library only.
 """
 
-# ruff: noqa: PTH113, PTH118, PTH123
+# ruff: noqa: PTH108, PTH113, PTH118, PTH123
 # os.path, since pathlib takes longer to import than the hook takes to run
 import json
 import os
@@ -54,7 +54,9 @@ def block(folder: str, status: "dict[str, Any]", is_repeated: bool) -> str:
     now = [status["run_id"], status["iteration"]]
     if is_repeated and last_block(path) == now:
         return ""
-    with open(path, "w", encoding="utf-8") as file:
+    if os.path.lexists(path):  # a pipe would keep the session waiting, a link would lead elsewhere
+        os.unlink(path)
+    with open(path, "x", encoding="utf-8") as file:
         json.dump(now, file)
     run_id, number = now[0], now[1] + 1
     reason = (
@@ -67,10 +69,12 @@ def block(folder: str, status: "dict[str, Any]", is_repeated: bool) -> str:
 
 def last_block(path: str) -> "Any":
     """Return the run and the iteration of the last block, or None."""
+    if not os.path.isfile(path):
+        return None
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
-    except (FileNotFoundError, ValueError):
+    except ValueError:
         return None
 
 

@@ -66,6 +66,14 @@ def finding(**fields: Any) -> dict[str, Any]:
             id="no text",
         ),
         pytest.param(
+            '{"findings": [{"text": " \\t", "sources": []}]}',
+            "$.findings[0].text: is blank; write a text;",
+            id="a blank text",
+        ),
+        pytest.param('{"next_actions": ["  "]}', "$.next_actions[0]: is blank;", id="a blank plan"),
+        pytest.param('{"actions": [" "]}', "$.actions[0]: is blank;", id="a blank action"),
+        pytest.param('{"usage": {"usd": 0.01}}', "$: the report is empty;", id="only spending"),
+        pytest.param(
             '{"sub_questions": [{"id": "q1"}]}', "$.sub_questions[0]: the field falls_away is", id="no why"
         ),
         pytest.param('{"next_actions": "search"}', "$.next_actions: expected array, got str;", id="no list"),

@@ -53,6 +53,7 @@ def stop(project: Path, given: Any = GIVEN) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=30,
         env={**os.environ, "CLAUDE_PROJECT_DIR": str(project)},
     )
 
@@ -158,6 +159,20 @@ def test_a_pipe_instead_of_a_status_lets_the_turn_end(tmp_path: Path):
     os.mkfifo(tmp_path / ".research" / "status.json")
     ended = stop(tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_a_pipe_or_a_link_as_the_last_block_is_replaced(is_repeated: bool, tmp_path: Path):
+    write(tmp_path, STATUS)
+    note, other = tmp_path / ".research" / "last-block.json", tmp_path / "other"
+    other.write_text("kept")
+    os.mkfifo(note)
+    again = GIVEN | {"stop_hook_active": is_repeated}
+    assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
+    note.unlink()
+    note.symlink_to(other)
+    assert json.loads(stop(tmp_path, again).stdout)["decision"] == "block"
+    assert (other.read_text(), json.loads(note.read_text())) == ("kept", [RUN_ID, 2])
 
 
 def test_the_hook_reads_what_a_commit_writes(tmp_path: Path):

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from coreloop.runs.amounts import Amount
+from coreloop.runs.driver.attempt import Attempt
+from coreloop.runs.driver.process import Finished
 from coreloop.runs.driver.spending import MOST_WAIT_S, Lines, Reports
+from happenings import AT
 
 RESULT = {
     "type": "result",
@@ -100,6 +103,12 @@ def test_a_rate_limit_is_read():
 
 def rejected(at: float) -> dict[str, Any]:
     return {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": at}}
+
+
+@pytest.mark.parametrize(("resets_in_s", "wait_s"), [(-5, None), (30, 30), (1e9, MOST_WAIT_S)])
+def test_a_limit_of_claude_is_waited_for_seven_days_at_most(resets_in_s: float, wait_s: float | None):
+    limited = Attempt(Finished(1, "", 0.0), Reports(resets_at=AT.timestamp() + resets_in_s))
+    assert limited.retry_after_s(AT) == wait_s
 
 
 def test_a_limit_of_claude_is_read_from_its_fields():
