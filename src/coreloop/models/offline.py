@@ -22,7 +22,7 @@ from coreloop.models.contracts import (
 from coreloop.models.model import CallLimits, Message, Reply, Usage
 from coreloop.models.prompt import Material, NumberedSource, read_material
 from coreloop.models.questions import is_korean, question_parts, question_tier, search_words
-from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences
+from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences, text_letters
 from coreloop.models.sentences import Sentence, read_sentences
 from coreloop.runs.queries.words import read_query
 
@@ -165,8 +165,13 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences; rows of tables only if nothing else answers."""
-    ranked = [one for one in rank_sentences(question, sentences) if one.score >= ANSWER_AT]
+    """Return the best sentences that say more than the question; a table's row if nothing else answers."""
+    asked = text_letters(question)
+    ranked = [
+        one
+        for one in rank_sentences(question, sentences)
+        if one.score >= ANSWER_AT and not text_letters(one.sentence.text) <= asked
+    ]
     whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
     rows = (one for one in ranked if one.sentence.text.startswith("|"))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(rows, 1))

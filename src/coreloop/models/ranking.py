@@ -32,7 +32,11 @@ _ASKS_DATE: Final = re.compile(
 _DATE: Final = re.compile(
     r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
-_TIME: Final = re.compile(r"\d|세기|매[일주달년]|\b(?:every|each|dai|night|week|month|year)")
+_TIME: Final = re.compile(
+    r"""\d | 세기 | 매[일주달년] | \b(?:every|each|dai|night|week|month|year)
+      | \b(?:after|before|until|once|when|while|immediately)\b""",
+    re.VERBOSE,
+)
 _ASKS_COUNT: Final = re.compile(r"몇\s?([가-힣%])")
 _COUNT: Final = r"(?:\d|[한두세네섯곱덟홉열십백천만억])\s?"
 
