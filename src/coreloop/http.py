@@ -117,7 +117,7 @@ class HttpClient:
         try:
             return answered.result(timeout_s)
         except TimeoutError as error:
-            raise ExchangeError("too_late", f"no complete answer in {timeout_s:g} s") from error
+            raise ExchangeError("too_late", f"no complete answer in {round(timeout_s, 2):g} s") from error
         finally:
             if not answered.done():  # also on Ctrl-C
                 self._hang_up()

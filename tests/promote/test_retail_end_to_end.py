@@ -15,6 +15,7 @@ from coreloop.project.tools import Tool, resolve_tools
 from coreloop.proposals.advice import parse_advice, statement_key
 from retail_shop import SHOP, Shop, descriptions, git, output
 
+pytestmark = pytest.mark.slow
 KIND = "candidates"
 # Of those that are mined and have a text.
 STATEMENTS: Final = {

@@ -36,6 +36,7 @@ from planted.fold import survives
 from planted.value import Core
 from promoting import FILE, OTHER_FILE, REACH, Agent, Project, run_git
 
+pytestmark = pytest.mark.slow
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
 WORDS = tuple(axis for axis in AXES if " " not in axis)
 SOURCE = f'''"""Tools."""

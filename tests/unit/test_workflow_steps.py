@@ -19,6 +19,7 @@ from guarding import BOT, commit, edit, event, ordinary_event, pull
 from promoting import BRANCH, Project, run_git
 from stranger import GUARD, NIGHT, Guarded, examples, needs_examples, promote, pull_request, states, work
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 CHECK, FALLBACK = "Decide", "Without coreloop on the base, stop what claims to be a promotion"
 

@@ -603,6 +603,7 @@ def assert_row(row: tuple[str, str], decision: Decision) -> None:
     assert reasons == "<br>".join(shown)
 
 
+@pytest.mark.slow
 @parametrized(*PROMOTIONS)
 def test_promotion(build: Callable[[Bench], None], bench: Bench):
     build(bench)

@@ -401,6 +401,7 @@ def _crowded_log(seed: int) -> list[bytes]:
     return [line(row) for row in records]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_all_groups_of_a_crowded_log_are_the_plain_miners(seed: int, tmp_path: Path):
     _write_parts(tmp_path, _crowded_log(seed), cuts=[70, 71])
@@ -411,6 +412,7 @@ def test_all_groups_of_a_crowded_log_are_the_plain_miners(seed: int, tmp_path: P
     assert len({group.questions / group.n for group in plain.groups.values() if group.n}) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_crowded_log_split_anywhere_gives_the_same_groups(seed: int, tmp_path: Path):
     lines = _crowded_log(seed)

@@ -84,6 +84,7 @@ def test_a_worker_with_another_version_of_mining_is_an_error(
         _content(logs, tmp_path / "cluster", Executor(scheduler=cluster))
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_an_error(tmp_path: Path, cluster: str):
     class Deadly:
         """A file that ends the process that opens it."""

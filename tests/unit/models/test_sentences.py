@@ -68,6 +68,7 @@ def test_a_sentence_is_a_part_of_the_text(text: str):
     assert all(sentence in text and sentence.strip() and len(sentence) <= MAX_CHARS for sentence in sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["가", ". ", "a.", '."', "[1]", ".[1]", "\n", "- ", "a\n", "e.g. ", " "])
 def test_splitting_is_linear_on_hostile_texts(unit: str):
     started = time.process_time()

@@ -146,6 +146,7 @@ def test_a_quoted_part_of_a_denial_is_unsupported():
 UNITS = ["가", "a ", "1", "1,", "1. ", "A ", "not ", "않", "1만 ", "-", "Mr. ", "지 ", "가 없", "\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_checking_is_linear_on_hostile_texts(unit: str):
     hostile = (unit * 50_000)[:50_000]

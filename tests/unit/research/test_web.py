@@ -135,4 +135,4 @@ def test_a_service_that_hangs_is_given_up_in_time_and_degrades_the_answer(tmp_pa
         state = read_session(desk.store, None)
     assert elapsed_s < 6
     assert (state.stop_reason, response.degraded) == ("deadline", True)
-    assert response.final_answer.endswith(DEGRADED)
+    assert DEGRADED in response.final_answer.splitlines()

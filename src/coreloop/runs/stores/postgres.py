@@ -4,6 +4,7 @@ psycopg is imported only in this module, on first use. The tables are in the sch
 database. A session holds its runs by advisory locks, so a pooler must not share it between transactions.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -30,6 +31,8 @@ AND (classid::bigint << 32 | objid::bigint) = ?
 """
 _NAME_BYTES: Final = 63
 _CONNECT_S: Final = 10
+_NOTICED_S: Final = 1.0
+_AGAIN_S: Final = 0.05
 
 
 class PostgresStore(SqlStore):
@@ -50,8 +53,7 @@ class PostgresStore(SqlStore):
             self._newest(run_id)
             if run_id in self._held:  # a session that asks twice gets the lock twice
                 raise busy(run_id, this_process())
-            ((is_held,),) = self._rows("SELECT pg_try_advisory_lock(?)", (number,))
-            if not is_held:
+            if not self._lock(number):
                 holders = self._rows(_HOLDER, (number,))
                 raise busy(run_id, holders[0][0] if holders else "")
             self._held.add(run_id)
@@ -63,6 +65,15 @@ class PostgresStore(SqlStore):
                 if not self._connection.closed:
                     with self._reading():
                         self._rows("SELECT pg_advisory_unlock(?)", (number,))
+
+    def _lock(self, number: int) -> bool:
+        """Take a lock; the server needs a moment to notice that a killed process holds it no more."""
+        give_up_at = time.monotonic() + _NOTICED_S
+        while True:
+            ((is_held,),) = self._rows("SELECT pg_try_advisory_lock(?)", (number,))
+            if is_held or time.monotonic() >= give_up_at:
+                return bool(is_held)
+            time.sleep(_AGAIN_S)
 
     def backup(self, path: Path) -> None:
         """Refuse: Postgres has a tool of its own."""
