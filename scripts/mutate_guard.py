@@ -262,8 +262,8 @@ def main() -> None:
     loop = Loop([mutant for name in names for mutant in mutants(name)])
     tests = [str(ROOT / "tests" / "unit" / "guard" / f"{name}.py") for name in (*_FAST, *_REAL)]
     ended = pytest.main(
-        # without the summary, which would say that no tests ran: they run in child processes
-        ["-n0", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", *tests],
+        # the slow tests too; without the summary, which would say that none ran: child processes run them
+        ["-n0", "-m", "", "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", *tests],
         plugins=[loop],
     )
     if ended != pytest.ExitCode.OK:
