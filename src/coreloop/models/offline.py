@@ -44,6 +44,13 @@ _NOTHING = {
 }
 
 
+def without_notice(answer: str) -> str:
+    """Return an answer without the sentences by which this model says what it is, and that it found nothing."""
+    for notice in (*_QUOTED.values(), *_NOTHING.values()):
+        answer = answer.replace(notice, "")
+    return answer
+
+
 class OfflineModel:
     """Answers with the question's own words and with sentences of the sources, always the same way.
 

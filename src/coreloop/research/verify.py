@@ -14,6 +14,8 @@ from coreloop.research.support import Supported, Unsupported, check_support
 from coreloop.runs.state import SubQuestion
 
 NO_EVIDENCE: Final = "No evidence found."
+UNCITED: Final = "cites no source"
+"""Why a sentence without a citation is dropped."""
 _MAX_CHARS: Final = 100_000
 _MAX_SENTENCES: Final = 300
 """Of an answer; what follows is left out."""
@@ -171,7 +173,7 @@ def _numbers(sources: Iterable[str]) -> tuple[int, ...]:
 def _supporting(claim: str, numbers: Sequence[int], knowledge: Knowledge) -> tuple[list[int], str]:
     """Return the cited sources that say a claim, each alone or else together, or why they do not."""
     if not numbers:
-        return [], "cites no source"
+        return [], UNCITED
     sources = [read for number in numbers[:_MAX_CITED] if (read := knowledge.source(number))]
     if not sources:
         return (
