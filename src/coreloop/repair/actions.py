@@ -101,9 +101,7 @@ def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
 
 def _index(action: str, target: Target) -> JobSpec:
     payload = {"path": target.path, **({"recursive": True} if action == INDEX_MODULE else {})}
-    return JobSpec(
-        name=action, payload=payload, key=f"{action} {target.path} {target.version}", priority=2
-    )
+    return JobSpec(name=action, payload=payload, key=f"{action} {target.path} {target.version}", priority=2)
 
 
 def _inject(kind: str, target: Target, question_key: str) -> JobSpec:
