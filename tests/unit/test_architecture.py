@@ -20,7 +20,7 @@ BEHIND_ONE_MODULE = {
     "git": "promote.commits",
     "github": "forge",
     "httpx2": "http",
-    "psycopg": "runs.stores.postgres",
+    "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
     "trafilatura": "search.page.html_process",
 }

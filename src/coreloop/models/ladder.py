@@ -63,6 +63,11 @@ class Ladder:
         """Whether every model has a price, for `coreloop.runs.create.create_run`."""
         return all(model.most((), CallLimits()).microusd is not None for model in self._models)
 
+    @property
+    def rest(self) -> "Ladder | None":
+        """The models after the first; None if there are none."""
+        return Ladder(self._models[1:], make=self._make) if len(self._models) > 1 else None
+
     def making(self, make: Make) -> "Ladder":
         """Return a ladder of the same models that makes its calls in another way."""
         return Ladder(self._models, make=make)

@@ -44,8 +44,13 @@ _NOTHING = {
 }
 
 
+def notice(question: str) -> str:
+    """Return the sentence in which this model says what it is, in the language of a question."""
+    return _QUOTED[is_korean(question)]
+
+
 def without_notice(answer: str) -> str:
-    """Return an answer without the sentences by which this model says what it is, and that it found nothing."""
+    """Return an answer without the sentences in which this model speaks of itself."""
     for notice in (*_QUOTED.values(), *_NOTHING.values()):
         answer = answer.replace(notice, "")
     return answer

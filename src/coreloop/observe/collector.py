@@ -81,6 +81,8 @@ class AuditCollector:
         Version of the docstrings that the model sees, up to 100 characters. Default:
         ``CORELOOP_TOOLS_VERSION``, else the commit of the git repository that contains coreloop.yaml or,
         without coreloop.yaml, the folder.
+    request_id : str, optional
+        The record's id, up to 100 characters, for a request that has one already. Default: a random one.
     data_dir : path, optional
         Contains ``audit/ai-ask/``. Default: as set in coreloop.yaml or ``CORELOOP_DATA_DIR``, else ``data``.
         The nearest coreloop.yaml above it sets the category rules and selectors.
@@ -122,6 +124,7 @@ class AuditCollector:
         model: str | None = None,
         session_id: str | None = None,
         tools_version: str | None = None,
+        request_id: str | None = None,
         data_dir: str | os.PathLike[str] | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -138,7 +141,9 @@ class AuditCollector:
             self._lock = RLock()
             self._clock_ns = clock_ns
             self._started_ns = time.monotonic_ns()
-            self._begin(question, stockCode_hint, provider, model, session_id, tools_version, data_dir)
+            self._begin(
+                question, stockCode_hint, provider, model, session_id, tools_version, request_id, data_dir
+            )
         except Exception as error:
             try:
                 drops.drop_error(error)
@@ -153,6 +158,7 @@ class AuditCollector:
         model: str | None,
         session_id: str | None,
         tools_version: str | None,
+        request_id: str | None,
         data_dir: str | os.PathLike[str] | None,
     ) -> None:
         global _audits  # noqa: PLW0603
@@ -163,7 +169,7 @@ class AuditCollector:
         self._settings = _project_settings(*folder)
         record = open_record(
             question,
-            request_id=f"req-{os.urandom(8).hex()}",
+            request_id=short_text(request_id) or f"req-{os.urandom(8).hex()}",
             categories=self._settings.categories,
             stock_code_hint=stock_code_hint,
             provider=provider,

@@ -228,10 +228,27 @@ class SearchSettings:
         environment variable ``TAVILY_API_KEY``.
     searxng_url : str or None
         The address of your instance of SearXNG.
+    paths : tuple of str
+        Files and folders that should be indexed, relative to coreloop.yaml: what ``index`` reads without
+        arguments, and what ``repair gates`` counts.
     """
 
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
+    paths: tuple[str, ...] = (".",)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSettings:
+    """The repair of failed answers.
+
+    Attributes
+    ----------
+    max_per_hour : int
+        Rounds of repair that all answers together may take in an hour (UTC).
+    """
+
+    max_per_hour: int = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +368,8 @@ class Settings:
     notify: NotifySettings = NotifySettings()
     limits: LimitSettings = LimitSettings()
     search: SearchSettings = SearchSettings()
+    schemas: tuple[str, ...] = ()
+    repair: RepairSettings = RepairSettings()
     model: str | tuple[str, ...] = "offline"
     prices: Mapping[str, PriceSettings] = field(default_factory=dict)
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)

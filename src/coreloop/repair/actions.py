@@ -32,7 +32,7 @@ ACTIONS: Final[Mapping[Reason, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A file, and a symbol of it, that an action is about.
+    """A file that an action is about.
 
     Attributes
     ----------
@@ -40,13 +40,10 @@ class Target:
         Its location, see `coreloop.search.source.Source`.
     version : str
         Of the file's content, so that the same version is not repaired twice.
-    symbol : str
-        Qualified name; "" for the whole file.
     """
 
     path: str
     version: str
-    symbol: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +62,19 @@ class Targets:
 
     Attributes
     ----------
+    run_id : str
+        Of the answer; jobs read its question from the store, so that the queue holds no text of users.
     question_key : str
         Under which evidence for the question is kept.
     files : tuple of Target
         Files that are stale or not indexed, the likeliest first.
-    symbols : tuple of Target
-        Symbols that the question names.
     links : tuple of mapping
         ``code_symbol``, ``schema_ref`` and ``reason`` of links to suggest.
     """
 
+    run_id: str
     question_key: str
     files: tuple[Target, ...] = ()
-    symbols: tuple[Target, ...] = ()
     links: tuple[Mapping[str, str], ...] = field(default=())
 
 
@@ -93,8 +90,7 @@ def jobs_for(actions: Sequence[str], targets: Targets) -> Iterator[JobSpec]:
         if action in {INDEX_FILE, INDEX_MODULE}:
             yield from (_index(action, target) for target in targets.files)
         elif action == INJECT:
-            yield from (_inject("local_file", target, targets.question_key) for target in targets.files)
-            yield from (_inject("params", target, targets.question_key) for target in targets.symbols)
+            yield from (_inject(target, targets) for target in targets.files)
         elif action == SUGGEST_LINK:
             yield from (_suggest(link) for link in targets.links)
 
@@ -104,9 +100,9 @@ def _index(action: str, target: Target) -> JobSpec:
     return JobSpec(name=action, payload=payload, key=f"{action} {target.path} {target.version}", priority=2)
 
 
-def _inject(kind: str, target: Target, question_key: str) -> JobSpec:
-    payload = {"id": question_key, "kind": kind, "path": target.path, "symbol": target.symbol}
-    key = f"{INJECT} {question_key} {kind} {target.path} {target.symbol} {target.version}"
+def _inject(target: Target, targets: Targets) -> JobSpec:
+    payload = {"run": targets.run_id, "kind": "local_file", "path": target.path}
+    key = f"{INJECT} {targets.question_key} {target.path} {target.version}"
     return JobSpec(name=INJECT, payload=payload, key=key, priority=1)
 
 

@@ -108,7 +108,7 @@ def respond(state: State) -> AgentResponse:
         has_any = response.final_answer != NO_EVIDENCE
         return response if has_any else replace(response, summary=NOT_ANSWERED, final_answer=NOT_ANSWERED)
     response = msgspec.convert(knowledge.answer, AgentResponse)
-    return replace(response, usage=_usage(state))
+    return replace(response, usage=usage_of(state))
 
 
 def ending(state: State) -> str:
@@ -143,13 +143,13 @@ def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = 
     return AgentResponse(
         summary=checked.sentences[0] if checked.sentences else NO_EVIDENCE,
         final_answer="\n".join([*_lines(knowledge, checked), *([UNUSABLE] if is_unusable else [])]),
-        sources=tuple(map(_source, sources)),
+        sources=tuple(map(answer_source, sources)),
         iterations=state.iteration,
         confidence=_confidence(state, knowledge) if checked.sentences else 0.0,
         degraded=knowledge.is_degraded,
         insufficient_termination=not (state.is_covered or state.sufficient),
         run_id=state.run_id,
-        usage=_usage(state),
+        usage=usage_of(state),
     )
 
 
@@ -212,7 +212,8 @@ def _confidence(state: State, knowledge: Knowledge) -> float:
     return round(sum(best) / len(best), 2) if best else 0.0
 
 
-def _source(read: ReadSource) -> AnswerSource:
+def answer_source(read: ReadSource) -> AnswerSource:
+    """Return a source as callers get it."""
     source = read.source
     published = source.published.isoformat() if source.published else None
     return AnswerSource(
@@ -225,7 +226,8 @@ def _source(read: ReadSource) -> AnswerSource:
     )
 
 
-def _usage(state: State) -> ResearchUsage:
+def usage_of(state: State) -> ResearchUsage:
+    """Return what a run used."""
     return ResearchUsage(
         tokens=state.spent.tokens,
         usd=state.spent.usd,

@@ -25,9 +25,9 @@ _WAITS_S: Final = (1.0, 4.0, None)
 """Before the next attempt, unless the endpoint says how long."""
 
 
-def read_prompt(name: str) -> str:
-    """Return the text of a file in ``prompts/``."""
-    return (files("coreloop.research") / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
+def read_prompt(name: str, *, package: str = "coreloop.research") -> str:
+    """Return the text of a file in a package's ``prompts/``."""
+    return (files(package) / "prompts" / f"{name}_prompt.txt").read_text(encoding="utf-8")
 
 
 def ask(
@@ -39,6 +39,7 @@ def ask(
     *,
     key: str,
     is_answer: bool = False,
+    package: str = "coreloop.research",
 ) -> T:
     """Ask the models within the time that is left; after a rate limit or an outage, again.
 
@@ -49,7 +50,7 @@ def ask(
     BudgetError
         The call could pass a limit.
     """
-    messages = [Message("system", read_prompt(prompt)), user_message(material)]
+    messages = [Message("system", read_prompt(prompt, package=package)), user_message(material)]
     for wait_s in _WAITS_S:
         limits = CallLimits(timeout_s=time_left(run, is_answer=is_answer, at_most=CallLimits().timeout_s))
         try:

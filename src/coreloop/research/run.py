@@ -97,7 +97,7 @@ def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = F
     UsageError
         The question is empty or too long, or the limits cannot hold.
     """
-    _require_question(task)
+    require_question(task)
     now = datetime.now(UTC)
     run_id = begin_run(
         desk.workspace,
@@ -115,7 +115,14 @@ def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = F
     return run_id
 
 
-def _require_question(task: str) -> None:
+def require_question(task: str) -> None:
+    """Refuse a question that cannot be searched for.
+
+    Raises
+    ------
+    UsageError
+        It is empty, too long, or has no words.
+    """
     if not printable(task).strip():
         raise UsageError("the question is empty; ask one")
     if len(task) > MAX_QUESTION_CHARS:

@@ -8,6 +8,7 @@ from secrets import token_hex
 from threading import RLock
 from typing import Any, Final
 
+from coreloop.database import this_process
 from coreloop.errors import RunError, UsageError
 from coreloop.runs.amounts import NOTHING, Amount, checked_amount
 from coreloop.runs.budget import day_limit, require_day, require_room
@@ -27,7 +28,6 @@ from coreloop.runs.events import (
 from coreloop.runs.journal import Journal
 from coreloop.runs.load import require_going
 from coreloop.runs.state import State
-from coreloop.runs.stores.hold import this_process
 from coreloop.runs.stores.store import Store
 from coreloop.text import printable
 

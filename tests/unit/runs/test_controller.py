@@ -218,8 +218,8 @@ def test_a_full_disk_leaves_a_run_that_can_go_on(tmp_path: Path):
 
 
 def limit_pages(store: SqliteStore, more: int) -> None:
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages + more}")
+    pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._database._connection.execute(f"PRAGMA max_page_count = {pages + more}")
 
 
 @pytest.mark.parametrize("error", [RunStoreError("the disk is full"), RunBusyError("another process")])

@@ -1,13 +1,13 @@
 """Only one process works on a run: a locked file, which the operating system releases with its process."""
 
 import os
-import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from coreloop.database import this_process
 from coreloop.errors import RunBusyError, RunStoreError
 from coreloop.text import printable
 
@@ -19,11 +19,6 @@ except ImportError:  # Windows: two processes meet at their first append instead
 _OWNER_BYTES: Final = 300
 _NAMED_S: Final = 0.5
 _PAUSE_S: Final = 0.01
-
-
-def this_process() -> str:
-    """Name this process for people."""
-    return f"process {os.getpid()} on {platform.node() or 'this machine'}"
 
 
 def busy(run_id: str, owner: str) -> RunBusyError:

@@ -51,3 +51,5 @@ CREATE TABLE reflexions (
 );
 """
 TABLES: Final = frozenset({"runs", "events", "reservations", "days", "reflexions"})
+CLEARED: Final = ("events", "runs", "reservations")
+"""Tables that lose rows when a run is forgotten."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from threading import RLock
 from typing import Any, Final
 
+from coreloop.database import Database
 from coreloop.errors import BudgetError, RunBusyError, RunError, RunNotFoundError
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import (
@@ -23,6 +23,7 @@ from coreloop.runs.events import (
     spent,
 )
 from coreloop.runs.stores.accounts import Progress, RunRow, is_durable, utc_day
+from coreloop.runs.stores.schema import CLEARED
 from coreloop.runs.ulid import is_ulid
 from coreloop.text import printable
 
@@ -46,39 +47,20 @@ SET microusd = days.microusd + excluded.microusd, tokens = days.tokens + exclude
 class SqlStore(ABC):
     """A store in a database, see `coreloop.runs.stores.store.Store`. Threads take turns.
 
-    Subclasses give a connection, in which a statement's parameters are ``?``.
+    Subclasses hold runs in the way of their database.
     """
 
-    _lock_row = ""
-    """At the end of a SELECT, so that no other transaction changes the row."""
-
-    def __init__(self) -> None:
-        self._turn = RLock()
-
-    @abstractmethod
-    def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """Run a statement; returns its rows, as sequences."""
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[None]:
-        """Take the turn, and translate the database's errors into `RunStoreError`."""
-
-    @abstractmethod
-    def _writing(self, *, is_durable: bool = True) -> AbstractContextManager[None]:
-        """As `_reading`, in a transaction; the changes survive a power loss if they must."""
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     @abstractmethod
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """Hold a run."""
 
-    @abstractmethod
-    def _erase(self) -> None:
-        """Remove what deleted rows left behind."""
-
     def create(self, created: Created) -> None:
         """Add a run."""
-        with self._writing():
-            self._rows(
+        with self._database.writing():
+            self._database.rows(
                 "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?)",
                 (created.run_id, created.kind, _stamp(created.at)),
             )
@@ -88,8 +70,8 @@ class SqlStore(ABC):
         self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
     ) -> list[Numbered]:
         """Add events behind the newest, or return those that came between."""
-        with self._writing(is_durable=is_durable(events)):
-            if self._newest(run_id, self._lock_row) == after:
+        with self._database.writing(is_durable=is_durable(events)):
+            if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
                 self._account(run_id, events, per_day)
                 return []
@@ -97,11 +79,11 @@ class SqlStore(ABC):
 
     def read(self, run_id: str, *, after: int = 0) -> Iterator[Numbered]:
         """Read a run's events in order."""
-        with self._reading():
+        with self._database.reading():
             newest = self._newest(run_id)
         while after < newest:
-            with self._reading():
-                rows = self._rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
+            with self._database.reading():
+                rows = self._database.rows(_EVENTS, (run_id, after, min(_AT_ONCE, newest - after)))
             if not rows:
                 raise _unknown(run_id)  # another process has just forgotten it
             for seq, version, data in rows:
@@ -110,9 +92,9 @@ class SqlStore(ABC):
 
     def step(self, run_id: str, key: str) -> StepCommitted | None:
         """Return the step of a key if it is committed."""
-        with self._reading():
+        with self._database.reading():
             self._newest(run_id)
-            rows = self._rows(
+            rows = self._database.rows(
                 "SELECT version, event FROM events WHERE run_id = ? AND step = ?", (run_id, _digest(key))
             )
         events = [_decoded(run_id, version, data) for version, data in rows]
@@ -120,25 +102,25 @@ class SqlStore(ABC):
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs spent and reserved on a day."""
-        with self._reading():
-            rows = self._rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
+        with self._database.reading():
+            rows = self._database.rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
         return Amount(*rows[0]) if rows else NOTHING
 
     def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
         """List runs, the newest first."""
-        with self._reading():
-            rows = self._rows(_LIST, (kind, kind, status, status, limit))
+        with self._database.reading():
+            rows = self._database.rows(_LIST, (kind, kind, status, status, limit))
         return [_run_row(*row) for row in rows]
 
     def forget(self, run_id: str) -> None:
         """Remove a run and all its events."""
         self._forget(run_id)
-        self._erase()
+        self._database.erase(*CLEARED)
 
     def forget_before(self, moment: datetime) -> list[str]:
         """Remove runs without an event since a time, except those that a process works on."""
-        with self._reading():
-            rows = self._rows(
+        with self._database.reading():
+            rows = self._database.rows(
                 "SELECT run_id FROM runs WHERE updated_at < ? ORDER BY run_id", (_stamp(moment),)
             )
         forgotten = []
@@ -147,29 +129,31 @@ class SqlStore(ABC):
                 self._forget(run_id)
                 forgotten.append(run_id)
         if forgotten:
-            self._erase()
+            self._database.erase(*CLEARED)
         return forgotten
 
     def reflexion(self, kind: str) -> bytes | None:
         """Return what the runs of a kind learnt."""
-        with self._reading():
-            rows = self._rows("SELECT reflexion FROM reflexions WHERE kind = ?", (kind,))
+        with self._database.reading():
+            rows = self._database.rows("SELECT reflexion FROM reflexions WHERE kind = ?", (kind,))
         return bytes(rows[0][0]) if rows else None
 
     def change_reflexion(self, kind: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Replace what the runs of a kind learnt, while no other process can."""
-        with self._writing():
-            self._rows("INSERT INTO reflexions VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", (kind, b""))
-            ((before,),) = self._rows(
-                f"SELECT reflexion FROM reflexions WHERE kind = ?{self._lock_row}", (kind,)
+        with self._database.writing():
+            self._database.rows(
+                "INSERT INTO reflexions VALUES (?, ?) ON CONFLICT (kind) DO NOTHING", (kind, b"")
+            )
+            ((before,),) = self._database.rows(
+                f"SELECT reflexion FROM reflexions WHERE kind = ?{self._database.lock_row}", (kind,)
             )
             changed = change(bytes(before) or None)
-            self._rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
+            self._database.rows("UPDATE reflexions SET reflexion = ? WHERE kind = ?", (changed, kind))
         return changed
 
     def _newest(self, run_id: str, lock: str = "") -> int:
         statement = f"SELECT newest FROM runs WHERE run_id = ?{lock}"
-        rows = self._rows(statement, (run_id,)) if is_ulid(run_id) else []
+        rows = self._database.rows(statement, (run_id,)) if is_ulid(run_id) else []
         if not rows:
             raise _unknown(run_id)
         return int(rows[0][0])
@@ -178,27 +162,27 @@ class SqlStore(ABC):
         for seq, event in enumerate(events, start=after + 1):
             step = _digest(event.key) if isinstance(event, StepCommitted) else None
             row = (run_id, seq, VERSION, encode_event(event), step)
-            self._rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
-        self._rows(
+            self._database.rows("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+        self._database.rows(
             "UPDATE runs SET newest = ?, updated_at = ? WHERE run_id = ?",
             (after + len(events), _stamp(events[-1].at), run_id),
         )
 
     def _account(self, run_id: str, events: Sequence[Event], per_day: int | None) -> None:
-        ((*columns,),) = self._rows(
+        ((*columns,),) = self._database.rows(
             "SELECT status, stop_reason, iteration FROM runs WHERE run_id = ?", (run_id,)
         )
         progress = Progress(*columns)
         progress.follow(events)
         total, days = self._spend(run_id, events)
-        self._rows(
+        self._database.rows(
             "UPDATE runs SET status = ?, stop_reason = ?, iteration = ?, microusd = microusd + ?, "
             "tokens = tokens + ? WHERE run_id = ?",
             (progress.status, progress.stop_reason, progress.iteration, total.microusd, total.tokens, run_id),
         )
         limited = {utc_day(event.at) for event in events if isinstance(event, Reserved) and event.microusd}
         for day, change in sorted(days.items()):  # in one order, or two transactions wait for each other
-            ((today,),) = self._rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
+            ((today,),) = self._database.rows(_ADD_TO_DAY, (day, change.microusd, change.tokens))
             if per_day is not None and day in limited and today > per_day:
                 raise _day_is_spent(today - change.microusd, change.microusd, per_day)
 
@@ -209,7 +193,7 @@ class SqlStore(ABC):
             day = utc_day(event.at)
             if isinstance(event, Reserved):
                 row = (run_id, event.reservation, day, event.microusd, event.tokens)
-                self._rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
+                self._database.rows("INSERT INTO reservations VALUES (?, ?, ?, ?, ?)", row)
                 days[day] = days.get(day, NOTHING) + spent(event)
             elif isinstance(event, Settled | StepCommitted | StepFailed):
                 day, reserved = self._unreserve(run_id, event.reservation) or (day, NOTHING)
@@ -218,15 +202,15 @@ class SqlStore(ABC):
         return total, {day: change for day, change in days.items() if change != NOTHING}
 
     def _unreserve(self, run_id: str, reservation: str) -> tuple[str, Amount] | None:
-        rows = self._rows(
+        rows = self._database.rows(
             "DELETE FROM reservations WHERE run_id = ? AND reservation = ? RETURNING day, microusd, tokens",
             (run_id, reservation),
         )
         return (rows[0][0], Amount(rows[0][1], rows[0][2])) if rows else None
 
     def _forget(self, run_id: str) -> None:
-        with self.hold(run_id), self._writing():
-            self._rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
+        with self.hold(run_id), self._database.writing():
+            self._database.rows("DELETE FROM runs WHERE run_id = ?", (run_id,))
 
 
 def _digest(key: str) -> bytes:

@@ -24,19 +24,51 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something that a file declares: a symbol of code, or a part of a schema.
+
+    Attributes
+    ----------
+    kind : str
+        ``class``, ``function`` or ``schema``.
+    name : str
+        Of a symbol, qualified in its module; of a part of a schema, ``#`` and where it stands.
+    line : int
+        Of the file, from 1.
+    text : str
+        A line for each thing that is said of it.
+    is_public : bool
+        Whether no part of the name begins with ``_``.
+    is_documented : bool
+        Of a function, whether each parameter and what it returns are described.
+    """
+
+    kind: str
+    name: str
+    line: int
+    text: str
+    is_public: bool = True
+    is_documented: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """The text of a file, without control and invisible characters.
 
     Attributes
     ----------
     type : str
-        ``markdown``, ``text``, ``html``, ``python`` or ``pdf``.
+        ``markdown``, ``text``, ``html``, ``python``, ``pdf`` or ``schema``.
     title : str
         Empty if the file states none.
     has_own_lines : bool
         Whether the lines of the text are the lines of the file.
     sections : tuple of Section
         In the order of the text; they may leave parts out.
+    entries : tuple of Entry
+        What the file declares.
+    imports : tuple of str
+        Modules that it imports; relative ones begin with dots.
     """
 
     type: str
@@ -44,6 +76,8 @@ class Document:
     sections: tuple[Section, ...]
     title: str = ""
     has_own_lines: bool = True
+    entries: tuple[Entry, ...] = ()
+    imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

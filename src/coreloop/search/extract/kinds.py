@@ -1,8 +1,9 @@
 """Which files are read, and by which extractor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
+from coreloop.search.extract.declared import extract_schema
 from coreloop.search.extract.document import Document, Unreadable
 from coreloop.search.extract.html import extract_html
 from coreloop.search.extract.markdown import extract_markdown
@@ -22,8 +23,18 @@ _EXTRACTORS: Final[dict[str, Extractor]] = {
 _PLAIN_NAMES: Final = frozenset({"readme", "license", "copying", "notice", "authors", "changelog", "changes"})
 
 
-def extractor_of(location: str) -> Extractor | None:
-    """Return the function that reads a file of this name; None if files of this kind are not read."""
+def extractor_of(location: str, schemas: Collection[str] = ()) -> Extractor | None:
+    """Return the function that reads a file of this name; None if files of this kind are not read.
+
+    Parameters
+    ----------
+    location : str
+        See `coreloop.search.source.Source`.
+    schemas : collection of str
+        Locations of declared schemas.
+    """
+    if location in schemas:
+        return extract_schema
     name = location.rpartition("/")[2].lower()
     stem, _, suffix = name.rpartition(".")
     if stem:

@@ -9,8 +9,8 @@ from typing import Final
 from coreloop.search.extract.decode import decode_text
 from coreloop.search.extract.document import Document, Section, Unreadable
 from coreloop.search.extract.plain import plain_document
+from coreloop.search.extract.symbols import Symbol, imported_modules, symbol_entry
 
-_Symbol = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _MAX_PARSED_CHARS: Final = 2_000_000
 """A syntax tree takes a hundred times the memory of its text."""
 _BLOCKS: Final = (ast.If, ast.Try, ast.With)
@@ -27,38 +27,52 @@ def extract_python(data: bytes) -> Document | Unreadable:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            return _document(text, ast.parse(text))
     except _UNREADABLE:
         return plain_document(text)
+
+
+def _document(text: str, tree: ast.Module) -> Document:
     starts = [0, *(match.end() for match in re.finditer("\n", text)), len(text)]
+    symbols = _symbols(tree)
+    places = [*_module_docstring(tree), *((name, node.lineno, _last_line(node)) for name, node in symbols)]
     sections = tuple(
-        Section(starts[first - 1], starts[last], first, heading) for heading, first, last in _symbols(tree)
+        Section(starts[first - 1], starts[last], first, heading) for heading, first, last in places
     )
-    return Document(type="python", text=text, sections=sections) if sections else plain_document(text)
+    return Document(
+        type="python" if sections else "text",
+        text=text,
+        sections=sections or (Section(0, len(text), 1),),
+        entries=tuple(symbol_entry(name, node) for name, node in symbols),
+        imports=imported_modules(tree),
+    )
 
 
-def _symbols(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
-    """Yield the qualified name, the first and the last line of every symbol, the module's docstring first."""
+def _module_docstring(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
     if ast.get_docstring(tree, clean=False):
         yield "", tree.body[0].lineno, tree.body[0].end_lineno or 1
-    found: list[tuple[str, int, int]] = []
+
+
+def _symbols(tree: ast.Module) -> list[tuple[str, Symbol]]:
+    """Return the qualified name of every class and function, in the order of their lines."""
+    found: list[tuple[str, Symbol]] = []
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         parent, prefix = waiting.pop()
         for node in ast.iter_child_nodes(parent):
-            if isinstance(node, _Symbol):
-                found.append((f"{prefix}{node.name}", node.lineno, _last_line(node)))
+            if isinstance(node, Symbol):
+                found.append((f"{prefix}{node.name}", node))
             if isinstance(node, ast.ClassDef):
                 waiting.append((node, f"{prefix}{node.name}."))
             elif isinstance(node, _BLOCKS):
                 waiting.append((node, prefix))
-    yield from sorted(found, key=lambda symbol: symbol[1])
+    return sorted(found, key=lambda symbol: symbol[1].lineno)
 
 
-def _last_line(symbol: _Symbol) -> int:
+def _last_line(symbol: Symbol) -> int:
     """The last line of the docstring, or else of the signature."""
     first = symbol.body[0]
     if ast.get_docstring(symbol, clean=False):
         return first.end_lineno or first.lineno
-    decorators = first.decorator_list if isinstance(first, _Symbol) else []
+    decorators = first.decorator_list if isinstance(first, Symbol) else []
     return max(symbol.lineno, min([first.lineno, *(node.lineno for node in decorators)]) - 1)

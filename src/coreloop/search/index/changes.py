@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -85,11 +85,19 @@ class Comparison:
         The project and its data folder, absolute and resolved.
     report : IndexReport
         Counts skipped files, and those that are unchanged without a change to store.
+    schemas : collection of str
+        Locations of declared schemas.
     """
 
     def __init__(
-        self, known: Mapping[str, KnownFile], root: Path, data_dir: Path, report: IndexReport
+        self,
+        known: Mapping[str, KnownFile],
+        root: Path,
+        data_dir: Path,
+        report: IndexReport,
+        schemas: Collection[str] = (),
     ) -> None:
+        self._schemas = schemas
         self._known = known
         self._root = root
         self._data_dir = data_dir
@@ -109,7 +117,7 @@ class Comparison:
         """
         for start in starts:
             self._require(start)
-            for file in find_files(start, self._root, data_dir=self._data_dir):
+            for file in find_files(start, self._root, data_dir=self._data_dir, schemas=self._schemas):
                 if file.location not in self._seen:
                     self._seen.add(file.location)
                     yield from self._refused(file) if isinstance(file, SkippedFile) else self._compared(file)
@@ -139,7 +147,7 @@ class Comparison:
         yield from self._read(file, known, data)
 
     def _read(self, file: FoundFile, known: KnownFile | None, data: bytes) -> Iterator[Change]:
-        extract = extractor_of(file.location)
+        extract = extractor_of(file.location, self._schemas)
         digest = hashlib.sha256(data).hexdigest()
         state = FileState(file.location, digest, file.size_bytes, file.mtime_ns)
         moved = None if known else self._moved_from(digest, extract)
@@ -158,7 +166,7 @@ class Comparison:
     def _moved_from(self, digest: str, extract: Extractor | None) -> KnownFile | None:
         """Return the document with the same content whose file is gone, if it was of the same kind."""
         for known in self._by_hash.get(digest, ()):
-            is_same_kind = extractor_of(known.path) is extract
+            is_same_kind = extractor_of(known.path, self._schemas) is extract
             if is_same_kind and known.path not in self._seen and _is_gone(self._root / known.path):
                 return known
         return None

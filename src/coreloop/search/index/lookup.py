@@ -55,12 +55,19 @@ def search_index(path: Path, query: str, limits: SearchLimits, *, now: datetime)
     with reading(path, now=now) as connection:
         if expression is None:
             return []
-        with _bounded(connection, limits.timeout_s):
+        with bounded(connection, limits.timeout_s):
             return [_source(row) for row in connection.execute(_BEST, (expression, limits.max_results))]
 
 
 @contextmanager
-def _bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
+def bounded(connection: sqlite3.Connection, timeout_s: float) -> Iterator[None]:
+    """Interrupt statements that take longer than a time.
+
+    Raises
+    ------
+    SearchTimeoutError
+        The time is up.
+    """
     deadline = time.monotonic() + timeout_s
     connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_LOOKS)
     try:

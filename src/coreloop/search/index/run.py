@@ -34,4 +34,5 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
     data_dir = (root / workspace.settings.data_dir).resolve()
     starts = [path.resolve() for path in paths]
     with locked(file.parent), writing(file, now=now) as connection:
-        return update_index(connection, starts, root=root, data_dir=data_dir, now=now)
+        schemas = frozenset(workspace.settings.schemas)
+        return update_index(connection, starts, root=root, data_dir=data_dir, now=now, schemas=schemas)

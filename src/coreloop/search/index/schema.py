@@ -1,8 +1,4 @@
-"""Tables of the index.
-
-Other packages (repair) may create tables of their own beside these, with a version of their own:
-``user_version`` counts the migrations of these alone, and unknown tables are left as they are.
-"""
+"""Tables of the index."""
 
 import sqlite3
 from datetime import datetime
@@ -11,8 +7,7 @@ from typing import Final
 from coreloop import sqlite
 
 _FIRST: Final = """
--- A file. Its id stays when the file changes or moves. Tables of other packages (symbols, the import graph)
--- refer to it with ON DELETE CASCADE, so that what came from a file goes with it.
+-- A file. Its id stays when the file changes or moves.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE,      -- relative to the project with /, or absolute outside of it
@@ -44,6 +39,36 @@ CREATE VIRTUAL TABLE passage_words USING fts5(
     heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
 );
 """
+_SECOND: Final = """
+-- What files declare: symbols of code, and parts of schemas.
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    kind TEXT NOT NULL,             -- class, function, schema
+    name TEXT NOT NULL,             -- qualified in its module; of a schema # and where it stands
+    line INTEGER NOT NULL,
+    text TEXT NOT NULL,             -- signature, parameters, fields: a line each
+    is_public INTEGER NOT NULL,
+    is_documented INTEGER NOT NULL
+);
+CREATE INDEX entries_by_document ON entries (document_id);
+CREATE INDEX entries_by_name ON entries (name);
+
+-- As passage_words; rowid = entries.id.
+CREATE VIRTUAL TABLE entry_words USING fts5(
+    heading, words, bigrams, content='', tokenize='porter unicode61 remove_diacritics 2'
+);
+
+-- Modules that a file imports; relative ones begin with dots.
+CREATE TABLE imports (
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    module TEXT NOT NULL,
+    PRIMARY KEY (document_id, module)
+) WITHOUT ROWID;
+
+-- Python files are read again, since they have symbols now.
+UPDATE documents SET mtime_ns = -1, hash = '' WHERE type = 'python';
+"""
 _TABLES: Final = frozenset({"documents", "passages", "passage_words"})
 
 
@@ -51,8 +76,12 @@ def _create(connection: sqlite3.Connection, _now: datetime) -> None:
     sqlite.run_script(connection, _FIRST)
 
 
+def _add_entries(connection: sqlite3.Connection, _now: datetime) -> None:
+    sqlite.run_script(connection, _SECOND)
+
+
 def _is_own(connection: sqlite3.Connection) -> bool:
     return set(sqlite.tables(connection)) >= _TABLES
 
 
-INDEX: Final = sqlite.Schema("index", (_create,), _is_own)
+INDEX: Final = sqlite.Schema("index", (_create, _add_entries), _is_own)

@@ -12,6 +12,7 @@ from coreloop import sqlite
 from coreloop.errors import DamagedDatabaseError, WorkspaceError
 from coreloop.search.extract.document import Document
 from coreloop.search.extract.passages import Passage, split_passages
+from coreloop.search.index.entries import add_entries, remove_entries
 from coreloop.search.index.schema import INDEX
 from coreloop.search.index.terms import passage_words
 
@@ -123,9 +124,11 @@ def put_document(
     """Add a document, or replace what is stored of it; its id stays."""
     if known_id is not None:
         _remove_passages(connection, known_id)
+        remove_entries(connection, known_id)
     values = (known_id, file.path, document.type, document.title, *_state(file, now))
     inserted = connection.execute(_PUT, values).lastrowid
     _add_passages(connection, known_id or inserted, split_passages(document))
+    add_entries(connection, known_id or inserted, document)
 
 
 def place_document(connection: sqlite3.Connection, file: FileState, *, known_id: int, now: datetime) -> None:
@@ -139,6 +142,7 @@ def place_document(connection: sqlite3.Connection, file: FileState, *, known_id:
 def remove_document(connection: sqlite3.Connection, known_id: int) -> None:
     """Remove a document and all that came from it."""
     _remove_passages(connection, known_id)
+    remove_entries(connection, known_id)
     connection.execute("DELETE FROM documents WHERE id = ?", (known_id,))
 
 

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +51,9 @@ def location_of(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
-def find_files(start: Path, root: Path, *, data_dir: Path) -> Iterator[FoundFile | SkippedFile]:
+def find_files(
+    start: Path, root: Path, *, data_dir: Path, schemas: Collection[str] = ()
+) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files at or below a path; links are not followed.
 
     Parameters
@@ -62,14 +64,18 @@ def find_files(start: Path, root: Path, *, data_dir: Path) -> Iterator[FoundFile
         The project, absolute and resolved.
     data_dir : Path
         The project's data folder, which is ignored unless ``start`` is in it.
+    schemas : collection of str
+        Locations of declared schemas.
     """
     if start.is_dir():
-        yield from _walk(start, root, ignored=str(data_dir))
+        yield from _walk(start, root, ignored=str(data_dir), schemas=schemas)
     elif start.exists():
-        yield _file(str(start), location_of(start, root), start.stat())
+        yield _file(str(start), location_of(start, root), start.stat(), schemas)
 
 
-def _walk(start: Path, root: Path, *, ignored: str) -> Iterator[FoundFile | SkippedFile]:
+def _walk(
+    start: Path, root: Path, *, ignored: str, schemas: Collection[str]
+) -> Iterator[FoundFile | SkippedFile]:
     waiting = [(str(start), "" if start == root else f"{location_of(start, root)}/")]
     while waiting:
         folder, prefix = waiting.pop()
@@ -82,7 +88,7 @@ def _walk(start: Path, root: Path, *, ignored: str) -> Iterator[FoundFile | Skip
             location = f"{prefix}{entry.name}"  # strings: a Path costs 30 µs a file
             if not entry.is_dir(follow_symlinks=False):
                 with suppress(FileNotFoundError):  # removed in between
-                    yield _file(entry.path, location, entry.stat(follow_symlinks=False))
+                    yield _file(entry.path, location, entry.stat(follow_symlinks=False), schemas)
             elif entry.name not in IGNORED_FOLDERS and entry.path != ignored:
                 waiting.append((entry.path, f"{location}/"))
 
@@ -93,19 +99,21 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return sorted((entry for entry in entries if entry.name[0] != "."), key=lambda entry: entry.name)
 
 
-def _file(path: str, location: str, status: os.stat_result) -> FoundFile | SkippedFile:
-    reason = _reason(location, status)
+def _file(
+    path: str, location: str, status: os.stat_result, schemas: Collection[str]
+) -> FoundFile | SkippedFile:
+    reason = _reason(location, status, schemas)
     if reason:
         return SkippedFile(location.encode("utf-8", "replace").decode(), reason)
     return FoundFile(path, location, status.st_size, status.st_mtime_ns)
 
 
-def _reason(location: str, status: os.stat_result) -> str:
+def _reason(location: str, status: os.stat_result, schemas: Collection[str]) -> str:
     if stat.S_ISLNK(status.st_mode):
         return "link"
     if not stat.S_ISREG(status.st_mode):
         return "not a regular file"
-    if extractor_of(location) is None:
+    if extractor_of(location, schemas) is None:
         return "other kind of file"
     if status.st_size > MAX_FILE_BYTES:
         return f"larger than {MAX_FILE_BYTES // 1_000_000} MB"

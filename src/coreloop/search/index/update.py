@@ -1,7 +1,7 @@
 """Bringing the index up to date with files, in short transactions."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,13 @@ _CHANGE_CHARS: Final = 1_000
 
 
 def update_index(
-    connection: sqlite3.Connection, starts: Sequence[Path], *, root: Path, data_dir: Path, now: datetime
+    connection: sqlite3.Connection,
+    starts: Sequence[Path],
+    *,
+    root: Path,
+    data_dir: Path,
+    now: datetime,
+    schemas: Collection[str] = (),
 ) -> IndexReport:
     """Index the files at or below some paths; documents elsewhere stay as they are.
 
@@ -32,6 +38,8 @@ def update_index(
         The project and its data folder, which is ignored unless a start is in it.
     now : datetime
         With a time zone.
+    schemas : collection of str
+        Locations of declared schemas.
 
     Raises
     ------
@@ -39,7 +47,7 @@ def update_index(
         A start does not exist, and no document came from it.
     """
     report = IndexReport()
-    comparison = Comparison(known_files(connection), root, data_dir, report)
+    comparison = Comparison(known_files(connection), root, data_dir, report, schemas)
     for batch in _batches(comparison.changes(starts)):
         with sqlite.transaction(connection):
             for change in batch:

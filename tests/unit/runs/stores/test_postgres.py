@@ -58,7 +58,7 @@ def test_a_workspace_uses_the_database_that_the_environment_names(database: str,
 @pytest.mark.slow
 def test_a_newer_schema_is_refused(database: str):
     with postgres_store(database) as store:
-        store._rows("UPDATE schema_version SET version = 99")
+        store._database.rows("UPDATE schema_version SET version = 99")
     with pytest.raises(RunStoreError, match="schema version 99; upgrade coreloop"):
         postgres_store(database).__enter__()
 
@@ -71,7 +71,7 @@ def test_a_lost_session_holds_nothing_and_cannot_append(database: str):
         with store.hold(run_id):
             with pytest.raises(RunBusyError):
                 other.hold(run_id).__enter__()
-            other._rows("SELECT pg_terminate_backend(?, 5000)", (store._connection.info.backend_pid,))
+            other._database.rows("SELECT pg_terminate_backend(?, 5000)", (store._session.connection.info.backend_pid,))
             with other.hold(run_id):
                 for _ in range(2):
                     line = r"^the Postgres store cannot be used \(.*\); check CORELOOP_DATABASE_URL$"

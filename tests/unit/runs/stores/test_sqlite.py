@@ -64,7 +64,7 @@ def test_a_step_survives_a_power_loss_and_a_note_need_not(path: Path):
             start=1,
         ):
             store.append(run_id, [event], after=seq)
-            levels.append(store._connection.execute("PRAGMA synchronous").fetchone()[0])
+            levels.append(store._database._connection.execute("PRAGMA synchronous").fetchone()[0])
     assert levels == [1, 2, 1, 2]
 
 
@@ -145,7 +145,7 @@ def test_a_full_disk_is_one_line_and_nothing_is_half_written(path: Path):
             store.append(run_id, [*events, reserved()], after=1)
         assert [seq for seq, _event in store.read(run_id)] == [1]
         assert store.spent_on(MOMENT.date()).microusd == 0
-        store._connection.execute("PRAGMA max_page_count = 1000000")
+        store._database._connection.execute("PRAGMA max_page_count = 1000000")
         assert store.append(run_id, [*events, reserved()], after=1) == []
 
 
@@ -155,8 +155,8 @@ def reserved() -> happened.Reserved:
 
 def fill(store: SqliteStore) -> None:
     """Let the database have no more pages than it has: SQLite's own answer to a full disk."""
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    pages = store._database._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._database._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
 LIMITED = """

@@ -1,0 +1,42 @@
+"""What ``ask`` prints: each attempt and its repair to stderr, and the answer."""
+
+import click
+import orjson
+
+from coreloop.repair.case import case_of
+from coreloop.repair.response import Answer
+from coreloop.runs.run import Run
+from coreloop.text import counted, printable
+
+_ADVICE = "index more files, ask in other words, or choose a model (CORELOOP_MODEL)"
+
+
+def show_attempt(run: Run) -> None:
+    """Print the newest attempt, its signal and what the repair did; nothing for an answer at once."""
+    state = run.state
+    if state.is_terminal or not state.iteration:
+        return
+    case = case_of(state)
+    if case.signals:
+        click.echo(f"attempt {state.iteration}: {case.signals[-1].reason}", err=True)
+    for repair in case.repairs[-1:]:
+        for line in repair.jobs:
+            click.echo(printable(f"  {line}"), err=True)
+
+
+def show_answer(answer: Answer, *, as_json: bool) -> None:
+    """Print an answer and its sources."""
+    if as_json:
+        click.echo(orjson.dumps(answer, option=orjson.OPT_INDENT_2))
+        return
+    for line in answer.answer.splitlines():
+        click.echo(printable(line))
+    click.echo()
+    for source in answer.citations:
+        line_number = f":{source.line}" if source.line else ""
+        click.echo(printable(f"{source.id} {source.location}{line_number}  {source.title}"))
+    click.echo(
+        f"confidence {answer.confidence:.0%}; {counted(answer.repairs, 'repair')}; answer {answer.run_id}"
+    )
+    if not answer.supported:
+        click.echo(_ADVICE, err=True)

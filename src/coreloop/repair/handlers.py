@@ -1,0 +1,90 @@
+"""What the jobs of repairs do. Each can be done again: the outcome is the same."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.jobs.job import Job
+from coreloop.project.workspace import Workspace
+from coreloop.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
+from coreloop.repair.evidence import best_of_file
+from coreloop.repair.store import RepairStore
+from coreloop.runs.load import load_run
+from coreloop.runs.stores.store import Store
+from coreloop.search.index.imports import read_imports
+from coreloop.search.index.run import index_paths
+
+Handler = Callable[[Job], Any]
+MAX_CHAIN: Final = 50
+"""Files of an import chain."""
+
+
+def job_handlers(workspace: Workspace, store: Store, tables: RepairStore) -> Mapping[str, Handler]:
+    """Return what does each job, by the job's name.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Whose files are read and whose index is written.
+    store : Store
+        Has the runs that the jobs are for.
+    tables : RepairStore
+        Takes evidence and suggestions.
+    """
+    return {
+        INDEX_FILE: lambda job: _index(workspace, [job.payload["path"]]),
+        INDEX_MODULE: lambda job: _index(workspace, _chain(workspace, job.payload["path"])),
+        INJECT: lambda job: _inject(workspace, store, tables, job.payload),
+        SUGGEST_LINK: lambda job: _suggest(tables, job.payload),
+    }
+
+
+def _index(workspace: Workspace, locations: list[str]) -> dict[str, int]:
+    root = workspace.root.resolve()
+    report = index_paths(workspace, [_inside(root, location) for location in locations], now=_now())
+    return dict(report.counts)
+
+
+def _chain(workspace: Workspace, location: str) -> list[str]:
+    """Return a file and the project's files that it imports, directly or not, the nearest first."""
+    chain = [location]
+    for file in chain:
+        imported = read_imports(file, workspace.root.resolve())
+        chain += [name for name in imported if name not in chain][: MAX_CHAIN - len(chain)]
+    return chain
+
+
+def _inject(workspace: Workspace, store: Store, tables: RepairStore, payload: Mapping[str, Any]) -> int:
+    question = load_run(store, payload["run"])[0].state.question
+    evidence = best_of_file(workspace.root.resolve(), payload["path"], question, now=_now())
+    if evidence is None:
+        return 0
+    tables.inject(evidence)
+    return 1
+
+
+def _suggest(tables: RepairStore, payload: Mapping[str, Any]) -> str:
+    suggestion = tables.suggest(
+        action=SUGGEST_LINK, target=payload["code_symbol"], details=dict(payload), now=_now()
+    )
+    return suggestion.id
+
+
+def _inside(root: Path, location: str) -> Path:
+    """Return the path of a location, which must be in the project.
+
+    Raises
+    ------
+    WorkspaceError
+        It is outside.
+    """
+    path = (root / location).resolve()
+    if not path.is_relative_to(root):
+        raise WorkspaceError("is outside of the project; repairs read nothing there", path=path)
+    return path
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,75 @@
+"""What an ended answer leaves behind: a record for the slow loop, and a gap that people should close."""
+
+from datetime import UTC, datetime
+
+from coreloop.observe.collector import AuditCollector
+from coreloop.repair.case import Attempt, Case, case_of
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.response import answer_of, tool_calls
+from coreloop.repair.tables import AnswerRow
+from coreloop.runs.state import State
+
+
+def learn(desk: RepairDesk, state: State) -> None:
+    """Keep what an ended answer is worth to later ones: its record, its row, and its gap."""
+    now = datetime.now(UTC)
+    _record(desk, state)
+    _keep_row(desk, state, now)
+    case, question = case_of(state), state.question
+    if answer_of(state).supported:
+        desk.tables.close_gaps(question, by="repair", now=now)
+    elif case.signals:
+        last = case.signals[-1]
+        desk.tables.open_gap(
+            topic=question, file=last.context.file, symbol=last.context.symbol, reason=last.reason, now=now
+        )
+
+
+def _record(desk: RepairDesk, state: State) -> None:
+    """Write one v2 record; a failed attempt is a failed call with its cause."""
+    workspace, case, answer = desk.workspace, case_of(state), answer_of(state)
+    audit = AuditCollector(
+        question=state.question,
+        model=answer.model or desk.desk.ladder.name,
+        session_id=answer.session_id,
+        request_id=state.run_id,
+        data_dir=workspace.root / workspace.settings.data_dir,
+    )
+    for call, attempt in zip(tool_calls(state.question, case), case.attempts, strict=True):
+        audit.observe_tool_call(
+            call.name,
+            call.args,
+            error=_cause(case, attempt),
+            result=[{"location": read.source.location} for read in attempt.cited],
+        )
+    audit.flush(
+        chunk_len=len(answer.answer) if answer.supported else 0,
+        rounds=len(case.attempts),
+        error=state.stop_reason if state.status == "failed" else None,
+        skill_used="ask",
+    )
+
+
+def _cause(case: Case, attempt: Attempt) -> str | None:
+    """Say why an attempt failed, and what the repair after it found to be missing."""
+    if attempt.sentences:
+        return None
+    signals = [signal for signal in case.signals if signal.source == "critic"]
+    reason = signals[attempt.number - 1].reason if attempt.number <= len(signals) else "failed"
+    done = [line for repair in case.repairs if repair.round == attempt.number for line in repair.jobs]
+    return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
+
+
+def _keep_row(desk: RepairDesk, state: State, now: datetime) -> None:
+    case, answer = case_of(state), answer_of(state)
+    desk.tables.keep_answer(
+        AnswerRow(
+            run_id=state.run_id,
+            session_id=answer.session_id,
+            ended_at=now,
+            is_supported=answer.supported,
+            repairs=answer.repairs,
+            mends=case.asked.mends,
+            found=case.attempts[-1].found if case.attempts else {},
+        )
+    )

@@ -1,0 +1,115 @@
+"""A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from coreloop.jobs.job import Job
+from coreloop.jobs.work import work_on_jobs
+from coreloop.models.offline import NAME as OFFLINE
+from coreloop.repair.actions import (
+    MAX_REPAIRS,
+    OTHER_MODEL,
+    STRICT,
+    JobSpec,
+    Target,
+    Targets,
+    actions_for,
+    jobs_for,
+)
+from coreloop.repair.case import REPAIRED, Repaired, case_of
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.evidence import question_key
+from coreloop.repair.handlers import job_handlers
+from coreloop.repair.retrieve import Retrieved
+from coreloop.repair.signals import Reason
+from coreloop.repair.targets import likely_files, suggested_links
+from coreloop.runs import events
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.run import Run
+from coreloop.search.index.pending import read_coverage
+
+REPAIR: Final = "repair"
+"""Name of the steps."""
+
+
+def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
+    """Do what answers a signal, in the next round that has something to do.
+
+    Parameters
+    ----------
+    run : Run
+        In an iteration.
+    desk : RepairDesk
+        Queue and tables.
+    reason : str
+        Of the signal.
+    found : Retrieved
+        What the answer was given.
+
+    Returns
+    -------
+    bool
+        Whether another attempt can be better.
+    """
+    case = case_of(run.state)
+    targets = _targets(run, desk, found)
+    for round_ in range(len(case.repairs) + 1, MAX_REPAIRS + 1):
+        actions = _applicable(actions_for([reason], round_), desk)
+        specs = list(jobs_for(actions, targets))
+        done = _do(run, desk, specs, round_) if specs else []
+        data = msgspec.to_builtins(Repaired(round=round_, actions=actions, jobs=tuple(done)))
+        run.record(events.Noted, name=REPAIRED, data=data)
+        if done or {STRICT, OTHER_MODEL} & set(actions):
+            run.record(events.Progressed, what=REPAIR)
+            return case.asked.may_repair
+    return False
+
+
+def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
+    """Leave out what changes nothing: strictness for a model that only quotes, and another one of one."""
+    idle = {STRICT} if desk.desk.ladder.name == OFFLINE else set()
+    idle |= set() if desk.desk.ladder.rest else {OTHER_MODEL}
+    return tuple(action for action in actions if action not in idle)
+
+
+def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
+    root = desk.workspace.root.resolve()
+    pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
+    stale = [Target(path=file.location, version=file.version) for file in pending]
+    files = likely_files(run.state.question, stale, root)
+    symbols = tuple(found.of("symbol"))
+    return Targets(
+        run_id=run.run_id,
+        question_key=question_key(run.state.question),
+        files=tuple(files),
+        links=tuple(suggested_links(symbols, tuple(found.of("schema")))),
+    )
+
+
+def _do(run: Run, desk: RepairDesk, specs: Sequence[JobSpec], round_: int) -> list[str]:
+    """Put jobs into the queue and do them, as a step; returns a line for each that was not done before."""
+
+    def call(_key: str) -> tuple[Any, Amount]:
+        return _work(run, desk, specs), NOTHING
+
+    return list(run.step(REPAIR, f"{REPAIR}-{round_}", call, at_most=NOTHING))
+
+
+def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
+    asked = case_of(run.state).asked
+    if not desk.tables.take_repair(datetime.now(UTC), most=desk.workspace.settings.repair.max_per_hour):
+        return []
+    jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
+    open_ = [job.id for job in jobs if not job.is_finished]
+    if asked.may_repair and open_:
+        handlers = job_handlers(desk.workspace, desk.desk.store, desk.tables)
+        work_on_jobs(desk.queue, handlers, open_)
+    return [_line(desk.queue.get(job_id)) for job_id in open_]
+
+
+def _line(job: Job) -> str:
+    about = job.payload.get("path") or job.payload.get("code_symbol", "")
+    return f"{job.name} {about}: {job.status}"

@@ -1,0 +1,137 @@
+"""The sources of an answer: passages, symbols and their imports, declared schemas, and injected evidence."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, Final, Literal
+
+import msgspec
+
+from coreloop.models.questions import search_words
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.evidence import fresh_sources, question_key
+from coreloop.repair.targets import reference
+from coreloop.runs.amounts import NOTHING, Amount
+from coreloop.runs.run import Run
+from coreloop.search.index.declared import entry_named, find_fields, find_symbols
+from coreloop.search.index.imports import indexed_imports
+from coreloop.search.provider import Found, SearchLimits
+from coreloop.search.source import Source
+
+RETRIEVE: Final = "retrieve"
+"""Name of the steps."""
+_TEXTS: Final = 8
+_SYMBOLS: Final = 4
+_FIELDS: Final = 4
+_NEIGHBOURS: Final = 2
+_LOOKED_AT: Final = 50
+"""Passages among which those of imported files are looked for."""
+Origin = Literal["injected", "symbol", "text", "import", "schema"]
+
+
+class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
+    """A step's result.
+
+    Attributes
+    ----------
+    sources : tuple of Source
+        In the order of their numbers, from 1.
+    origins : tuple of str
+        Where each comes from.
+    problem : str
+        Why a search failed; "" if none did.
+    elapsed_ms : int
+        Of all searches.
+    """
+
+    sources: tuple[Source, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    problem: str = ""
+    elapsed_ms: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sources by where they come from."""
+        return dict(Counter(self.origins))
+
+    def of(self, *origins: Origin) -> Iterator[Source]:
+        """Yield the sources of some origins."""
+        return (
+            source for source, origin in zip(self.sources, self.origins, strict=True) if origin in origins
+        )
+
+
+def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
+    """Search for the sources of an attempt, as a step of its run."""
+
+    def call(_key: str) -> tuple[Any, Amount]:
+        return msgspec.to_builtins(find_sources(desk, run.state.question)), NOTHING
+
+    stored = run.step(RETRIEVE, f"{RETRIEVE}-{number}", call, at_most=NOTHING)
+    return msgspec.convert(stored, Retrieved)
+
+
+def find_sources(desk: RepairDesk, question: str) -> Retrieved:
+    """Search everywhere at once; the same passage counts once, for the first origin that has it.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Whose index, search and tables are read.
+    question : str
+        Text of a user.
+    """
+    started, now = time.monotonic(), datetime.now(UTC)
+    index, limits = desk.workspace.index_file, SearchLimits(max_results=_LOOKED_AT)
+    query = " ".join(search_words(question)) or question
+    with ThreadPoolExecutor(max_workers=3) as threads:
+        text = threads.submit(desk.desk.provider.search, query, limits)
+        symbols = threads.submit(find_symbols, index, question, SearchLimits(max_results=_SYMBOLS), now=now)
+        fields = threads.submit(find_fields, index, question, SearchLimits(max_results=_FIELDS), now=now)
+        kept = desk.tables.evidence_for(question_key(question))
+        injected = list(fresh_sources(desk.workspace.root, kept))
+        answer = text.result()
+    passages = answer.sources if isinstance(answer, Found) else ()
+    found: list[tuple[Origin, Sequence[Source]]] = [
+        ("injected", injected),
+        ("symbol", symbols.result()),
+        ("text", passages[:_TEXTS]),
+        ("import", _neighbours(desk, symbols.result(), passages[_TEXTS:], now=now)),
+        ("schema", [*fields.result(), *_linked(desk, symbols.result(), now=now)]),
+    ]
+    unique = {
+        (source.location, source.text): (origin, source)
+        for origin, sources in reversed(found)
+        for source in reversed(sources)
+    }
+    best = tuple(reversed(unique.values()))
+    return Retrieved(
+        sources=tuple(source for _, source in best),
+        origins=tuple(origin for origin, _ in best),
+        problem=getattr(answer, "reason", ""),
+        elapsed_ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _neighbours(
+    desk: RepairDesk, symbols: Sequence[Source], passages: Sequence[Source], *, now: datetime
+) -> list[Source]:
+    """Return passages that fit the question less, but stand in files that the symbols' files import."""
+    index, root = desk.workspace.index_file, desk.workspace.root.resolve()
+    files = dict.fromkeys(source.location for source in symbols)
+    imported = {name for file in files for name in indexed_imports(index, file, root, now=now)}
+    return list(islice((source for source in passages if source.location in imported), _NEIGHBOURS))
+
+
+def _linked(desk: RepairDesk, symbols: Sequence[Source], *, now: datetime) -> Iterator[Source]:
+    """Yield the parts of schemas that applied links connect with the symbols."""
+    names = {reference(source) for source in symbols}
+    for link in desk.tables.links():
+        if link.code_symbol in names:
+            location, _, place = link.schema_ref.partition("#")
+            entry = entry_named(desk.workspace.index_file, location, f"#{place}", now=now)
+            if entry is not None:
+                yield entry

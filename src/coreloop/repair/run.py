@@ -1,0 +1,102 @@
+"""The use case: a question becomes an answer whose every sentence has a source; a failed one is repaired."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from coreloop.repair.actions import MAX_REPAIRS
+from coreloop.repair.case import ASKED, KIND, Asked
+from coreloop.repair.cycle import iterate
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.learn import learn
+from coreloop.repair.response import Answer, answer_of
+from coreloop.research.run import require_question
+from coreloop.runs.controller import drive
+from coreloop.runs.events import Noted
+from coreloop.runs.limits import Limits
+from coreloop.runs.load import load_run
+from coreloop.runs.manage import begin_run
+from coreloop.runs.run import Run, work_on
+
+TOKEN_BUDGET: Final = 60_000
+DEADLINE_S: Final = 120.0
+
+
+def answer(
+    question: str,
+    *,
+    desk: RepairDesk,
+    session: str = "",
+    repair: bool = True,
+    mends: str = "",
+    show: Callable[[Run], None] = lambda _: None,
+) -> Answer:
+    """Answer a question from the project's files, and repair a failed answer at most twice.
+
+    Parameters
+    ----------
+    question : str
+        Of a user.
+    desk : RepairDesk
+        Models, evidence, queue and tables.
+    session : str
+        Id of the conversation; "" for a new one.
+    repair : bool
+        Repair a failed answer at once; otherwise its jobs wait for a worker.
+    mends : str
+        The id of an answer that a person rejected: its repair comes first. "" for none.
+    show : callable
+        Called after each attempt and at the end.
+
+    Returns
+    -------
+    Answer
+        Its ``answer`` is `coreloop.research.verify.NO_EVIDENCE` if no source answers the question.
+
+    Raises
+    ------
+    UsageError
+        The question is empty or too long.
+    ModelError
+        No model can be reached.
+    """
+    run_id = begin_answer(question, Asked(session_id=session, may_repair=repair, mends=mends), desk)
+    return continue_answer(run_id, desk, show=show)
+
+
+def begin_answer(question: str, asked: Asked, desk: RepairDesk) -> str:
+    """Create the run of an answer; nothing is searched yet. Returns its id.
+
+    Raises
+    ------
+    UsageError
+        The question is empty or too long.
+    """
+    require_question(question)
+    now, store = datetime.now(UTC), desk.desk.store
+    limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
+    run_id = begin_run(desk.workspace, store, question, kind=KIND, now=now, limits=limits)
+    _, newest = load_run(store, run_id)
+    whole = Asked(session_id=asked.session_id or run_id, may_repair=asked.may_repair, mends=asked.mends)
+    store.append(run_id, [Noted(at=now, name=ASKED, data=msgspec.to_builtins(whole))], after=newest)
+    return run_id
+
+
+def continue_answer(run_id: str, desk: RepairDesk, *, show: Callable[[Run], None] = lambda _: None) -> Answer:
+    """Work on an answer to its end; it goes on where the last process left it.
+
+    Raises
+    ------
+    RunNotFoundError, RunBusyError, RunEndedError
+        There is no such run, another process works on it, or it is over.
+    """
+    with work_on(desk.desk.store, run_id) as run:
+        try:
+            drive(run, partial(iterate, desk=desk), show=show)
+        finally:
+            if run.state.is_terminal:
+                learn(desk, run.state)
+        return answer_of(run.state)
