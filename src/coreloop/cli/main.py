@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "status": "Show where the loop stands, and warn when a stage produces no output.",
     "backfill-blog": "Import the ai blocks of blog posts as insights.",
     "knowledge": "Show, export and clean the knowledge database.",
+    "ask": "Answer a question from the project's files, and repair a failed answer.",
     "research": "Answer a question with citations: plan, search, reflect, verify.",
     "runs": "Drive a command, and show, pause, stop and remove runs.",
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",

@@ -75,6 +75,8 @@ class Repaired:
 
     Attributes
     ----------
+    attempt : int
+        The attempt that failed before it; 0 for an answer that a person rejected.
     round : int
         1 or 2.
     actions : tuple of str
@@ -83,6 +85,7 @@ class Repaired:
         What was done, a line each: ``index.file docs/a.md: done``.
     """
 
+    attempt: int
     round: int
     actions: tuple[str, ...]
     jobs: tuple[str, ...] = ()

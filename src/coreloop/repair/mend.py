@@ -56,13 +56,14 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
     """
     case = case_of(run.state)
     targets = _targets(run, desk, found)
-    for round_ in range(len(case.repairs) + 1, MAX_REPAIRS + 1):
+    first = case.repairs[-1].round + 1 if case.repairs else 1
+    for round_ in range(first, MAX_REPAIRS + 1):
         actions = _applicable(actions_for([reason], round_), desk)
         specs = list(jobs_for(actions, targets))
         done = _do(run, desk, specs, round_) if specs else []
-        data = msgspec.to_builtins(Repaired(round=round_, actions=actions, jobs=tuple(done)))
-        run.record(events.Noted, name=REPAIRED, data=data)
         if done or {STRICT, OTHER_MODEL} & set(actions):
+            said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+            run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
             run.record(events.Progressed, what=REPAIR)
             return case.asked.may_repair
     return False

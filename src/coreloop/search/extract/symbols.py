@@ -15,7 +15,7 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
 def symbol_entry(name: str, node: Symbol) -> Entry:
-    """Describe a symbol in lines that each say what they are about.
+    """Describe a symbol in paragraphs that each say what they are about.
 
     Parameters
     ----------
@@ -27,18 +27,13 @@ def symbol_entry(name: str, node: Symbol) -> Entry:
     docstring = ast.get_docstring(node) or ""
     items = list(read_items(docstring)) if docstring else []
     if isinstance(node, ast.ClassDef):
-        lines, is_documented = list(_class_lines(name, node, items)), bool(docstring)
-        kind = "class"
+        kind, lines = "class", list(_class_lines(name, node, items))
+        is_documented = bool(docstring)
     else:
-        lines, is_documented = (
-            list(_function_lines(name, node, items)),
-            _is_documented(node, docstring, items),
-        )
-        kind = "function"
-    summary = docstring.partition("\n\n")[0]
-    text = "\n".join(
-        [_signature(name, node), f"{name}: {' '.join(summary.split())}" if summary else "", *lines]
-    )
+        kind, lines = "function", list(_function_lines(name, node, items))
+        is_documented = _is_documented(node, docstring, items)
+    summary = " ".join(docstring.partition("\n\n")[0].split())
+    text = "\n\n".join([_signature(name, node), *([f"{name}: {summary}"] if summary else []), *lines])
     return Entry(
         kind=kind,
         name=name,

@@ -46,8 +46,8 @@ def find_symbols(path: Path, query: str, limits: SearchLimits, *, now: datetime)
     Returns
     -------
     list of Source
-        Of the type ``symbol``; the title is the qualified name, the text has a line for each thing that the
-        docstring says.
+        Of the type ``symbol``; the title is the qualified name, the text has a paragraph for each thing that
+        the docstring says.
 
     Raises
     ------
