@@ -4,8 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
+from coreloop.errors import UsageError
+from coreloop.text import printable
+
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+MAX_ATTEMPTS: Final = 5
+LEASE_S: Final = 30.0
+"""How long a process that died holds its job."""
 FINISHED: Final = frozenset({"done", "dead", "cancelled"})
 
 
@@ -79,3 +85,8 @@ class QueueFigures:
     done_last_hour: int
     p95_s: float | None
     retried: int
+
+
+def unknown_job(job_id: str) -> UsageError:
+    """Build the error for a job that a queue does not have."""
+    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from coreloop.errors import MissingExtraError, UsageError
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, unknown_job
+from coreloop.jobs.job import LEASE_S, MAX_ATTEMPTS, Job, QueueFigures, Status, unknown_job
 from coreloop.postgres import VARIABLE, PostgresDatabase, postgres_database
 from coreloop.runs.ulid import new_ulid
 

@@ -13,8 +13,7 @@ from coreloop import sqlite
 from coreloop.database import SqliteDatabase, sqlite_database
 from coreloop.errors import UsageError
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, unknown_job
+from coreloop.jobs.job import LEASE_S, MAX_ATTEMPTS, Job, QueueFigures, Status, unknown_job
 from coreloop.runs.ulid import new_ulid
 
 _FIRST: Final = """

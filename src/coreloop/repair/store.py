@@ -1,7 +1,6 @@
 """Where repair keeps its tables: a SQLite file, or Postgres."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -280,9 +279,7 @@ class RepairStore:
 
 
 @contextmanager
-def open_repair_store(
-    workspace: Workspace, *, environ: Mapping[str, str] = os.environ
-) -> Iterator[RepairStore]:
+def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
     Parameters

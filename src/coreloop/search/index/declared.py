@@ -73,6 +73,13 @@ def entry_named(path: Path, location: str, name: str, *, now: datetime) -> Sourc
     return _source(row) if row else None
 
 
+def is_named(source: Source, query: str) -> bool:
+    """Return whether a question calls an entry by its name: ``Order.total`` or ``total``."""
+    called = {name.casefold() for name in _IDENTIFIER.findall(query)}
+    name = source.title.casefold()
+    return name in called or re.split(r"[./#]", name)[-1] in called
+
+
 def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool, now: datetime) -> list[Source]:
     expression = match_expression(query)
     with reading(path, now=now) as connection:
@@ -80,15 +87,8 @@ def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool, now:
             return []
         with bounded(connection, limits.timeout_s):
             rows = connection.execute(_BEST, (expression, _LOOKED_AT, is_schema)).fetchall()
-    named = frozenset(name.casefold() for name in _IDENTIFIER.findall(query))
-    ordered = sorted(rows, key=lambda row: not named & _names(row["name"]))
-    return [_source(row) for row in ordered[: limits.max_results]]
-
-
-def _names(name: str) -> frozenset[str]:
-    """The names by which a question may call an entry: ``Order.total``, ``total``."""
-    whole = name.casefold()
-    return frozenset({whole, re.split(r"[./#]", whole)[-1]})
+    sources = sorted(map(_source, rows), key=lambda source: not is_named(source, query))
+    return sources[: limits.max_results]
 
 
 def _source(row: sqlite3.Row) -> Source:
