@@ -115,13 +115,20 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
 
 
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
-    """Return each passage once; of a symbol, not its passage as well."""
+    """Return each passage once; instead of a symbol's passage, what its docstring says in sentences."""
+    symbols = {
+        _place(source): source for origin, sources in found if origin == "symbol" for source in sources
+    }
     unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
     for origin, sources in found:
         for source in sources:
-            is_code = source.type in {"symbol", "python"}
-            unique.setdefault((source.location, source.title if is_code else source.text), (origin, source))
+            unique.setdefault(_place(source), (origin, symbols.get(_place(source), source)))
     return list(unique.values())
+
+
+def _place(source: Source) -> tuple[str, str]:
+    is_code = source.type in {"symbol", "python"}
+    return source.location, source.title if is_code else source.text
 
 
 def _neighbours(

@@ -185,7 +185,7 @@ def test_a_newer_schema_is_refused(filled: Indexed):
         filled.update()
     answer = IndexProvider(filled.file).search("wheel", SearchLimits())
     assert isinstance(answer, Failed)
-    assert "schema version 2; upgrade coreloop" in answer.reason
+    assert "schema version 3; upgrade coreloop" in answer.reason
 
 
 def test_the_files_of_the_index_are_private(filled: Indexed):
