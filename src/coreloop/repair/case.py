@@ -27,11 +27,14 @@ class Asked:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
+    rejected : tuple of str
+        Hashes of the passages that it cited, see `coreloop.search.source.Source`; other ones are looked for.
     """
 
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
+    rejected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,8 +106,7 @@ def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
     jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
     open_ = [job.id for job in jobs if not job.is_finished]
     if asked.may_repair and open_:
-        handlers = job_handlers(desk.workspace, desk.desk.store, desk.tables)
-        work_on_jobs(desk.queue, handlers, open_)
+        work_on_jobs(desk.queue, job_handlers(desk), open_)
     return [_line(desk.queue.get(job_id)) for job_id in open_]
 
 

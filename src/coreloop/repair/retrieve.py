@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import islice
@@ -56,6 +56,15 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
     def counts(self) -> dict[str, int]:
         """Sources by where they come from."""
         return dict(Counter(self.origins))
+
+    def without(self, hashes: Collection[str]) -> "Retrieved":
+        """Leave out passages by their hashes."""
+        kept = [place for place, source in enumerate(self.sources) if source.hash not in hashes]
+        return msgspec.structs.replace(
+            self,
+            sources=tuple(self.sources[place] for place in kept),
+            origins=tuple(self.origins[place] for place in kept),
+        )
 
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -71,6 +72,36 @@ def entry_named(path: Path, location: str, name: str, *, now: datetime) -> Sourc
             f"{_COLUMNS} WHERE documents.path = ? AND entries.name = ?", (location, name)
         ).fetchone()
     return _source(row) if row else None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFunction:
+    """A function of an indexed file; see `coreloop.search.extract.document.Entry`."""
+
+    location: str
+    name: str
+    is_public: bool
+    is_documented: bool
+
+
+def read_functions(path: Path, *, now: datetime) -> list[IndexedFunction]:
+    """Return all functions that the index has, by file and line.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    statement = """
+        SELECT documents.path, entries.name, is_public, is_documented
+        FROM entries JOIN documents ON documents.id = entries.document_id
+        WHERE entries.kind = 'function' ORDER BY documents.path, entries.line
+    """
+    with reading(path, now=now) as connection:
+        return [
+            IndexedFunction(location, name, bool(public), bool(documented))
+            for location, name, public, documented in connection.execute(statement)
+        ]
 
 
 def is_named(source: Source, query: str) -> bool:
