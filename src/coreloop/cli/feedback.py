@@ -20,7 +20,7 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     """
     from coreloop.cli.show_answer import show_answer
     from coreloop.jobs.work import work_on_jobs
-    from coreloop.repair.feedback import give_feedback, wait_for_notice
+    from coreloop.repair.feedback import give_feedback, mending_job, wait_for_notice
     from coreloop.repair.work import all_handlers
 
     with project_repair() as desk:
