@@ -1,35 +1,53 @@
 """Which research a question continues: what the option says, or what the person answers."""
 
+from collections.abc import Callable, Sequence
+
 import click
 
 from coreloop.cli.show_runs import shown_text
-from coreloop.research.sessions import like_sessions, named_session, read_session, sessions_of
-from coreloop.runs.state import TERMINAL
+from coreloop.research.desk import Desk
+from coreloop.research.likeness import Like, find_like
+from coreloop.research.sessions import named_session, read_session
+from coreloop.runs.control import stop_run
 from coreloop.runs.stores.store import Store
 
 
-def choose_session(store: Store, question: str, option: str | None, *, is_asked: bool) -> str | None:
-    """Return the research to continue, or None for a new one.
+def choose_session(
+    desk: Desk, question: str, option: str | None, *, begin: Callable[[], str], is_asked: bool
+) -> str:
+    """Return the research to work on: an earlier or a new one.
 
     Parameters
     ----------
-    store : Store
-        Of the project.
+    desk : Desk
+        Its models judge which researches are like the question.
     question : str
         The new question.
     option : str or None
         ``new``, ``last``, the id of a research, or None.
+    begin : callable
+        Begins a new research; returns its id.
     is_asked : bool
         Whether a person can be asked.
     """
     if option == "new" or (option is None and not is_asked):
-        return None
+        return begin()
     if option is not None:
-        return _continued(store, named_session(store, option), question)
-    going = [row for row in sessions_of(store) if row.status not in TERMINAL]
-    like = like_sessions(question, going)
-    if not like:
-        return None
+        return _continued(desk.store, named_session(desk.store, option), question)
+    like = find_like(question, desk, begin)
+    chosen = None
+    is_new = False
+    try:
+        chosen = _ask_person(like.sessions) if like.sessions else None
+        is_new = chosen is None
+    finally:  # also after Ctrl-C
+        if like.begun and not is_new:
+            stop_run(desk.store, like.begun)
+    return chosen or like.begun or begin()
+
+
+def _ask_person(like: Sequence[Like]) -> str | None:
+    """Return the research that a person wants to continue, or None for a new one."""
     for place, (likeness, row) in enumerate(like, 1):
         changed = row.updated_at.strftime("%Y-%m-%d %H:%M")
         text = f"{place}  {likeness}, {row.status}, {changed}, {row.run_id}  {shown_text(row.question)}"

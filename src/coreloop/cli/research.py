@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from coreloop.errors import ModelError
 from coreloop.records import encodable
 
 if TYPE_CHECKING:
+    from coreloop.models.contracts import Tier
     from coreloop.research.desk import Desk
 
 
@@ -68,24 +69,32 @@ def command() -> None:
     help="Start anew, or continue a research.  [default: ask on a terminal if one is like it, else new]",
 )
 @json_option
-def ask(question: str, *, session: str | None, as_json: bool, **options: Any) -> None:
+def ask(
+    question: str,
+    *,
+    tier: "Tier | None",
+    exhaust: bool,
+    second_check: bool,
+    session: str | None,
+    as_json: bool,
+    **limits: Any,
+) -> None:
     """Research a question, and print the answer with its sources."""
     from coreloop.cli.choose_session import choose_session
     from coreloop.cli.show_research import show_progress, show_response
-    from coreloop.research.run import continue_research, run_research
+    from coreloop.research.knowledge import Request
+    from coreloop.research.run import begin_research, continue_research
     from coreloop.research.sessions import read_session
     from coreloop.research.tiers import Wishes, environment_wishes
 
-    limits = {name: options.pop(name) for name in asdict(Wishes())}
     wishes = Wishes(**limits).over(environment_wishes(os.environ))
+    request = Request(tier=tier, wishes=wishes, second_check=second_check)
     with _desk() as desk, _error_as_json(as_json):
+        begin = partial(begin_research, question, request, desk, exhaust=exhaust)
         is_asked = sys.stdin.isatty() and not as_json
-        run_id = choose_session(desk.store, question, session, is_asked=is_asked)
+        run_id = choose_session(desk, question, session, begin=begin, is_asked=is_asked)
         try:
-            if run_id is None:
-                response = run_research(question, desk=desk, show=show_progress, **options, **asdict(wishes))
-            else:
-                response = continue_research(run_id, desk, show=show_progress)
+            response = continue_research(run_id, desk, show=show_progress)
         except KeyboardInterrupt:
             click.echo("interrupted; the same command with --session last goes on where it was", err=True)
             raise

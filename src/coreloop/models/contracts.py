@@ -100,6 +100,13 @@ class CheckResponse(Contract, frozen=True):
     unsupported: tuple[int, ...]
 
 
+class LikenessResponse(Contract, frozen=True):
+    """The numbers of the earlier questions that ask the same, and of those that ask something near it."""
+
+    exact: tuple[int, ...] = ()
+    similar: tuple[int, ...] = ()
+
+
 class ErrorDetail(Contract, frozen=True):
     """What went wrong, and whether trying again can help."""
 
