@@ -51,7 +51,7 @@ class Schema:
 
 @contextmanager
 def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading; the file is not changed.
+    """Open a database for reading; the file is not changed, and neither it nor its folder must be writable.
 
     A database of an older version is copied into memory and migrated there.
 
@@ -69,7 +69,7 @@ def reader(path: Path, schema: Schema, *, now: datetime) -> Iterator[sqlite3.Con
     WorkspaceError
         The database has another schema or a newer version.
     """
-    with sqlite_errors(path), closing(connect(path)) as connection:
+    with sqlite_errors(path), closing(_connect_to_read(path)) as connection:
         check_schema(connection, path, schema)
         if version(connection) == schema.version:
             connection.execute("PRAGMA query_only = ON")
@@ -171,7 +171,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise DamagedDatabaseError(f"is not a valid SQLite database ({error})", path=path) from error
 
 
-def connect(path: Path, *, make: bool = False, threads: bool = False) -> sqlite3.Connection:
+def connect(
+    path: Path, *, make: bool = False, threads: bool = False, options: str = "mode=rw"
+) -> sqlite3.Connection:
     """Open a connection in autocommit mode and set the pragmas; the schema is not checked."""
     try:
         if path.exists() and not path.is_file():
@@ -179,7 +181,7 @@ def connect(path: Path, *, make: bool = False, threads: bool = False) -> sqlite3
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        uri = f"{path.absolute().as_uri()}?mode=rw"
+        uri = f"{path.absolute().as_uri()}?{options}"
     except OSError as error:
         raise WorkspaceError(f"cannot be opened ({error.strerror})", path=path) from error
     connection = sqlite3.connect(
@@ -187,6 +189,26 @@ def connect(path: Path, *, make: bool = False, threads: bool = False) -> sqlite3
     )
     try:
         _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a connection; in a folder that cannot be written, to the file as it is if no WAL belongs to it.
+
+    A reader of a database in WAL mode makes files beside it.
+    """
+    connection = connect(path)
+    try:
+        version(connection)
+    except sqlite3.OperationalError as error:
+        connection.close()
+        wal = path.with_name(f"{path.name}-wal")
+        if not _is_unwritable(error) or wal.exists():
+            raise
+        return connect(path, options="mode=ro&immutable=1")
     except BaseException:
         connection.close()
         raise
@@ -316,6 +338,8 @@ def _message(error: sqlite3.OperationalError, path: Path) -> str:
         return f"{busy()}; run this again"
     if _is_full(error, path):
         return f"the disk is full ({error}); make room and run this again"
+    if _is_unwritable(error):
+        return f"cannot be used ({error}); allow writing to it and to its folder"
     return f"cannot be used ({error})"
 
 
@@ -327,6 +351,12 @@ def _is_full(error: sqlite3.OperationalError, path: Path) -> bool:
     with suppress(OSError):
         return shutil.disk_usage(path.absolute().parent).free < _NEARLY_FULL_BYTES
     return False
+
+
+def _is_unwritable(error: sqlite3.OperationalError) -> bool:
+    """Whether the file or its folder cannot be written, which reading a WAL needs, too."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def _is_busy(error: sqlite3.OperationalError) -> bool:

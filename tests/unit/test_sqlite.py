@@ -5,7 +5,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -134,6 +135,52 @@ with writer(Path(sys.argv[1]), FIRST, now=datetime.now(UTC)) as connection:
 """
 
 
+@contextmanager
+def unwritable(path: Path) -> Iterator[None]:
+    """Take away the right to write a file and its folder; root becomes nobody meanwhile."""
+    is_root = os.geteuid() == 0
+    for folder in path.parents[:-2] if is_root else ():
+        folder.chmod(0o755)
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+        path.parent.chmod(0o755)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
+def test_a_database_that_nobody_can_write_is_read_without_a_file_beside_it(tmp_path: Path):
+    path = tmp_path / "data" / "jobs.db"
+    with writer(path, FIRST, now=NOW) as connection:
+        connection.execute("UPDATE counts SET n = 7")
+    with unwritable(path), reader(path, FIRST, now=NOW) as connection:
+        assert connection.execute("SELECT n FROM counts").fetchone()[0] == 7
+    assert [file.name for file in path.parent.iterdir()] == ["jobs.db"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs file modes")
+def test_changes_that_only_a_writer_can_read_are_not_passed_over(tmp_path: Path):
+    path = tmp_path / "data" / "jobs.db"
+    with writer(path, FIRST, now=NOW) as connection:
+        connection.execute("UPDATE counts SET n = 7")
+        copy = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    other = tmp_path / "other" / "jobs.db"
+    other.parent.mkdir()
+    for name in ("jobs.db", "jobs.db-wal"):
+        other.with_name(name).write_bytes(copy[name])
+    with (
+        unwritable(other),
+        pytest.raises(WorkspaceError, match="allow writing to it and to its folder"),
+        reader(other, FIRST, now=NOW),
+    ):
+        pass
+
+
 @pytest.mark.slow
 def test_concurrent_processes_create_it_once_and_lose_no_update(tmp_path: Path):
     path = tmp_path / "x.db"
@@ -213,6 +260,10 @@ MESSAGES = {
     "full": (
         coded(sqlite3.OperationalError, "database or disk is full", sqlite3.SQLITE_FULL),
         "the disk is full (database or disk is full); make room and run this again",
+    ),
+    "read-only": (
+        coded(sqlite3.OperationalError, "attempt to write a readonly database", sqlite3.SQLITE_READONLY),
+        "cannot be used (attempt to write a readonly database); allow writing to it and to its folder",
     ),
     "without a code": (sqlite3.OperationalError("no such table: x"), "cannot be used (no such table: x)"),
     "damaged": (
