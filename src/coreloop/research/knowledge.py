@@ -185,6 +185,13 @@ def _found(extra: dict[str, Any], data: Any) -> None:
         others[place] = finding
 
 
+def _dropped(extra: dict[str, Any], data: Any) -> None:
+    """Add what was dropped; a sentence that an answer repeats is listed once."""
+    claim = msgspec.convert(data, Dropped)
+    if all(known.sentence != claim.sentence for known in extra["dropped"]):
+        extra["dropped"].append(claim)
+
+
 def _tested(extra: dict[str, Any], data: Any) -> None:
     extra["all_hypotheses"] = msgspec.convert(data, list[Hypothesis])
     extra["active_hypotheses"] = extra["all_hypotheses"][:MAX_ACTIVE]
@@ -218,7 +225,7 @@ _APPLY: Final[dict[str, Callable[[dict[str, Any], Any], None]]] = {
     TESTED: _tested,
     REFLECTED: _reflected,
     CONTRADICTED: _contradicted,
-    DROPPED: _added("dropped", Dropped),
+    DROPPED: _dropped,
     FAILED: _added("failed_queries", FailedQuery),
     REWORDED: _added("rewordings", Rewording),
     COMPACTED: _added("compactions", Compaction),
