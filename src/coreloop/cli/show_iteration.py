@@ -46,7 +46,12 @@ def _what_follows(state: State) -> str:
         return f"stopped: {state.stop_reason}" if state.stop_reason else state.status
     if not state.drives_itself:  # its driver still checks the command's end, --until and the spending
         return DRIVEN
-    return GOES_ON if is_korean(state.question) else f"{GOES_ON} (the next iteration begins)"
+    return goes_on_line(state.question)
+
+
+def goes_on_line(question: str) -> str:
+    """Say that the next iteration begins, in the language of a question, too."""
+    return GOES_ON if is_korean(question) else f"{GOES_ON} (the next iteration begins)"
 
 
 def _section(name: str, texts: list[str]) -> Iterator[str]:

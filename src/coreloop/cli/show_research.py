@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 import orjson
 
-from coreloop.cli.show_iteration import iteration_lines
+from coreloop.cli.show_iteration import goes_on_line, iteration_lines
 from coreloop.research.answer import AgentResponse, ending
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.research.verify import NO_EVIDENCE
@@ -26,11 +26,11 @@ def show_progress(run: Run) -> None:
     if state.is_terminal:
         click.echo(f"stopped: {state.stop_reason}" if state.stop_reason else state.status, err=True)
         return
-    *block, goes_on = iteration_lines(state, _report(state, knowledge_of(state)))
+    *block, _ = iteration_lines(state, _report(state, knowledge_of(state)))
     for line in block:
         click.echo(line, err=True)
     if isinstance(run.decide(), Continue):
-        click.echo(goes_on, err=True)
+        click.echo(goes_on_line(state.question), err=True)
 
 
 def show_response(response: AgentResponse, state: State, *, as_json: bool) -> None:

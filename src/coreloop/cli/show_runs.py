@@ -75,7 +75,7 @@ def _figures(state: State) -> list[tuple[str, str]]:
         ("tokens", f"{used.tokens:,}{tokens}"),
         ("time", f"{state.elapsed_s:,.0f} s{deadline}"),
         ("searches", f"{state.queries:,}; {counted(len(state.read_sources), 'source')} read"),
-        *([("confidence", f"{state.confidence:.0%}, in the model's opinion")] if state.confidence else []),
+        *([("confidence", f"{state.confidence:.0%}")] if state.confidence else []),
     ]
 
 

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from coreloop.models.offline import NAME as OFFLINE
+from coreloop.research.asking import AGAINST
 from coreloop.research.contradictions import Contradiction, SourcedText
 from coreloop.research.findings import Finding
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
@@ -122,7 +124,16 @@ def ending(state: State) -> str:
     option = _RAISE.get(state.stop_reason or "")
     if state.is_covered or state.sufficient or option is None:
         return ""
+    if is_asked_out(state):
+        return "nothing is left to ask offline: index more files, ask in other words, or choose a model"
     return f"stopped before it had enough; for more, raise {option}"
+
+
+def is_asked_out(state: State) -> bool:
+    """Whether an exhaustive run without a model has asked all that the question's own words can ask."""
+    knowledge = knowledge_of(state)
+    is_planned = any(query.iteration > state.iteration for query in knowledge.plan_queries)
+    return state.mode == "exhaust" and knowledge.model == OFFLINE and not is_planned
 
 
 def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = False) -> AgentResponse:
@@ -145,7 +156,7 @@ def build_response(state: State, checked: CheckedAnswer, *, is_unusable: bool = 
         final_answer="\n".join([*_lines(knowledge, checked), *([UNUSABLE] if is_unusable else [])]),
         sources=tuple(map(answer_source, sources)),
         iterations=state.iteration,
-        confidence=_confidence(state, knowledge) if checked.sentences else 0.0,
+        confidence=confidence_in(state) if checked.sentences else 0.0,
         degraded=knowledge.is_degraded,
         insufficient_termination=not (state.is_covered or state.sufficient),
         run_id=state.run_id,
@@ -201,13 +212,13 @@ def _lines(knowledge: Knowledge, checked: CheckedAnswer) -> list[str]:
     return lines
 
 
-def _confidence(state: State, knowledge: Knowledge) -> float:
+def confidence_in(state: State) -> float:
+    """Return the mean confidence of the best finding of each part of the question, 0 for one without."""
+    findings = knowledge_of(state).findings
     best = [
-        max(
-            (one.confidence for one in knowledge.findings if part.id in (one.answers or [part.id])),
-            default=0.0,
-        )
+        max((one.confidence for one in findings if part.id in (one.answers or [part.id])), default=0.0)
         for part in state.sub_questions
+        if part.text != AGAINST
     ]
     return round(sum(best) / len(best), 2) if best else 0.0
 

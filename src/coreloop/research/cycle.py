@@ -39,10 +39,11 @@ def iterate(run: Run, desk: Desk) -> None:
         _plan(run, desk)
     _turn(run)
     strategy = run.state.order.after if run.state.order else run.state.last_strategy or START_STRATEGY
-    queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, strategy)
+    queries = next_queries(run.state, knowledge_of(run.state)) or _other_angle(run.state, desk, strategy)
     if not execute(run, desk, queries, strategy):
         _turn(run)
-        execute(run, desk, _other_angle(run.state, run.state.last_strategy), run.state.last_strategy)
+        other = _other_angle(run.state, desk, run.state.last_strategy)
+        execute(run, desk, other, run.state.last_strategy)
     reflect(run, desk.ladder, _notes(run, desk))
 
 
@@ -76,8 +77,10 @@ def _turn(run: Run) -> None:
         run.record(events.Turned, rule=turn.rule, before=turn.before, after=turn.after)
 
 
-def _other_angle(state: State, strategy: tuple[str, ...]) -> list[PlanQuery]:
-    """Return queries for the open sub-questions, turned the way of a strategy."""
+def _other_angle(state: State, desk: Desk, strategy: tuple[str, ...]) -> list[PlanQuery]:
+    """Return queries for the open sub-questions, turned the way of a strategy; none offline if exhaustive."""
+    if state.mode == "exhaust" and desk.ladder.name == OFFLINE:
+        return []
     open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]

@@ -8,6 +8,8 @@ import msgspec
 
 from coreloop.models.contracts import ReflectionResponse
 from coreloop.models.ladder import Ladder
+from coreloop.models.offline import NAME as OFFLINE
+from coreloop.research.answer import confidence_in
 from coreloop.research.asking import AGAINST, ask, material_of, notes_of
 from coreloop.research.knowledge import (
     COMPACTED,
@@ -26,6 +28,7 @@ from coreloop.research.memory import (
     remember,
 )
 from coreloop.research.plan import converge, diverge, is_stuck, new_queries
+from coreloop.research.rewording import own_words
 from coreloop.research.update import add_findings, weigh_hypotheses
 from coreloop.runs import events
 from coreloop.runs.run import Run
@@ -146,8 +149,12 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
     """Record what is missing and what comes next; a model's opinion counts only with findings."""
     is_exhaustive = run.state.mode == "exhaust"
     queries = new_queries(said.new_queries, iteration=upcoming)
+    is_offline = model == OFFLINE
     if is_exhaustive:
-        queries = _converged(run.state, queries, upcoming)
+        queries = _converged(run.state, queries, upcoming, is_offline=is_offline)
+    if is_exhaustive and is_offline and not queries:  # another iteration would ask nothing
+        limits = msgspec.structs.replace(run.state.limits, max_iterations=upcoming - 1)
+        run.record(events.Narrowed, limits=limits)
     data = {
         "model": model,
         "gaps": list(said.gaps),
@@ -159,14 +166,20 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
     run.record(
         events.Reflected,
         sufficient=said.sufficient and not is_exhaustive and bool(knowledge_of(run.state).findings),
-        confidence=said.confidence,
+        confidence=confidence_in(run.state),
         next_actions=tuple(query.query for query in queries),
     )
 
 
-def _converged(state: State, queries: Sequence[PlanQuery], iteration: int) -> list[PlanQuery]:
+def _converged(
+    state: State, queries: Sequence[PlanQuery], iteration: int, *, is_offline: bool
+) -> list[PlanQuery]:
+    """Widen and narrow; offline, with the question's own words, since nobody there reads what others find."""
     searched = [search.query for search in state.search_history]
-    seeds = [query.query for query in queries] or [
-        part.text for part in state.sub_questions if part.text != AGAINST
-    ]
-    return converge([*queries, *diverge(seeds, searched, iteration=iteration)], searched)
+    parts = [part.text for part in state.sub_questions if part.text != AGAINST]
+    if is_offline:
+        texts = dict.fromkeys(text for part in parts for text in own_words(part))
+        wider = [PlanQuery(text, "own words", "divergence", iteration) for text in texts]
+    else:
+        wider = diverge([query.query for query in queries] or parts, searched, iteration=iteration)
+    return converge([*queries, *wider], searched)

@@ -8,9 +8,11 @@ import pytest
 
 from coreloop.errors import ModelError
 from coreloop.models.ladder import error_response
-from coreloop.research.answer import DEGRADED, AgentResponse
+from coreloop.research.answer import DEGRADED, AgentResponse, ending
 from coreloop.research.knowledge import knowledge_of
 from coreloop.research.learn import helped_before
+from coreloop.research.plan import COUNTER_EVIDENCE
+from coreloop.research.report import markdown_report
 from coreloop.research.run import run_research
 from coreloop.research.sessions import read_session
 from coreloop.research.verify import NO_EVIDENCE
@@ -212,14 +214,43 @@ def test_a_deep_research_is_challenged_and_its_hypotheses_get_evidence(tmp_path:
     assert "tool: SCAMPER" in challenge["notes"]
 
 
-def test_an_exhaustive_research_looks_for_counter_evidence_and_ignores_sufficient(tmp_path: Path):
-    with desk_in(project(tmp_path)) as desk:
-        response = run_research("How long is the Han river?", desk=desk, exhaust=True, max_iters=3)
+def test_a_sentence_that_was_dropped_twice_is_listed_once(tmp_path: Path):
+    claim = "The moon is made of cheese."
+    with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:
+        server.acts += [
+            streams(plan("Han river length")),
+            streams(reflection({"text": claim, "sources": ["[1]"]})),
+            streams(synthesis(f"{RIVER} [1] {claim} [1]")),
+        ]
+        run_research("How long is the Han river?", desk=desk, max_iters=1)
         state = read_session(desk.store, None)
-    assert (state.stop_reason, state.sufficient, response.iterations) == ("max_iterations", False, 3)
-    assert "counter-evidence" in {query.intent for query in knowledge_of(state).plan_queries}
+    assert [dropped.sentence for dropped in knowledge_of(state).dropped] == [claim]
+    assert markdown_report(state).count("cheese") == 1
+
+
+def test_an_exhaustive_research_looks_for_counter_evidence(tmp_path: Path):
+    with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:
+        said = reflection({"text": RIVER, "sources": ["[1]"]}, confidence=0.95, sufficient=True)
+        replies = plan("Han river length"), said, said, said, said, synthesis(f"{RIVER} [1]")
+        server.acts += [streams(reply) for reply in replies]
+        run_research("How long is the Han river?", desk=desk, exhaust=True, max_iters=2)
+        state = read_session(desk.store, None)
+    assert (state.stop_reason, state.sufficient, state.iteration) == ("max_iterations", False, 2)
+    against = {query.query for query in knowledge_of(state).plan_queries if query.intent == COUNTER_EVIDENCE}
+    assert against & {search.query for search in state.search_history}
+
+
+def test_offline_an_exhaustive_research_asks_in_its_own_words_until_none_is_left(tmp_path: Path):
+    with desk_in(project(tmp_path)) as desk:
+        response = run_research("How long is the Han river?", desk=desk, exhaust=True)
+        state = read_session(desk.store, None)
+    assert (state.stop_reason, state.sufficient) == ("max_iterations", False)
     assert [part.is_open for part in state.sub_questions] == [False, True]
     assert RIVER in response.final_answer
+    asked = {word for search in state.search_history for word in search.query.split()}
+    assert asked <= {"long", "Han", "river", "definition"}
+    assert (response.confidence, state.confidence) == (0.6, 0.6)
+    assert ending(state).startswith("nothing is left to ask offline")
 
 
 def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
