@@ -117,6 +117,14 @@ class Compaction:
     archived: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """What a thorough reflection left empty although there were sources: ``findings`` or ``uncertainties``."""
+
+    what: str
+    iteration: int
+
+
 @dataclass(slots=True)
 class Knowledge:
     """What a research knows; its fields are keys of ``state.json``."""
@@ -135,6 +143,7 @@ class Knowledge:
     gaps: list[str] = field(default_factory=list)
     uncertainties: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    unsaid: list[Unsaid] = field(default_factory=list)
     sources: list[ReadSource] = field(default_factory=list)
     compactions: list[Compaction] = field(default_factory=list)
     answer: dict[str, Any] | None = None
@@ -202,6 +211,7 @@ def _reflected(extra: dict[str, Any], data: Any) -> None:
     extra["gaps"] = data["gaps"]
     extra["uncertainties"] = data["uncertainties"]
     extra["missing"] = data["missing"]
+    extra["unsaid"] += msgspec.convert(data.get("unsaid", []), list[Unsaid])
 
 
 def _contradicted(extra: dict[str, Any], data: Any) -> None:

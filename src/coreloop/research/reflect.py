@@ -18,6 +18,7 @@ from coreloop.research.knowledge import (
     Compaction,
     Knowledge,
     PlanQuery,
+    Unsaid,
     knowledge_of,
 )
 from coreloop.research.memory import (
@@ -160,6 +161,7 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
         "gaps": list(said.gaps),
         "uncertainties": [f"{one.text} (needs {one.needs})" for one in said.uncertainties[:3]],
         "missing": list(said.missing[:3]),
+        "unsaid": [] if is_offline else msgspec.to_builtins(_unsaid(run.state, said)),
     }
     run.record(events.Noted, name=REFLECTED, data=data)
     run.record(events.Noted, name=PLANNED, data={"queries": msgspec.to_builtins(queries)})
@@ -169,6 +171,14 @@ def _look_ahead(run: Run, said: ReflectionResponse, upcoming: int, *, model: str
         confidence=confidence_in(run.state),
         next_actions=tuple(query.query for query in queries),
     )
+
+
+def _unsaid(state: State, said: ReflectionResponse) -> list[Unsaid]:
+    """Return what the prompts of a thorough reflection ask for and the reply does not have."""
+    if not (is_thorough(state) and knowledge_of(state).sources):
+        return []
+    asked = {"findings": said.findings, "uncertainties": said.uncertainties}
+    return [Unsaid(what, state.iteration + 1) for what, reported in asked.items() if not reported]
 
 
 def _converged(

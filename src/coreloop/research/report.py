@@ -92,9 +92,17 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
         "Contradictions", [contradiction_line(pair) for pair in knowledge.contradictions_found]
     )
     offline = [_NOT_ASKED] if knowledge.model == OFFLINE else []
-    yield from _filled("Open", [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing, *offline])
+    said = [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
+    yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
     yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
     yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])
+
+
+def _unsaid(knowledge: Knowledge) -> Iterator[str]:
+    """Say what the model was asked for and did not report."""
+    for what in dict.fromkeys(unsaid.what for unsaid in knowledge.unsaid):
+        numbers = ", ".join(str(unsaid.iteration) for unsaid in knowledge.unsaid if unsaid.what == what)
+        yield f"The model was asked for {what} and reported none in iteration {numbers}."
 
 
 def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:

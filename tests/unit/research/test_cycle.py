@@ -8,6 +8,7 @@ import pytest
 
 from coreloop.errors import ModelError
 from coreloop.models.ladder import error_response
+from coreloop.project.workspace import open_workspace
 from coreloop.research.answer import DEGRADED, AgentResponse, ending
 from coreloop.research.knowledge import knowledge_of
 from coreloop.research.learn import helped_before
@@ -226,6 +227,40 @@ def test_a_sentence_that_was_dropped_twice_is_listed_once(tmp_path: Path):
         state = read_session(desk.store, None)
     assert [dropped.sentence for dropped in knowledge_of(state).dropped] == [claim]
     assert markdown_report(state).count("cheese") == 1
+
+
+def test_a_thorough_reflection_that_names_no_uncertainty_is_said_to(tmp_path: Path):
+    doubt = {"text": "Is the estuary counted?", "needs": "a survey"}
+    with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:
+        found = reflection({"text": RIVER, "sources": ["[1]"]})
+        replies = (
+            plan("Han river length"),
+            found,
+            reflection(),
+            reflection(),
+            reflection(uncertainties=[doubt]),
+        )
+        server.acts += [streams(reply) for reply in (*replies, synthesis(f"{RIVER} [1]"))]
+        run_research("How long is the Han river?", desk=desk, tier="deep", max_iters=2)
+        state = read_session(desk.store, None)
+    assert [(unsaid.what, unsaid.iteration) for unsaid in knowledge_of(state).unsaid] == [
+        ("uncertainties", 1),
+        ("findings", 2),
+    ]
+    report = markdown_report(state)
+    assert "asked for uncertainties and reported none in iteration 1." in report
+    assert len(server.bodies) == 6
+
+
+def test_a_simple_reflection_may_leave_uncertainties_out(tmp_path: Path):
+    ask_model(
+        tmp_path,
+        plan("Han river length", tier="simple"),
+        reflection({"text": RIVER, "sources": ["[1]"], "answers": ["q1"]}),
+        synthesis(f"{RIVER} [1]"),
+    )
+    with desk_in(open_workspace(tmp_path)) as desk:
+        assert knowledge_of(read_session(desk.store, None)).unsaid == []
 
 
 def test_an_exhaustive_research_looks_for_counter_evidence(tmp_path: Path):
