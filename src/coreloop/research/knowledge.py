@@ -119,7 +119,7 @@ class Compaction:
 
 @dataclass(frozen=True, slots=True)
 class Unsaid:
-    """What a thorough reflection left empty although there were sources: ``findings`` or ``uncertainties``."""
+    """What a thorough reflection left empty although there were sources: ``findings``, ``uncertainties``."""
 
     what: str
     iteration: int
