@@ -17,6 +17,7 @@ from coreloop.cli.open_runs import project_store, run_argument
 from coreloop.cli.options import FILE, DurationType, json_option
 from coreloop.errors import ModelError
 from coreloop.records import encodable
+from coreloop.text import printable
 
 if TYPE_CHECKING:
     from coreloop.models.contracts import Tier
@@ -124,16 +125,19 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
     """Show the answer of a research, or what it has found so far."""
     from coreloop.cli.show_research import show_response, show_sources
     from coreloop.research.answer import respond
+    from coreloop.research.changed import changed_line, changed_sources
     from coreloop.research.knowledge import knowledge_of
     from coreloop.research.memory import retrieve
     from coreloop.research.sessions import read_session
 
-    with project_store() as (_, store):
+    with project_store() as (workspace, store):
         state = read_session(store, run_id)
-    if iteration is None:
-        show_response(respond(state), state, as_json=as_json)
-    else:
+    if iteration is not None:
         show_sources(retrieve(knowledge_of(state), iteration), as_json=as_json)
+        return
+    show_response(respond(state), state, as_json=as_json)
+    if changed := changed_sources(state, workspace):
+        click.echo(printable(changed_line(changed)), err=as_json)
 
 
 @command.command()
@@ -150,11 +154,13 @@ def show(run_id: str | None, iteration: int | None, as_json: bool) -> None:
 @json_option
 def export(run_id: str | None, form: str, out: Path, as_json: bool) -> None:
     """Write the report of a research, also while it runs or after a crash."""
+    from coreloop.research.changed import changed_sources
     from coreloop.research.report import write_report
     from coreloop.research.sessions import read_session
 
-    with project_store() as (_, store):
-        write_report(read_session(store, run_id), form, out)
+    with project_store() as (workspace, store):
+        state = read_session(store, run_id)
+    write_report(state, form, out, changed=changed_sources(state, workspace))
     click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
 
 

@@ -237,6 +237,14 @@ def answer_source(read: ReadSource) -> AnswerSource:
     )
 
 
+def cited_sources(state: State) -> list[ReadSource]:
+    """Return the sources that the answer or a finding cites, in their order."""
+    knowledge = knowledge_of(state)
+    wanted = {source.id for source in respond(state).sources}
+    wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}
+    return [read for read in knowledge.sources if f"[{read.number}]" in wanted]
+
+
 def usage_of(state: State) -> ResearchUsage:
     """Return what a run used."""
     return ResearchUsage(

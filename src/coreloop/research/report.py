@@ -1,6 +1,6 @@
 """The report of a research as Markdown, HTML or JSON; a partial one while it runs, or after a crash."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,8 @@ import orjson
 from coreloop.errors import UsageError
 from coreloop.files import write_private
 from coreloop.models.offline import NAME as OFFLINE
-from coreloop.research.answer import AgentResponse, contradiction_line, respond
+from coreloop.research.answer import cited_sources, contradiction_line, respond
+from coreloop.research.changed import ChangedSource, changed_line
 from coreloop.research.knowledge import Knowledge, ReadSource, knowledge_of
 from coreloop.runs.state import State
 from coreloop.text import counted, escape_markdown, printable
@@ -25,24 +26,24 @@ _PAGE: Final = """<!doctype html>
 """
 
 
-def markdown_report(state: State) -> str:
+def markdown_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
     """Return the report as Markdown; texts of sources are escaped, so they cannot add links or HTML."""
     lines = [f"# {escape_markdown(state.question)}", "", f"*{_status(state)}*", ""]
-    for heading, entries in _sections(state):
+    for heading, entries in _sections(state, changed):
         lines += [f"## {heading}", "", *(f"- {escape_markdown(entry)}" for entry in entries), ""]
     return "\n".join(lines)
 
 
-def html_report(state: State) -> str:
+def html_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
     """Return the report as one HTML page without scripts or links to other pages."""
     parts = [f"<p><em>{escape(_status(state))}</em></p>"]
-    for heading, entries in _sections(state):
+    for heading, entries in _sections(state, changed):
         items = "".join(f"<li>{escape(printable(entry))}</li>" for entry in entries)
         parts.append(f"<h2>{escape(heading)}</h2><ul>{items}</ul>")
     return _PAGE.format(title=escape(printable(state.question)), body="\n".join(parts))
 
 
-def json_report(state: State) -> str:
+def json_report(state: State, changed: Sequence[ChangedSource] = ()) -> str:
     """Return the response, the findings and the hypotheses as JSON."""
     knowledge = knowledge_of(state)
     report = {
@@ -54,19 +55,31 @@ def json_report(state: State) -> str:
         "hypotheses": knowledge.all_hypotheses,
         "contradictions": knowledge.contradictions_found,
         "sources": knowledge.sources,
+        "changed_sources": changed,
     }
     return orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
-REPORTS: Final[Mapping[str, Callable[[State], str]]] = {
+REPORTS: Final[Mapping[str, Callable[[State, Sequence[ChangedSource]], str]]] = {
     "markdown": markdown_report,
     "html": html_report,
     "json": json_report,
 }
 
 
-def write_report(state: State, form: str, path: Path) -> None:
-    """Write a report to a new file of mode 0600; ``form`` is a key of `REPORTS`.
+def write_report(state: State, form: str, path: Path, *, changed: Sequence[ChangedSource] = ()) -> None:
+    """Write a report to a new file of mode 0600.
+
+    Parameters
+    ----------
+    state : State
+        Of the research.
+    form : str
+        A key of `REPORTS`.
+    path : Path
+        The file.
+    changed : sequence of ChangedSource
+        Cited files that changed since they were read.
 
     Raises
     ------
@@ -75,10 +88,10 @@ def write_report(state: State, form: str, path: Path) -> None:
     """
     if path.exists():
         raise UsageError(f"{path}: exists; name a new file")
-    write_private(path, REPORTS[form](state).encode("utf-8", "replace"))
+    write_private(path, REPORTS[form](state, changed).encode("utf-8", "replace"))
 
 
-def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
+def _sections(state: State, changed: Sequence[ChangedSource]) -> Iterator[tuple[str, list[str]]]:
     response, knowledge = respond(state), knowledge_of(state)
     yield "Answer", response.final_answer.splitlines()
     yield from _filled(
@@ -95,7 +108,8 @@ def _sections(state: State) -> Iterator[tuple[str, list[str]]]:
     said = [*knowledge.gaps, *knowledge.uncertainties, *knowledge.missing]
     yield from _filled("Open", [*said, *offline, *_unsaid(knowledge)])
     yield from _filled("Left out", [f"{one.sentence} ({one.reason})" for one in knowledge.dropped])
-    yield from _filled("Sources", [_source(read) for read in _cited(response, knowledge)])
+    since = [changed_line(changed)] if changed else []
+    yield from _filled("Sources", [*map(_source, cited_sources(state)), *since])
 
 
 def _unsaid(knowledge: Knowledge) -> Iterator[str]:
@@ -108,13 +122,6 @@ def _unsaid(knowledge: Knowledge) -> Iterator[str]:
 def _filled(heading: str, entries: list[str]) -> Iterator[tuple[str, list[str]]]:
     if entries:
         yield heading, entries
-
-
-def _cited(response: AgentResponse, knowledge: Knowledge) -> list[ReadSource]:
-    """The sources that the answer or a finding cites, in their order."""
-    wanted = {source.id for source in response.sources}
-    wanted |= {f"[{number}]" for finding in knowledge.findings for number in finding.sources}
-    return [read for read in knowledge.sources if f"[{read.number}]" in wanted]
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
