@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypeVar, cast
 
 from coreloop.errors import ModelError
@@ -24,12 +24,17 @@ from coreloop.models.prompt import Material, NumberedSource, read_material
 from coreloop.models.questions import is_korean, question_parts, question_tier, search_words
 from coreloop.models.ranking import ANSWER_AT, RankedSentence, rank_sentences, text_letters
 from coreloop.models.sentences import Sentence, read_sentences
+from coreloop.models.synonyms import with_synonyms
 from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
 _NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…|]|\.\.\.)[*_]*\Z")
 """Headings, pictures, rows, commands, and what only announces: ``Do this:``."""
+_LAST_ANSWER: Final = re.compile(r"\A\||\A[^#!$>*-].*:\Z", re.DOTALL)
+"""Of these, what may answer if nothing else does: rows, and sentences that announce."""
+_LEAST_NEW: Final = 3
+"""Words that an announcing sentence says beside the question's: ``Delete a run:`` says none."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -177,7 +182,7 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences that say more than the question; a table's row if nothing else answers."""
+    """Return the best sentences that say more than the question; if none does, a row or an announcement."""
     asked = text_letters(question)
     ranked = [
         one
@@ -185,8 +190,17 @@ def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentenc
         if one.score >= ANSWER_AT and not text_letters(one.sentence.text) <= asked
     ]
     whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
-    rows = (one for one in ranked if one.sentence.text.startswith("|"))
-    return tuple(whole[:MAX_QUOTES]) or tuple(islice(rows, 1))
+    last = (
+        one for one in ranked if _LAST_ANSWER.search(one.sentence.text) and _says_more(one.sentence, asked)
+    )
+    return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
+
+
+def _says_more(sentence: Sentence, asked: frozenset[str]) -> bool:
+    if sentence.text.startswith("|"):
+        below = sentence.around.partition(sentence.text)[2].lstrip()
+        return not below.startswith(("|-", "|:", "| -", "| :"))  # else the head of a table
+    return len(text_letters(sentence.text) - asked) >= _LEAST_NEW
 
 
 def _confidence(parts: Sequence[_Part]) -> float:
@@ -196,11 +210,12 @@ def _confidence(parts: Sequence[_Part]) -> float:
 
 
 def _new_queries(gaps: Sequence[str], searched: Sequence[str]) -> Iterator[PlannedQuery]:
-    """Yield, for each gap, the first query that was not executed: all its words, then fewer of them."""
+    """Yield, for each gap, the first query that was not executed: its words, synonyms, then fewer of them."""
     for gap in gaps:
         words = search_words(gap)
-        queries = (" ".join(words[:count]) for count in range(len(words), 0, -1))
-        query = next((query for query in queries if query not in searched), None)
+        fewer = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        queries = chain([" ".join(words), " ".join(with_synonyms(words))], fewer)
+        query = next((query for query in queries if query and query not in searched), None)
         if query is not None:
             yield PlannedQuery(query=query, intent="gap")
 

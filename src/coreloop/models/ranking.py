@@ -13,6 +13,7 @@ from typing import Final
 
 from coreloop.models.asked import is_about, read_asked
 from coreloop.models.sentences import Sentence
+from coreloop.models.synonyms import same_stem
 from coreloop.runs.queries.tables import PARTICLES
 from coreloop.runs.queries.words import is_hangul, stems
 
@@ -26,9 +27,10 @@ _LEAST_SAID: Final = 0.2
 _NUMBER: Final = re.compile(r"\d(?:[\d,.]*\d)?")  # 1,394.5
 _ASKS_DATE: Final = re.compile(
     r"""언제 | [연년]도 | 몇\s?년(?!간|\s?동안) | 날짜 | 날은 | 며칠 | 몇\s?[월일] | 시기
-      | \bwhen\b | \bwhat\s(?:year|date|day)""",
-    re.VERBOSE,
-)
+      | \A(?:(?!\b(?:what|which|how|who|why|where|can|does|do|is|are|should)\b).)*\bwhen\b
+      | \bwhat\s(?:year|date|day)""",
+    re.VERBOSE | re.DOTALL,
+)  # "When was it built?"; not: "What happens when it ends?"
 _DATE: Final = re.compile(
     r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
@@ -97,7 +99,7 @@ def rank_sentences(question: str, sentences: Sequence[Sentence]) -> list[RankedS
 def text_letters(text: str) -> frozenset[str]:
     """Return what texts are compared by: the letters of stems and numbers."""
     words = (word for word in stems(text) if len(word) > 1 or word not in PARTICLES)  # 가 of "KT가"
-    return word_letters([*words, *_NUMBER.findall(text)])
+    return word_letters([*map(same_stem, words), *_NUMBER.findall(text)])
 
 
 def word_letters(words: Iterable[str]) -> frozenset[str]:
@@ -109,8 +111,9 @@ def _candidates(question: str, sentences: Sequence[Sentence]) -> Iterator[Ranked
     letters = [text_letters(sentence.text) for sentence in sentences]
     asked = read_asked(question)
     rarity = _rarity(text_letters(question), letters)
-    named = text_letters(question) - word_letters(asked.words)
-    of_fact = _rarity(word_letters(asked.words), letters)
+    fact = word_letters(map(same_stem, asked.words))
+    named = text_letters(question) - fact
+    of_fact = _rarity(fact, letters)
     places = {source: place for place, source in enumerate(dict.fromkeys(one.source for one in sentences))}
     before = Sentence(-1, ""), frozenset[str]()
     for sentence, own in zip(sentences, letters, strict=True):

@@ -36,6 +36,8 @@ from coreloop.search.source import Source
 SEARCH: Final = "search"
 """Name of the steps."""
 _LEAST_READ: Final = 5
+_KEPT: Final = 2
+"""Sources that are left for other queries if an iteration that could ask them comes."""
 _MOST_READ: Final = 10
 
 
@@ -195,7 +197,8 @@ def sources_now(state: State) -> int:
         return _MOST_READ
     left = max(0, limit - len(state.read_sources))
     iterations = max(1, state.limits.max_iterations - state.iteration)
-    return min(left, max(_LEAST_READ, ceil(left / iterations)))
+    now = min(left, max(_LEAST_READ, ceil(left / iterations)))
+    return now if iterations == 1 else max(min(1, left), min(now, left - _KEPT))
 
 
 def _identity(source: Source) -> str:

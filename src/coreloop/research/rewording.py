@@ -4,24 +4,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from coreloop.models.questions import search_words
+from coreloop.models.synonyms import with_synonyms
 from coreloop.research.plan import angled
 from coreloop.runs.queries.words import read_query
 
 FEW: Final = 3
 """Results; a query with fewer is reworded."""
-_SYNONYMS: Final = (
-    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
-    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
-    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
-    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
-)  # fmt: skip
-_OTHER: Final = {word: other for pair in _SYNONYMS for word, other in (pair, pair[::-1])}
 
 
 def reword(query: str) -> Iterator[tuple[str, str]]:
     """Yield other forms of a query and how they were made: ``synonyms``, ``broader``, ``other angle``."""
     words = query.split()
-    others = _synonyms(words)
+    others = with_synonyms(words)
     if others != words:
         yield " ".join(others), "synonyms"
     kept = [word for word in words if read_query(word).words]
@@ -36,10 +30,6 @@ def own_words(text: str) -> Iterator[str]:
     if not words:
         return
     yield " ".join(words)
-    yield " ".join(_synonyms(words))
+    yield " ".join(with_synonyms(words))
     for place in reversed(range(len(words)) if len(words) > 1 else range(0)):
         yield " ".join(words[:place] + words[place + 1 :])
-
-
-def _synonyms(words: list[str]) -> list[str]:
-    return [_OTHER.get(word.casefold(), word) for word in words]

@@ -185,3 +185,32 @@ def test_a_heading_is_no_answer():
     assert ask(SynthesisResponse, question="What is Seoul's population?", sources=[source]).answer.endswith(
         "sources.\nThe population of Seoul is 9.4 million. [1]"
     )
+
+
+RESTART = "After a crash, the same command goes on where the research was, and repeats no search:"
+TABLE = "| deep tier | seconds |\n|---|---|\n| deep tier | 120 seconds |"
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "quoted"),
+    [
+        (f"{RESTART}\n", "How does a research go on after a crash?", RESTART),
+        ("Go on after a crash:\n", "How does it go on after a crash?", None),
+        (f"{TABLE}\n", "What are the seconds of the deep tier?", "| deep tier | 120 seconds |"),
+    ],
+    ids=["it says enough", "it only announces", "a row, not the head of the table"],
+)
+def test_if_no_sentence_answers_an_announcement_or_a_row_may(text: str, question: str, quoted: str | None):
+    source = NumberedSource(number=1, title="", text=text)
+    answer = ask(SynthesisResponse, question=question, sources=[source]).answer
+    assert answer.splitlines()[1:] == ([] if quoted is None else [f"{quoted} [1]"])
+
+
+def test_a_gap_is_asked_in_synonyms_before_words_are_left_out():
+    searched = ["delete account"]
+    asked = []
+    for _ in range(2):
+        reply = ask(ReflectionResponse, question="How do I delete an account?", searched=searched)
+        asked += [query.query for query in reply.new_queries]
+        searched = [*searched, *asked]
+    assert asked == ["remove account", "delete"]

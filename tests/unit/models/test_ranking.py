@@ -32,6 +32,15 @@ def test_a_korean_word_is_found_inside_a_longer_one():
     assert ranked("이익률", "영업이익률이 올랐다.") == ["영업이익률이 올랐다."]
 
 
+def test_a_sentence_answers_in_a_synonym_of_the_asked_word():
+    (best, *_) = rank_sentences(
+        "How do I delete an account?",
+        [Sentence(1, "An account has a name."), Sentence(1, "The button removes an account.")],
+    )
+    assert best.sentence.text == "The button removes an account."
+    assert best.features["letters"] == 1.0
+
+
 def test_a_question_without_words_ranks_nothing():
     assert ranked("?", "서울이다.") == []
 
@@ -62,9 +71,18 @@ def test_a_question_about_something_else_stays_below_the_threshold():
         ("1394년에 서울이 수도가 된 것은 몇 월인가?", ("서울은 1394년에 수도가 되었다.",), -1.0),
         ("서울의 구는 몇 개인가?", ("서울에는 25개 구가 있다.",), 1.0),
         ("When did Seoul become the capital?", ("Seoul became the capital in 1394.",), 1.0),
+        ("What changes when the capital moves?", ("The capital moves with the king.",), 0.0),
         ("서울의 시장은 누구인가?", ("서울의 시장은 홍길동이다.",), 0.0),
     ],
-    ids=["no date", "a date", "only the date of the question", "a count", "English", "asks for neither"],
+    ids=[
+        "no date",
+        "a date",
+        "only the date of the question",
+        "a count",
+        "English",
+        "a condition",
+        "asks for neither",
+    ],
 )
 def test_a_date_or_count_that_is_asked_for_counts(question: str, texts: tuple[str, ...], kind: float):
     (ranked_sentence,) = rank_sentences(question, [Sentence(1, text) for text in texts])

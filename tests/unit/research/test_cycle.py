@@ -215,6 +215,17 @@ def test_a_deep_research_is_challenged_and_its_hypotheses_get_evidence(tmp_path:
     assert "tool: SCAMPER" in challenge["notes"]
 
 
+def test_a_simple_research_keeps_sources_for_its_second_iteration(tmp_path: Path):
+    pages = {f"{number}.md": f"# Page {number}\n\nAn account has {number} names.\n" for number in range(5)}
+    pages["buttons.md"] = "# Buttons\n\nThe red button removes an account for ever.\n"
+    for number in range(5):
+        pages[f"text{number}.md"] = f"# Text {number}\n\nWords delete nothing; delete them {number} times.\n"
+    with desk_in(project(tmp_path, pages)) as desk:
+        response = run_research("How do I delete an account?", desk=desk)
+    assert response.final_answer.startswith("The red button removes an account for ever.")
+    assert response.iterations == 2
+
+
 def test_a_sentence_that_was_dropped_twice_is_listed_once(tmp_path: Path):
     claim = "The moon is made of cheese."
     with model_stand_in() as server, desk_in(project(tmp_path), url=server.url) as desk:

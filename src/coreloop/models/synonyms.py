@@ -1,0 +1,25 @@
+"""Words that mean the same: for another query, and for a sentence that answers in other words."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from coreloop.runs.queries.words import stems
+
+_PAIRS: Final = (
+    ("effect", "impact"), ("cause", "reason"), ("cost", "price"), ("increase", "growth"),
+    ("decrease", "decline"), ("error", "failure"), ("remove", "delete"), ("create", "add"),
+    ("영향", "효과"), ("원인", "이유"), ("가격", "비용"), ("증가", "상승"), ("감소", "하락"),
+    ("오류", "실패"), ("삭제", "제거"), ("생성", "추가"), ("시작", "개시"),
+)  # fmt: skip
+_OTHER: Final = {word: other for pair in _PAIRS for word, other in (pair, pair[::-1])}
+_SAME_STEM: Final = {stem: first for one, other in _PAIRS for first in stems(one) for stem in stems(other)}
+
+
+def with_synonyms(words: Iterable[str]) -> list[str]:
+    """Replace each word by its synonym, if it has one."""
+    return [_OTHER.get(word.casefold(), word) for word in words]
+
+
+def same_stem(stem: str) -> str:
+    """Return the stem that stands for a stem and its synonym."""
+    return _SAME_STEM.get(stem, stem)
