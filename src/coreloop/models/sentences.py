@@ -27,6 +27,7 @@ _CODE: Final = re.compile(
     r"^\ *(`{3,}|~{3,})[^\n]*\n.*?(?:^\ *\1[^\n]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )  # a fence, and all before the fence that closes it
+_FENCE: Final = re.compile(r"^ *(?:`{3,}|~{3,})(?P<language>[^\n]*)$", re.MULTILINE)
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 _FOOTNOTE: Final = re.compile(r"\[\d{1,3}\]")
 
@@ -53,12 +54,21 @@ class Sentence:
 def read_sentences(source: int, title: str, text: str) -> list[Sentence]:
     """Read the sentences of a source with what stands around each; code is left out."""
     found, heading = [], ""
-    for paragraph in _PARAGRAPH_END.split(_CODE.sub("\n\n", text)):
+    for paragraph in _PARAGRAPH_END.split(_without_code(text)):
         if paragraph.startswith("#"):
             heading = paragraph.partition("\n")[0]
         around = f"{title}\n{heading}\n{paragraph}"
         found += [Sentence(source, sentence, around) for sentence in split_sentences(paragraph)]
     return found
+
+
+def _without_code(text: str) -> str:
+    """Remove code; in a passage that begins inside it, the first fence is right below a line, like an end."""
+    fence = _FENCE.search(text)
+    before = text[: fence.start()] if fence else ""
+    if fence and not fence["language"].strip() and before.strip() and not before.endswith("\n\n"):
+        text = text[fence.end() :]
+    return _CODE.sub("\n\n", text)
 
 
 def split_sentences(text: str) -> list[str]:

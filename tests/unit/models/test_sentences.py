@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.models.sentences import MAX_CHARS, split_sentences
+from coreloop.models.sentences import MAX_CHARS, read_sentences, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,18 @@ def test_splitting_is_linear_on_hostile_texts(unit: str):
     started = time.process_time()
     split_sentences((unit * 500_000)[:500_000])
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Before it.\n\n```python\nrun = open_run()\n```\n\nAfter it.",
+        "run = open_run()\nrun.start()\n```\n\nBefore it.\n\nAfter it.",
+        "run = open_run()\n```\n\nBefore it.\n\n```\nother = run\n```\n\nAfter it.",
+        "Before it.\n\n```\nrun = open_run()\n```\nAfter it.",
+        "Before it.\nAfter it.\n```python\nrun = open_run()",
+    ],
+    ids=["whole", "its end", "its end and another", "no language", "its beginning"],
+)
+def test_code_is_no_sentence_wherever_a_passage_was_cut(text: str):
+    assert [sentence.text for sentence in read_sentences(1, "", text)] == ["Before it.", "After it."]
