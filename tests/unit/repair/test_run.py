@@ -129,9 +129,12 @@ def test_replies_that_are_no_json_end_as_a_signal(tmp_path: Path):
 
 def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
     refused = ModelError("test: the key is wrong", kind="auth")
-    with repair_desk(shop(tmp_path), ScriptedModel(refused)) as desk:
-        with pytest.raises(ModelError, match="the key is wrong"):
-            answer(RETURN_QUESTION, desk=desk)
+    workspace = shop(tmp_path)
+    with (
+        repair_desk(workspace, ScriptedModel(refused)) as desk,
+        pytest.raises(ModelError, match="the key is"),
+    ):
+        answer(RETURN_QUESTION, desk=desk)
 
 
 @pytest.mark.parametrize(
