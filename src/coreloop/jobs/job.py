@@ -1,8 +1,11 @@
 """A job, and the figures of a queue."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
+
+from coreloop.records import encodable
 
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -28,7 +31,7 @@ class Job:
     status : str
         ``dead``: given up after `max_attempts`, for people to look at.
     attempts, max_attempts : int
-        Begun so far, and at most.
+        Begun so far, and at most. An attempt's number is what says whether a worker still has the job.
     created_at, run_at : datetime
         In UTC; it is not begun before ``run_at``.
     finished_at : datetime or None
@@ -79,3 +82,30 @@ class QueueFigures:
     done_last_hour: int
     p95_s: float | None
     retried: int
+
+
+def storable(text: str) -> str:
+    """Leave out what a database cannot hold: NUL and lone surrogates."""
+    return encodable(text).replace("\0", "")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that every queue can hold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is not JSON: an object of a class, NaN or infinity.
+    """
+    return json.dumps(_storable(value), allow_nan=False)
+
+
+def _storable(value: Any) -> Any:
+    match value:
+        case str():
+            return storable(value)
+        case list() | tuple():
+            return [_storable(item) for item in value]
+        case dict():
+            return {_storable(key): _storable(item) for key, item in value.items()}
+    return value

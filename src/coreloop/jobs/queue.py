@@ -15,6 +15,8 @@ FILE_NAME: Final = "jobs.db"
 MAX_ATTEMPTS: Final = 5
 LEASE_S: Final = 30.0
 """How long a process that died holds its job."""
+STALLED: Final = "its process ended before it was done"
+"""The error of a job until it is done again."""
 
 
 class JobQueue(Protocol):
@@ -22,7 +24,14 @@ class JobQueue(Protocol):
 
     Every method raises `coreloop.errors.RunStoreError` if the queue cannot be used, and
     `coreloop.errors.UsageError` for a job that it does not have.
+
+    Attributes
+    ----------
+    lease_s : float
+        Seconds without `keep` after which a job is due again.
     """
+
+    lease_s: float
 
     def put(
         self,
@@ -61,7 +70,7 @@ class JobQueue(Protocol):
         """Give a job back that was not done: its process stops. The attempt does not count."""
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again.
+        """Queue a dead or cancelled job again, with `MAX_ATTEMPTS` more attempts.
 
         Raises
         ------
@@ -120,3 +129,13 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
 def unknown_job(job_id: str) -> UsageError:
     """Build the error for a job that a queue does not have."""
     return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
+
+
+def cannot_retry(job: Job) -> UsageError:
+    """Build the error for a job that waits, is being done or is done."""
+    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
+
+
+def cannot_cancel(job: Job) -> UsageError:
+    """Build the error for a job that does not wait."""
+    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
