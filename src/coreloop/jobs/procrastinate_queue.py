@@ -288,7 +288,7 @@ def procrastinate_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[P
         raise MissingExtraError("postgres", feature=VARIABLE) from error
     scripts = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
     migrations = [script.read_text(encoding="utf-8") for script in scripts]
-    with postgres_database(address, versions="procrastinate_version", migrations=migrations) as database:
+    with postgres_database(address, versions="procrastinate_migration", migrations=migrations) as database:
         database.migrate("jobs_version", (_DETAILS,))
         queue = ProcrastinateQueue(database, lease_s=lease_s)
         try:
