@@ -51,7 +51,7 @@ def killed_until_done(place: str, log: Path, chance: random.Random) -> int:
                     workers.append(python(WORKER, place, str(log), str(LEASE_S)))
                     assert workers[-1].stdout is not None
                     assert workers[-1].stdout.readline() == "ready\n"
-                time.sleep(chance.uniform(0.0, 0.4))
+                time.sleep(chance.uniform(0.0, 0.25))
                 worker = workers.pop(chance.randrange(WORKERS))
                 worker.kill()
                 worker.communicate()
@@ -71,7 +71,7 @@ def test_no_job_is_lost_and_no_committed_job_is_done_again(place: str, tmp_path:
     log.touch()
     with queue_at(place) as queue:
         for number in range(JOBS):
-            takes_s = chance.uniform(0.0, 0.02)
+            takes_s = chance.uniform(0.0, 0.06)
             queue.put("count", {"n": number, "takes_s": takes_s}, key=f"count {number}", max_attempts=50)
     killed = killed_until_done(place, log, chance)
     with queue_at(place) as queue:
@@ -86,5 +86,5 @@ def test_no_job_is_lost_and_no_committed_job_is_done_again(place: str, tmp_path:
         begun[job_id] += word == "begun"
     attempts = {job.id: job.attempts for job in jobs}
     assert all(1 <= begun[job_id] <= attempts[job_id] for job_id in attempts)
-    assert killed > 10
+    assert killed >= 10
     assert 0 < begun.total() - JOBS <= killed
