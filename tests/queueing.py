@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from coreloop.jobs.job import LEASE_S
 from coreloop.jobs.procrastinate_queue import procrastinate_queue
-from coreloop.jobs.queue import LEASE_S, JobQueue
+from coreloop.jobs.queue import JobQueue
 from coreloop.jobs.sqlite_queue import sqlite_queue
 
 Found = TypeVar("Found")

@@ -14,8 +14,19 @@ from typing import Any, Final
 
 from coreloop.errors import MissingExtraError
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status, as_json, storable
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, STALLED, cannot_cancel, cannot_retry, unknown_job
+from coreloop.jobs.job import (
+    LEASE_S,
+    MAX_ATTEMPTS,
+    STALLED,
+    Job,
+    QueueFigures,
+    Status,
+    as_json,
+    cannot_cancel,
+    cannot_retry,
+    storable,
+    unknown_job,
+)
 from coreloop.postgres import VARIABLE, PostgresDatabase, postgres_database
 from coreloop.runs.ulid import new_ulid
 

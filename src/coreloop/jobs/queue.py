@@ -1,22 +1,14 @@
 """The protocol of a queue of jobs, and the queue of a project."""
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from coreloop.errors import UsageError
-from coreloop.jobs.job import Job, QueueFigures, Status
+from coreloop.jobs.job import MAX_ATTEMPTS, Job, QueueFigures, Status
 from coreloop.project.workspace import Workspace
-from coreloop.text import printable
 
 FILE_NAME: Final = "jobs.db"
-MAX_ATTEMPTS: Final = 5
-LEASE_S: Final = 30.0
-"""How long a process that died holds its job."""
-STALLED: Final = "its process ended before it was done"
-"""The error of a job until it is done again."""
 
 
 class JobQueue(Protocol):
@@ -95,7 +87,7 @@ class JobQueue(Protocol):
 
 
 @contextmanager
-def open_queue(workspace: Workspace, *, environ: Mapping[str, str] = os.environ) -> Iterator[JobQueue]:
+def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[JobQueue]:
     """Open the queue of a workspace; it is created if necessary.
 
     Parameters
@@ -124,18 +116,3 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     workspace.keep_private(workspace.runs_dir)
     with sqlite_queue(workspace.runs_dir / FILE_NAME) as sqlite:
         yield sqlite
-
-
-def unknown_job(job_id: str) -> UsageError:
-    """Build the error for a job that a queue does not have."""
-    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
-
-
-def cannot_retry(job: Job) -> UsageError:
-    """Build the error for a job that waits, is being done or is done."""
-    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
-
-
-def cannot_cancel(job: Job) -> UsageError:
-    """Build the error for a job that does not wait."""
-    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")

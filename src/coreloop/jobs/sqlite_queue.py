@@ -12,8 +12,19 @@ from typing import Any, Final
 from coreloop import sqlite
 from coreloop.database import SqliteDatabase, sqlite_database
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status, as_json, storable
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, STALLED, cannot_cancel, cannot_retry, unknown_job
+from coreloop.jobs.job import (
+    LEASE_S,
+    MAX_ATTEMPTS,
+    STALLED,
+    Job,
+    QueueFigures,
+    Status,
+    as_json,
+    cannot_cancel,
+    cannot_retry,
+    storable,
+    unknown_job,
+)
 from coreloop.runs.ulid import new_ulid
 
 _FIRST: Final = """

@@ -1,7 +1,6 @@
 """Where repair keeps its tables: a SQLite file, or Postgres."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -46,18 +45,24 @@ class RepairStore:
         """Add a row."""
         values = (
             *(feedback.id, feedback.chat_id, feedback.message_id, feedback.kind),
-            *(feedback.reason, _stamp(feedback.created_at)),
+            *(feedback.reason, feedback.mended_by, _stamp(feedback.created_at)),
         )
-        self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def feedback_of(self, message_id: str) -> list[Feedback]:
         """Return what people said of an answer, in order."""
         rows = self._read("SELECT * FROM feedback WHERE message_id = ? ORDER BY id", (message_id,))
         return [
             Feedback(
-                id=key, chat_id=chat, message_id=message, kind=kind, reason=reason, created_at=_moment(at)
+                id=key,
+                chat_id=chat,
+                message_id=message,
+                kind=kind,
+                reason=reason,
+                mended_by=mended_by,
+                created_at=_moment(at),
             )
-            for key, chat, message, kind, reason, at in rows
+            for key, chat, message, kind, reason, mended_by, at in rows
         ]
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
@@ -280,9 +285,7 @@ class RepairStore:
 
 
 @contextmanager
-def open_repair_store(
-    workspace: Workspace, *, environ: Mapping[str, str] = os.environ
-) -> Iterator[RepairStore]:
+def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
     Parameters
