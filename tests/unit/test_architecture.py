@@ -20,6 +20,7 @@ BEHIND_ONE_MODULE = {
     "git": "promote.commits",
     "github": "forge",
     "httpx2": "http",
+    "procrastinate": "jobs.procrastinate_queue",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
     "trafilatura": "search.page.html_process",
