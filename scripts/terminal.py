@@ -65,7 +65,11 @@ def _block(page: str, command: str, last: str) -> Iterator[Text]:
             return
 
 
-PICTURES: Final = {"terminal.svg": (promotion, 101), "drive.svg": (driven_run, 128), "repair.svg": (repaired_answer, 84)}
+PICTURES: Final = {
+    "terminal.svg": (promotion, 101),
+    "drive.svg": (driven_run, 128),
+    "repair.svg": (repaired_answer, 84),
+}
 """What each picture shows, and its columns."""
 
 
