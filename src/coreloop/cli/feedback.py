@@ -20,16 +20,13 @@ def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bo
     """
     from coreloop.cli.show_answer import show_answer
     from coreloop.jobs.work import work_on_jobs
-    from coreloop.repair.feedback import give_feedback, wait_for_notice
+    from coreloop.repair.feedback import give_feedback, mending_job, wait_for_notice
     from coreloop.repair.work import all_handlers
 
     with project_repair() as desk:
         said = give_feedback(desk, answer_id, _value(value), reason=reason)
         if said.mended_by and not later:
-            waiting = [
-                job for job in desk.queue.jobs(status="queued") if job.payload.get("run") == said.mended_by
-            ]
-            work_on_jobs(desk.queue, all_handlers(desk), [job.id for job in waiting])
+            work_on_jobs(desk.queue, all_handlers(desk), [mending_job(desk, answer_id).id])
         notice = wait_for_notice(desk, answer_id, 0) if said.mended_by else None
     if as_json:
         click.echo(orjson.dumps({"feedback": said, "notice": notice}, option=orjson.OPT_INDENT_2))

@@ -1,6 +1,7 @@
 """The use case: a question becomes an answer whose every sentence has a source; a failed one is repaired."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -80,7 +81,7 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk) -> str:
     limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
     run_id = begin_run(desk.workspace, store, question, kind=KIND, now=now, limits=limits)
     _, newest = load_run(store, run_id)
-    whole = Asked(session_id=asked.session_id or run_id, may_repair=asked.may_repair, mends=asked.mends)
+    whole = replace(asked, session_id=asked.session_id or run_id)
     store.append(run_id, [Noted(at=now, name=ASKED, data=msgspec.to_builtins(whole))], after=newest)
     return run_id
 

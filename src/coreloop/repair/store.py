@@ -52,18 +52,12 @@ class RepairStore:
     def feedback_of(self, message_id: str) -> list[Feedback]:
         """Return what people said of an answer, in order."""
         rows = self._read("SELECT * FROM feedback WHERE message_id = ? ORDER BY id", (message_id,))
-        return [
-            Feedback(
-                id=key,
-                chat_id=chat,
-                message_id=message,
-                kind=kind,
-                reason=reason,
-                mended_by=mended_by,
-                created_at=_moment(at),
-            )
-            for key, chat, message, kind, reason, mended_by, at in rows
-        ]
+        return list(map(_feedback, rows))
+
+    def feedback_since(self, moment: datetime) -> list[Feedback]:
+        """Return what people said since a time, in order."""
+        rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (_stamp(moment),))
+        return list(map(_feedback, rows))
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
         """Open a gap, or count one that is open already."""
@@ -329,6 +323,19 @@ def _stamp(moment: datetime) -> str:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _feedback(row: Any) -> Feedback:
+    key, chat, message, kind, reason, mended_by, created = row
+    return Feedback(
+        id=key,
+        chat_id=chat,
+        message_id=message,
+        kind=kind,
+        reason=reason,
+        mended_by=mended_by,
+        created_at=_moment(created),
+    )
 
 
 def _gap(row: Any) -> Gap:
