@@ -206,7 +206,8 @@ class SqliteQueue:
             removed = self._database.rows(
                 "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(moment),)
             )
-        self._database.erase("jobs")
+        if removed:
+            self._database.erase("jobs")
         return len(removed)
 
     def _lease_end(self, now: datetime) -> str:

@@ -38,6 +38,13 @@ def test_a_job_is_kept_as_it_was_put(queue: JobQueue):
     assert job.run_at == job.created_at
 
 
+@pytest.mark.parametrize("payload", [{"n": float("nan")}, {"n": object()}], ids=["nan", "object"])
+def test_a_payload_that_is_not_json_is_refused(queue: JobQueue, payload: dict[str, object]):
+    with pytest.raises((TypeError, ValueError)):
+        queue.put("index", payload)
+    assert queue.jobs() == []
+
+
 def test_two_jobs_of_the_same_key_are_one_job_whatever_became_of_it(queue: JobQueue):
     job = queue.put("index", {"n": 1}, key="k")
     assert queue.put("link", {"n": 2}, key="k") == job

@@ -119,7 +119,7 @@ def test_a_result_that_comes_too_late_is_lost(tmp_path: Path):
             return "late"
 
         slow.put("echo", {"n": 1})
-        assert work(slow, {"echo": overtaken}, limit=None, until_idle=True) == WorkReport(lost=1)
+        assert work(slow, {"echo": overtaken}, until_idle=True) == WorkReport(lost=1)
         assert other.jobs()[0].result == "in time"
 
 
@@ -169,15 +169,8 @@ def test_a_named_job_that_another_worker_is_doing_is_waited_for(queue: JobQueue)
     job = queue.take(["echo"])
     assert job is not None
     assert work_on_jobs(queue, HANDLERS, [job_id], wait_s=0.1)[0].status == "running"
-    waiting = Event()
-
-    def finish() -> None:
-        assert waiting.wait(20)
-        assert queue.finish(job, "by the other")
-
-    other = Thread(target=finish)
+    other = Thread(target=queue.finish, args=(job, "by the other"))
     other.start()
-    waiting.set()
     (done,) = work_on_jobs(queue, HANDLERS, [job_id])
     other.join()
     assert (done.status, done.result, done.attempts) == ("done", "by the other", 1)
