@@ -44,7 +44,7 @@ CREATE TABLE jobs (
     result       TEXT                   -- JSON
 );
 CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
-CREATE INDEX jobs_due ON jobs(run_at) WHERE status IN ('queued', 'running');
+CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
 CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
 """
 _COLUMNS: Final = (
