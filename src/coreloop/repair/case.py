@@ -85,7 +85,7 @@ class Repaired:
     actions : tuple of str
         See `coreloop.repair.actions`.
     jobs : tuple of str
-        What was done, a line each: ``index.file docs/a.md: done``.
+        What was done, a line each: ``index.file README.md: done``.
     """
 
     attempt: int

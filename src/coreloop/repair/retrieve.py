@@ -124,15 +124,15 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
 
 
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
-    """Return each passage once; instead of a symbol's passage, what its docstring says in sentences."""
-    symbols = {
-        _place(source): source for origin, sources in found if origin == "symbol" for source in sources
-    }
-    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
+    """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
+    known = {_place(source): source for _, sources in found for source in sources}
+    known |= {_place(source): source for origin, sources in found if origin == "text" for source in sources}
+    known |= {_place(source): source for origin, sources in found if origin == "symbol" for source in sources}
+    origins: dict[tuple[str, str], Origin] = {}
     for origin, sources in found:
         for source in sources:
-            unique.setdefault(_place(source), (origin, symbols.get(_place(source), source)))
-    return list(unique.values())
+            origins.setdefault(_place(source), origin)
+    return [(origin, known[place]) for place, origin in origins.items()]
 
 
 def _place(source: Source) -> tuple[str, str]:

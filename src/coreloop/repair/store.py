@@ -28,8 +28,11 @@ from coreloop.runs.ulid import new_ulid
 from coreloop.text import printable
 
 FILE_NAME: Final = "repair.db"
-_KEPT: Final = ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "answers")
-"""Tables with text of users or about them, by `created_at` or `ended_at`."""
+_KEPT: Final = {
+    **dict.fromkeys(("feedback", "knowledge_gaps", "fix_suggestions", "evidence"), "created_at"),
+    "answers": "ended_at",
+}
+"""Tables with text of users or about them, and the column with a row's time."""
 
 
 class RepairStore:
@@ -261,13 +264,18 @@ class RepairStore:
         rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
         return _answer(rows[0]) if rows else None
 
-    def forget_before(self, moment: datetime) -> None:
-        """Remove rows with text of users that are older than a time."""
+    def forget_before(self, moment: datetime) -> int:
+        """Remove rows with text of users that are older than a time; returns how many."""
+        removed = 0
         with self._database.writing():
-            for table in _KEPT:
-                column = "ended_at" if table == "answers" else "created_at"
-                self._database.rows(f"DELETE FROM {table} WHERE {column} < ?", (_stamp(moment),))
-        self._database.erase(*_KEPT)
+            for table, column in _KEPT.items():
+                rows = self._database.rows(
+                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (_stamp(moment),)
+                )
+                removed += len(rows)
+        if removed:
+            self._database.erase(*_KEPT)
+        return removed
 
     def _read(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         with self._database.reading():

@@ -63,7 +63,7 @@ def test_a_handler_that_raises_fails_its_job_and_no_other(queue: JobQueue):
     assert queue.get(done.id).status == "done"
 
 
-@pytest.mark.parametrize("result", [object(), float("nan"), {1, 2}], ids=repr)
+@pytest.mark.parametrize("result", [object(), float("nan"), {1, 2}], ids=["object", "nan", "set"])
 def test_a_result_that_is_not_json_fails_the_job(queue: JobQueue, result: object):
     (job_id,) = ids(queue, 1)
     assert work(queue, {"echo": lambda _job: result}, limit=1) == WorkReport(failed=1)
