@@ -167,10 +167,10 @@ def test_a_job_that_kills_every_process_is_dead_in_the_end(place: str):
 
 
 def test_a_heartbeat_extends_the_lease(place: str):
-    with queue_at(place, lease_s=SHORT_S) as busy, queue_at(place, lease_s=SHORT_S) as other:
+    with queue_at(place, lease_s=1.0) as busy, queue_at(place, lease_s=1.0) as other:
         busy.put("index", {})
         job = begun(busy)
-        end = datetime.now(UTC) + timedelta(seconds=3 * SHORT_S)
+        end = datetime.now(UTC) + timedelta(seconds=1.3)
         while datetime.now(UTC) < end:
             assert busy.keep(job)
             assert other.take(NAMES) is None
