@@ -78,7 +78,10 @@ def list_(status: Status | None, limit: int, as_json: bool) -> None:
 @json_option
 def show(job_id: str, as_json: bool) -> None:
     """Show a job: what it is about, its attempts, its result or error."""
-    _show(lambda queue: queue.get(job_id), as_json=as_json)
+    from coreloop.cli.show_jobs import show_job
+
+    with _project_queue() as queue:
+        show_job(queue.get(job_id), as_json=as_json)
 
 
 @command.command()
@@ -86,7 +89,7 @@ def show(job_id: str, as_json: bool) -> None:
 @json_option
 def retry(job_id: str, as_json: bool) -> None:
     """Queue a dead or cancelled job again."""
-    _show(lambda queue: queue.retry(job_id), as_json=as_json)
+    _tell(lambda queue: queue.retry(job_id), as_json=as_json)
 
 
 @command.command()
@@ -94,14 +97,14 @@ def retry(job_id: str, as_json: bool) -> None:
 @json_option
 def cancel(job_id: str, as_json: bool) -> None:
     """Cancel a job that waits. One that is being done cannot be cancelled."""
-    _show(lambda queue: queue.cancel(job_id), as_json=as_json)
+    _tell(lambda queue: queue.cancel(job_id), as_json=as_json)
 
 
-def _show(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
-    from coreloop.cli.show_jobs import show_job
+def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
+    from coreloop.cli.show_jobs import show_status
 
     with _project_queue() as queue:
-        show_job(change(queue), as_json=as_json)
+        show_status(change(queue), as_json=as_json)
 
 
 @contextmanager

@@ -39,9 +39,15 @@ def show_job(job: Job, *, as_json: bool) -> None:
     if as_json:
         click.echo(orjson.dumps(dataclasses.asdict(job), option=orjson.OPT_INDENT_2))
         return
-    click.echo(f"{job.id}  {printable(job.name)}  {job.status}")
+    show_status(job, as_json=False)
     for name, value in _facts(job):
         click.echo(f"{name:<9} {value}")
+
+
+def show_status(job: Job, *, as_json: bool) -> None:
+    """Print a job's name and status."""
+    facts = {"id": job.id, "name": job.name, "status": job.status}
+    click.echo(orjson.dumps(facts) if as_json else f"{job.id}  {printable(job.name)}  {job.status}")
 
 
 def show_outcome(job: Job) -> None:

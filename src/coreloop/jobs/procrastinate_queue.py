@@ -212,7 +212,8 @@ class ProcrastinateQueue:
                 "(SELECT job_id FROM job_details WHERE finished_at < ?) RETURNING id",
                 (moment,),
             )
-        self._database.erase("procrastinate_jobs", "procrastinate_events", "job_details")
+        if removed:
+            self._database.erase("procrastinate_jobs", "procrastinate_events", "job_details")
         return len(removed)
 
     def leave(self) -> None:

@@ -44,7 +44,7 @@ CREATE TABLE jobs (
     result       TEXT                   -- JSON
 );
 CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
-CREATE INDEX jobs_due ON jobs(run_at) WHERE status IN ('queued', 'running');
+CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
 CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
 """
 _COLUMNS: Final = (
@@ -206,7 +206,8 @@ class SqliteQueue:
             removed = self._database.rows(
                 "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(moment),)
             )
-        self._database.erase("jobs")
+        if removed:
+            self._database.erase("jobs")
         return len(removed)
 
     def _lease_end(self, now: datetime) -> str:

@@ -99,7 +99,7 @@ def test_a_dead_job_is_shown_with_its_error_and_can_be_retried(project: Path):
     assert heading.split() == ["job", "status", "attempts", "created", "(UTC)", "name", "about"]
     assert line.startswith(f"{job.id}  dead         1 of 1  ")
     assert line.endswith(r"index.file            ValueError: \u{1b}[2Jno\u{a}such file")
-    assert jobs("retry", job.id).output.startswith(f"{job.id}  index.file  queued\n")
+    assert jobs("retry", job.id).output == f"{job.id}  index.file  queued\n"
     assert json.loads(jobs("cancel", job.id, "--json").output)["status"] == "cancelled"
     assert str(jobs("cancel", job.id).exception) == (
         f"job {job.id} is cancelled; only queued jobs can be cancelled"

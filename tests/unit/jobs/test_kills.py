@@ -54,8 +54,9 @@ def killed_until_done(place: str, log: Path, chance: random.Random) -> int:
                 time.sleep(chance.uniform(0.0, 0.25))
                 worker = workers.pop(chance.randrange(WORKERS))
                 worker.kill()
-                worker.communicate()
-                killed += worker.returncode == -signal.SIGKILL
+                _, errors = worker.communicate()
+                assert (errors, worker.returncode) == ("", -signal.SIGKILL)
+                killed += 1
     finally:
         for worker in workers:
             worker.kill()

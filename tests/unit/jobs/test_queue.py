@@ -38,6 +38,13 @@ def test_a_job_is_kept_as_it_was_put(queue: JobQueue):
     assert job.run_at == job.created_at
 
 
+@pytest.mark.parametrize("payload", [{"n": float("nan")}, {"n": object()}], ids=["nan", "object"])
+def test_a_payload_that_is_not_json_is_refused(queue: JobQueue, payload: dict[str, object]):
+    with pytest.raises((TypeError, ValueError)):
+        queue.put("index", payload)
+    assert queue.jobs() == []
+
+
 def test_two_jobs_of_the_same_key_are_one_job_whatever_became_of_it(queue: JobQueue):
     job = queue.put("index", {"n": 1}, key="k")
     assert queue.put("link", {"n": 2}, key="k") == job
@@ -160,10 +167,10 @@ def test_a_job_that_kills_every_process_is_dead_in_the_end(place: str):
 
 
 def test_a_heartbeat_extends_the_lease(place: str):
-    with queue_at(place, lease_s=SHORT_S) as busy, queue_at(place, lease_s=SHORT_S) as other:
+    with queue_at(place, lease_s=1.0) as busy, queue_at(place, lease_s=1.0) as other:
         busy.put("index", {})
         job = begun(busy)
-        end = datetime.now(UTC) + timedelta(seconds=3 * SHORT_S)
+        end = datetime.now(UTC) + timedelta(seconds=1.3)
         while datetime.now(UTC) < end:
             assert busy.keep(job)
             assert other.take(NAMES) is None
