@@ -1,7 +1,6 @@
 """Poisoned files, feedback and jobs change nothing but their own row."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -58,7 +57,7 @@ def test_a_job_reads_nothing_outside_of_the_project(name: str, path: str, tmp_pa
     root = tmp_path / "project"
     workspace = shop(root)
     (tmp_path / "outside.md").write_text("# Secret\n\nThe launch code is 0000.\n")
-    os.symlink(tmp_path / "outside.md", root / "link.md")
+    (root / "link.md").symlink_to(tmp_path / "outside.md")
     with repair_desk(workspace) as desk:
         run = answer(RETURN_QUESTION, desk=desk).run_id
         job = desk.queue.put(name, {"path": path, "run": run, "kind": "local_file"}, max_attempts=1)
