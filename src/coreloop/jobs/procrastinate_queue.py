@@ -321,9 +321,9 @@ def _job(row: Any) -> Job:
         status=_STATUSES[status],
         attempts=attempts + is_running,
         max_attempts=most,
-        created_at=created,
-        run_at=due or created,
-        finished_at=ended,
+        created_at=created.astimezone(UTC),  # the session may have another zone
+        run_at=(due or created).astimezone(UTC),
+        finished_at=ended.astimezone(UTC) if ended else None,
         error=error,
         result=json.loads(result) if result is not None else None,
     )

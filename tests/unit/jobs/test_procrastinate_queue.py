@@ -1,6 +1,7 @@
 """The queue in Postgres: what only a server can do wrong, and what procrastinate sees of a job."""
 
 import sys
+from datetime import timedelta
 
 import pytest
 
@@ -24,6 +25,19 @@ def test_a_newer_schema_is_refused(database: str):
         queue._database.rows("UPDATE procrastinate_migration SET version = 999")
     with pytest.raises(RunStoreError, match="schema version 999; upgrade coreloop"):
         procrastinate_queue(database).__enter__()
+
+
+@pytest.mark.slow
+def test_times_are_in_utc_whatever_the_session_has(database: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PGTZ", "Asia/Seoul")
+    with queue_at(database) as queue:
+        job = queue.put("index", {})
+        queue.cancel(job.id)
+        done = queue.get(job.id)
+    assert done.finished_at is not None
+    assert {moment.utcoffset() for moment in (done.created_at, done.run_at, done.finished_at)} == {
+        timedelta()
+    }
 
 
 @pytest.mark.slow
