@@ -316,6 +316,11 @@ def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> It
         yield RepairStore(database)
 
 
+def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
+    """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
+    return bool(environ.get("CORELOOP_DATABASE_URL")) or (workspace.runs_dir / FILE_NAME).exists()
+
+
 def _new_id(now: datetime) -> str:
     return new_ulid(now, token_bytes(10))
 
