@@ -28,8 +28,8 @@ from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…|]|\.\.\.)[*_]*\Z")
-"""Headings, pictures, rows, commands, and what only announces: ``Do this:``."""
+_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> |def \w|class \w+\()|(?:[:…|]|\.\.\.)[*_]*\Z")
+"""Headings, pictures, rows, commands, signatures, and what only announces: ``Do this:``."""
 MAX_QUOTES: Final = 2
 """For each part of a question."""
 _MAX_SENTENCES: Final = 5_000
@@ -177,7 +177,7 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences that say more than the question; a table's row if nothing else answers."""
+    """Return the best sentences that say more than the question; rows and signatures if there is no other."""
     asked = text_letters(question)
     ranked = [
         one
@@ -185,7 +185,7 @@ def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentenc
         if one.score >= ANSWER_AT and not text_letters(one.sentence.text) <= asked
     ]
     whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
-    rows = (one for one in ranked if one.sentence.text.startswith("|"))
+    rows = (one for one in ranked if one.sentence.text.startswith(("|", "def ", "class ")))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(rows, 1))
 
 
