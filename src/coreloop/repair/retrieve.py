@@ -3,13 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.errors import SearchTimeoutError
 from coreloop.models.questions import search_words
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.evidence import fresh_sources, question_key
@@ -104,16 +105,16 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         kept = desk.tables.evidence_for(question_key(question))
         injected = list(fresh_sources(desk.workspace.root, kept))
         answer = text.result()
+        called, declared = _in_time(symbols), _in_time(fields)
     passages = answer.sources if isinstance(answer, Found) else ()
-    named = [symbol for symbol in symbols.result() if is_named(symbol, question)]
     best = _unique(
         [
-            ("symbol", named),
+            ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
             ("injected", injected),
             ("text", passages[:_TEXTS]),
-            ("import", _neighbours(desk, symbols.result(), passages[_TEXTS:], now=now)),
-            ("symbol", symbols.result()),
-            ("schema", [*fields.result(), *_linked(desk, symbols.result(), now=now)]),
+            ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
+            ("symbol", called),
+            ("schema", [*declared, *_linked(desk, called, now=now)]),
         ]
     )
     return Retrieved(
@@ -122,6 +123,14 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         problem=getattr(answer, "reason", ""),
         elapsed_ms=round((time.monotonic() - started) * 1000),
     )
+
+
+def _in_time(search: Future[list[Source]]) -> list[Source]:
+    """Return what a search found; one that takes too long found nothing."""
+    try:
+        return search.result()
+    except SearchTimeoutError:
+        return []
 
 
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
