@@ -1,4 +1,4 @@
-"""Answers and repairs for tests: a project whose index lacks a file, and models that reply what a test says."""
+"""Answers and repairs for tests: a project whose index lacks files, models that reply what a test says."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -16,14 +16,15 @@ from coreloop.cli.options import json_option
 def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bool) -> None:
     """Say whether an answer was good; a bad one is repaired and answered again.
 
-    ID is what `ask` prints at the end. The verdict counts as a user's, below those of `judge`.
+    ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
     """
     from coreloop.cli.show_answer import show_answer
     from coreloop.jobs.work import work_on_jobs
-    from coreloop.repair.feedback import give_feedback, mending_job, wait_for_notice
+    from coreloop.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
     from coreloop.repair.work import all_handlers
 
     with project_repair() as desk:
+        answer_id = newest_answer(desk) if answer_id == "last" else answer_id
         said = give_feedback(desk, answer_id, _value(value), reason=reason)
         if said.mended_by and not later:
             work_on_jobs(desk.queue, all_handlers(desk), [mending_job(desk, answer_id).id])

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "ask": "Answer a question from the project's files, and repair a failed answer.",
     "feedback": "Say whether an answer was good; a bad one is repaired and answered again.",
     "repair": "Show what answers lack, and decide what only a person may apply.",
+    "jobs": "Do the jobs that repairs leave behind, and show, retry and cancel jobs.",
     "research": "Answer a question with citations: plan, search, reflect, verify.",
     "runs": "Drive a command, and show, pause, stop and remove runs.",
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",

@@ -16,7 +16,14 @@ class JobQueue(Protocol):
 
     Every method raises `coreloop.errors.RunStoreError` if the queue cannot be used, and
     `coreloop.errors.UsageError` for a job that it does not have.
+
+    Attributes
+    ----------
+    lease_s : float
+        Seconds without `keep` after which a job is due again.
     """
+
+    lease_s: float
 
     def put(
         self,
@@ -55,7 +62,7 @@ class JobQueue(Protocol):
         """Give a job back that was not done: its process stops. The attempt does not count."""
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again.
+        """Queue a dead or cancelled job again, with `MAX_ATTEMPTS` more attempts.
 
         Raises
         ------

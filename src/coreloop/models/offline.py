@@ -29,10 +29,10 @@ from coreloop.runs.queries.words import read_query
 
 T = TypeVar("T", bound=Contract)
 NAME: Final = "offline"
-_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> )|(?:[:…|]|\.\.\.)[*_]*\Z")
-"""Headings, pictures, rows, commands, and what only announces: ``Do this:``."""
-_LAST_ANSWER: Final = re.compile(r"\A\||\A[^#!$>*-].*:\Z", re.DOTALL)
-"""Of these, what may answer if nothing else does: rows, and sentences that announce."""
+_NO_ANSWER: Final = re.compile(r"\A(?:[#|]|!\[|[-*]+\Z|\$ |>>> |def \w|class \w+\()|(?:[:…|]|\.\.\.)[*_]*\Z")
+"""Headings, pictures, rows, commands, signatures, and what only announces: ``Do this:``."""
+_ROW: Final = re.compile(r"\A(?:\||def |class )")
+_ANNOUNCES: Final = re.compile(r"\A[^#!$>*-].*:\Z", re.DOTALL)
 _LEAST_NEW: Final = 3
 """Words that an announcing sentence says beside the question's: ``Delete a run:`` says none."""
 MAX_QUOTES: Final = 2
@@ -182,7 +182,7 @@ def _sentences(sources: Sequence[NumberedSource]) -> list[Sentence]:
 
 
 def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentence, ...]:
-    """Return the best sentences that say more than the question; if none does, a row or an announcement."""
+    """Return the best sentences that say more than the question, or a row, signature or announcement."""
     asked = text_letters(question)
     ranked = [
         one
@@ -190,17 +190,17 @@ def _quotes(question: str, sentences: Sequence[Sentence]) -> tuple[RankedSentenc
         if one.score >= ANSWER_AT and not text_letters(one.sentence.text) <= asked
     ]
     whole = [one for one in ranked if not _NO_ANSWER.search(one.sentence.text)]
-    last = (
-        one for one in ranked if _LAST_ANSWER.search(one.sentence.text) and _says_more(one.sentence, asked)
-    )
+    last = (one for one in ranked if _may_answer(one.sentence, asked))
     return tuple(whole[:MAX_QUOTES]) or tuple(islice(last, 1))
 
 
-def _says_more(sentence: Sentence, asked: frozenset[str]) -> bool:
-    if sentence.text.startswith("|"):
+def _may_answer(sentence: Sentence, asked: frozenset[str]) -> bool:
+    """Whether a text answers if no sentence does: a row that is no head of a table, or what it announces."""
+    if _ROW.search(sentence.text):
         below = sentence.around.partition(sentence.text)[2].lstrip()
-        return not below.startswith(("|-", "|:", "| -", "| :"))  # else the head of a table
-    return len(text_letters(sentence.text) - asked) >= _LEAST_NEW
+        return not below.startswith(("|-", "|:", "| -", "| :"))
+    is_long = len(text_letters(sentence.text) - asked) >= _LEAST_NEW
+    return is_long and _ANNOUNCES.search(sentence.text) is not None
 
 
 def _confidence(parts: Sequence[_Part]) -> float:

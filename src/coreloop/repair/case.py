@@ -60,6 +60,8 @@ class Attempt:
     found : dict of str to int
         Sources that were retrieved, by where they come from: ``text``, ``symbol``, ``schema``, ``import``,
         ``injected``.
+    problem : str
+        Why a search failed; "" if none did.
     """
 
     number: int
@@ -70,6 +72,7 @@ class Attempt:
     cited: tuple[ReadSource, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     found: dict[str, int] = field(default_factory=dict)
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,7 @@ class Repaired:
     actions : tuple of str
         See `coreloop.repair.actions`.
     jobs : tuple of str
-        What was done, a line each: ``index.file docs/a.md: done``.
+        What was done, a line each: ``index.file README.md: done``.
     """
 
     attempt: int

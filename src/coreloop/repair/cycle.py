@@ -21,8 +21,6 @@ from coreloop.runs import events
 from coreloop.runs.run import Run
 from coreloop.search.source import Source
 
-PROMPTS: Final = "coreloop.repair"
-"""The package that has the prompts."""
 _UNUSABLE: Final = frozenset({"malformed", "cut", "refused"})
 """Kinds of model errors after which another prompt or model can help."""
 
@@ -63,7 +61,7 @@ def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Criti
             _material(run, found),
             LlmResponse,
             key=f"{prompt}-{number}",
-            package=__package__,
+            package="coreloop.repair",
         )
         critique = criticise(reply, found.sources)
         intent, confidence = reply.intent, reply.confidence
@@ -81,6 +79,7 @@ def _attempt(run: Run, desk: RepairDesk, found: Retrieved, number: int) -> Criti
         cited=_cited(critique.checked, found.sources) if stands else (),
         dropped=critique.checked.dropped,
         found=found.counts,
+        problem=found.problem,
     )
     run.record(events.Noted, name=ATTEMPTED, data=msgspec.to_builtins(attempt))
     return critique

@@ -122,6 +122,19 @@ def answer_again(desk: RepairDesk, job: Job) -> str:
     return run_id
 
 
+def newest_answer(desk: RepairDesk) -> str:
+    """Return the id of the newest answer.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    for row in desk.desk.store.runs(kind=KIND, limit=1):
+        return row.run_id
+    raise UsageError("no answer yet; ask a question: dartlab-coreloop ask QUESTION")
+
+
 def mending_job(desk: RepairDesk, message_id: str) -> Job:
     """Return the job that answers a rejected question again; one that was forgotten is put again.
 

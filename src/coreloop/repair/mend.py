@@ -13,6 +13,7 @@ from coreloop.repair.actions import (
     MAX_REPAIRS,
     OTHER_MODEL,
     STRICT,
+    SUGGEST_LINK,
     JobSpec,
     Target,
     Targets,
@@ -61,7 +62,8 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
         actions = _applicable(actions_for([reason], round_), desk)
         specs = list(jobs_for(actions, targets))
         done = _do(run, desk, specs, round_) if specs else []
-        if done or {STRICT, OTHER_MODEL} & set(actions):
+        helps = [line for line in done if not line.startswith(SUGGEST_LINK)]  # those wait for a person
+        if helps or {STRICT, OTHER_MODEL} & set(actions):
             said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
             run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
             run.record(events.Progressed, what=REPAIR)

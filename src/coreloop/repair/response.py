@@ -6,7 +6,7 @@ from typing import Any, Final
 from coreloop.models.offline import NAME as OFFLINE
 from coreloop.models.offline import notice
 from coreloop.repair.case import Attempt, Case, case_of
-from coreloop.research.answer import AnswerSource, ResearchUsage, answer_source, usage_of
+from coreloop.research.answer import DEGRADED, AnswerSource, ResearchUsage, answer_source, usage_of
 from coreloop.research.verify import NO_EVIDENCE
 from coreloop.runs.state import State
 
@@ -33,6 +33,8 @@ class Answer:
         0–1; 0 without an answer.
     intent : str
         What the question wants, as the model says.
+    degraded : bool
+        Whether the search failed in the last attempt; the answer says so.
     supported : bool
         Whether there is an answer, every sentence of which a source says.
     signals : tuple of str
@@ -53,6 +55,7 @@ class Answer:
     citations: tuple[AnswerSource, ...]
     confidence: float
     intent: str
+    degraded: bool
     supported: bool
     signals: tuple[str, ...]
     repairs: int
@@ -75,6 +78,7 @@ def answer_of(state: State) -> Answer:
         citations=tuple(map(answer_source, last.cited)),
         confidence=last.confidence,
         intent=last.intent,
+        degraded=bool(last.problem),
         supported=bool(last.sentences),
         signals=tuple(signal.reason for signal in case.signals),
         repairs=len(case.repairs),
@@ -95,7 +99,8 @@ def tool_calls(question: str, case: Case) -> list[ToolCall]:
 
 
 def _text(attempt: Attempt, question: str) -> str:
+    closing = [DEGRADED, f"({attempt.problem})"] if attempt.problem else []
     if not attempt.sentences:
-        return NO_EVIDENCE
+        return "\n".join([NO_EVIDENCE, *closing])
     opening = [notice(question)] if attempt.model == OFFLINE else []
-    return "\n".join([*opening, *attempt.sentences])
+    return "\n".join([*opening, *attempt.sentences, *closing])

@@ -3,13 +3,14 @@
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
 
+from coreloop.errors import SearchTimeoutError
 from coreloop.models.questions import search_words
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.evidence import fresh_sources, question_key
@@ -29,6 +30,7 @@ _FIELDS: Final = 4
 _NEIGHBOURS: Final = 2
 _LOOKED_AT: Final = 50
 """Passages among which those of imported files are looked for."""
+_CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "import", "schema"]
 
 
@@ -103,16 +105,16 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         kept = desk.tables.evidence_for(question_key(question))
         injected = list(fresh_sources(desk.workspace.root, kept))
         answer = text.result()
+        called, declared = _in_time(symbols), _in_time(fields)
     passages = answer.sources if isinstance(answer, Found) else ()
-    named = [symbol for symbol in symbols.result() if is_named(symbol, question)]
     best = _unique(
         [
-            ("symbol", named),
+            ("symbol", [symbol for symbol in called if is_named(symbol, question)]),
             ("injected", injected),
             ("text", passages[:_TEXTS]),
-            ("import", _neighbours(desk, symbols.result(), passages[_TEXTS:], now=now)),
-            ("symbol", symbols.result()),
-            ("schema", [*fields.result(), *_linked(desk, symbols.result(), now=now)]),
+            ("import", _neighbours(desk, called, passages[_TEXTS:], now=now)),
+            ("symbol", called),
+            ("schema", [*declared, *_linked(desk, called, now=now)]),
         ]
     )
     return Retrieved(
@@ -123,21 +125,35 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
     )
 
 
+def _in_time(search: Future[list[Source]]) -> list[Source]:
+    """Return what a search found; one that takes too long found nothing."""
+    try:
+        return search.result()
+    except SearchTimeoutError:
+        return []
+
+
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
-    """Return each passage once; instead of a symbol's passage, what its docstring says in sentences."""
+    """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
     symbols = {
-        _place(source): source for origin, sources in found if origin == "symbol" for source in sources
+        (source.location, source.title): source
+        for origin, sources in found
+        for source in sources
+        if origin == "symbol"
+    }
+    indexed = {
+        (source.location, source.text): source
+        for origin, sources in found
+        for source in sources
+        if origin == "text"
     }
     unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
     for origin, sources in found:
         for source in sources:
-            unique.setdefault(_place(source), (origin, symbols.get(_place(source), source)))
+            symbol = symbols.get((source.location, source.title)) if source.type in _CODE else None
+            best = symbol or indexed.get((source.location, source.text), source)
+            unique.setdefault((best.location, best.text), (origin, best))
     return list(unique.values())
-
-
-def _place(source: Source) -> tuple[str, str]:
-    is_code = source.type in {"symbol", "python"}
-    return source.location, source.title if is_code else source.text
 
 
 def _neighbours(

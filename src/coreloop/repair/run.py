@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
 import msgspec
 
+from coreloop.jobs.manage import forget_expired
 from coreloop.repair.actions import MAX_REPAIRS
 from coreloop.repair.case import ASKED, KIND, Asked
 from coreloop.repair.cycle import iterate
@@ -78,6 +79,7 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk) -> str:
     """
     require_question(question)
     now, store = datetime.now(UTC), desk.desk.store
+    _forget_expired(desk, now)
     limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
     run_id = begin_run(desk.workspace, store, question, kind=KIND, now=now, limits=limits)
     _, newest = load_run(store, run_id)
@@ -101,3 +103,11 @@ def continue_answer(run_id: str, desk: RepairDesk, *, show: Callable[[Run], None
             if run.state.is_terminal:
                 learn(desk, run.state)
         return answer_of(run.state)
+
+
+def _forget_expired(desk: RepairDesk, now: datetime) -> None:
+    """Remove what is older than the setting ``retention_days``; runs are removed where they begin."""
+    days = desk.workspace.settings.retention_days
+    if days is not None:
+        desk.tables.forget_before(now - timedelta(days=days))
+    forget_expired(desk.workspace, desk.queue, now=now)

@@ -1,15 +1,41 @@
 """Every job of a project, for workers."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
+from typing import Final
 
+from coreloop.jobs.job import Job
 from coreloop.jobs.work import Handler
 from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.feedback import answer_again
+from coreloop.repair.gates import read_gates
 from coreloop.repair.handlers import job_handlers
+
+GATES: Final = "gates.read"
+"""The job that measures the gates once a day."""
 
 
 def all_handlers(desk: RepairDesk) -> Mapping[str, Handler]:
-    """Return what does each job: those of repairs, and answering rejected questions again."""
-    return {**job_handlers(desk), ANSWER_AGAIN: partial(answer_again, desk)}
+    """Return what does each job: those of repairs, answering rejected questions again, and the gates."""
+    return {
+        **job_handlers(desk),
+        ANSWER_AGAIN: partial(answer_again, desk),
+        GATES: partial(_read_gates, desk),
+    }
+
+
+def plan_gates(desk: RepairDesk, *, now: datetime) -> Job:
+    """Put the day's job that measures the gates (UTC), once; it puts the next day's."""
+    day = now.astimezone(UTC).date()
+    return desk.queue.put(
+        GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
+    )
+
+
+def _read_gates(desk: RepairDesk, _job: Job) -> dict[str, float]:
+    now = datetime.now(UTC)
+    readings = read_gates(desk, now=now)
+    plan_gates(desk, now=now + timedelta(days=1))
+    return {reading.now.gate: reading.now.share for reading in readings}

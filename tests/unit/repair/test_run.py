@@ -1,16 +1,21 @@
 """Whole answers: at once, after a repair, after two, or never."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coreloop.errors import ModelError, UsageError
 from coreloop.repair.case import case_of
+from coreloop.repair.desk import RepairDesk
 from coreloop.repair.run import answer
+from coreloop.research.answer import DEGRADED
 from coreloop.research.verify import NO_EVIDENCE
 from coreloop.runs.load import load_run
+from coreloop.search.provider import Failed
 from repairing import RETURN_QUESTION, SHIP_QUESTION, ScriptedModel, repair_desk, reply, shop
+from researching import ScriptedProvider
 
 NONSENSE = "Who won the chess tournament on Mars?"
 
@@ -129,9 +134,22 @@ def test_replies_that_are_no_json_end_as_a_signal(tmp_path: Path):
 
 def test_a_model_that_cannot_be_reached_is_an_error(tmp_path: Path):
     refused = ModelError("test: the key is wrong", kind="auth")
-    with repair_desk(shop(tmp_path), ScriptedModel(refused)) as desk:
-        with pytest.raises(ModelError, match="the key is wrong"):
-            answer(RETURN_QUESTION, desk=desk)
+    workspace = shop(tmp_path)
+    with (
+        repair_desk(workspace, ScriptedModel(refused)) as desk,
+        pytest.raises(ModelError, match="the key is"),
+    ):
+        answer(RETURN_QUESTION, desk=desk)
+
+
+def test_a_search_that_fails_is_said_in_the_answer(tmp_path: Path):
+    with repair_desk(shop(tmp_path, indexed=("docs/returns.md", "rates.py"))) as desk:
+        failing = ScriptedProvider(Failed("the server is down"))
+        broken = RepairDesk(replace(desk.desk, provider=failing), desk.queue, desk.tables)
+        found = answer("What is the parameter customer of rate_of?", desk=broken)
+    assert found.degraded
+    assert found.answer.splitlines()[-2:] == [DEGRADED, "(the server is down)"]
+    assert "Id of the customer" in found.answer
 
 
 @pytest.mark.parametrize(
