@@ -1,0 +1,125 @@
+"""The routes of the service."""
+
+from typing import Final
+
+from coreloop.research.answer import AgentResponse
+from coreloop.service import answering, health, running, searching
+from coreloop.service.bodies import (
+    Health,
+    RunReply,
+    RunRequest,
+    RunsQuery,
+    RunsReply,
+    SearchReply,
+    SearchRequest,
+    SimpleRequest,
+    Told,
+    VersionReply,
+)
+from coreloop.service.metrics import CONTENT_TYPE
+from coreloop.service.route import Route
+
+_LATER: Final = {202: "Accepted: the run goes on, see Location."}
+_EVENTS: Final = "text/event-stream"
+
+ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/run",
+        handler=answering.run,
+        scope="run",
+        summary="Research a question.",
+        body=RunRequest,
+        reply=AgentResponse,
+        also=_LATER,
+        example={"task": "How long is the Han river?", "max_iters": 2},
+    ),
+    Route(
+        method="POST",
+        path="/run-simple",
+        handler=answering.run_simple,
+        scope="run",
+        summary="Research a question with the least effort.",
+        body=SimpleRequest,
+        reply=AgentResponse,
+        also=_LATER,
+        example={"task": "How long is the Han river?"},
+    ),
+    Route(
+        method="POST",
+        path="/search",
+        handler=searching.search,
+        summary="Search the index.",
+        body=SearchRequest,
+        reply=SearchReply,
+        example={"query": "river", "limit": 3},
+    ),
+    Route(
+        method="GET",
+        path="/runs",
+        handler=running.list_runs,
+        summary="List runs, the newest first.",
+        query=RunsQuery,
+        reply=RunsReply,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{run_id}",
+        handler=running.show_run,
+        summary="Show a run and its answer.",
+        reply=RunReply,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{run_id}/events",
+        handler=running.run_events,
+        summary="Stream what happens to a run.",
+        media_type=_EVENTS,
+        also={204: "The run is over, and the client has all of its events."},
+    ),
+    *(
+        Route(
+            method="POST",
+            path=f"/runs/{{run_id}}/{handler.__name__}",
+            handler=handler,
+            scope="run",
+            summary=summary,
+            reply=Told,
+        )
+        for handler, summary in (
+            (running.pause, "Let a run stop after its iteration."),
+            (running.resume, "Let a paused run go on."),
+            (running.stop, "End a run."),
+        )
+    ),
+    Route(
+        method="GET",
+        path="/metrics",
+        handler=health.metrics,
+        summary="Figures for Prometheus.",
+        media_type=CONTENT_TYPE,
+    ),
+    Route(
+        method="GET",
+        path="/healthz",
+        handler=health.healthz,
+        scope=None,
+        summary="Say that the process answers.",
+        reply=Health,
+    ),
+    Route(
+        method="GET",
+        path="/readyz",
+        handler=health.readyz,
+        scope=None,
+        summary="Say whether requests can be answered.",
+        reply=Health,
+    ),
+    Route(
+        method="GET",
+        path="/version",
+        handler=health.version,
+        summary="Return the version and the model.",
+        reply=VersionReply,
+    ),
+)
