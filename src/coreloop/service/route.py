@@ -94,8 +94,8 @@ class Route:
         Of the JSON; None for another media type, see `media_type`.
     status : int
         Of success.
-    also : mapping of int to str
-        Other responses that are no errors: their statuses and what they mean.
+    also : mapping of int to type or None
+        Other responses that are no errors: their statuses, and the types of their JSON.
     media_type : str
         Of the response.
     example : mapping or None
@@ -111,9 +111,14 @@ class Route:
     query: type[Body] = NoQuery
     reply: Any = None
     status: int = 200
-    also: Mapping[int, str] = field(default_factory=dict)
+    also: Mapping[int, Any] = field(default_factory=dict)
     media_type: str = "application/json"
     example: Mapping[str, Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """One word for programs."""
+        return self.handler.__name__
 
 
 class Endpoint:

@@ -1,10 +1,11 @@
 """The routes of the service."""
 
-from typing import Final
+from typing import Any, Final
 
 from coreloop.research.answer import AgentResponse
 from coreloop.service import answering, health, running, searching
 from coreloop.service.bodies import (
+    Accepted,
     Health,
     RunReply,
     RunRequest,
@@ -19,7 +20,7 @@ from coreloop.service.bodies import (
 from coreloop.service.metrics import CONTENT_TYPE
 from coreloop.service.route import Route
 
-_LATER: Final = {202: "Accepted: the run goes on, see Location."}
+_LATER: Final = {202: Accepted}
 _EVENTS: Final = "text/event-stream"
 
 ROUTES: Final = (
@@ -75,7 +76,7 @@ ROUTES: Final = (
         handler=running.run_events,
         summary="Stream what happens to a run.",
         media_type=_EVENTS,
-        also={204: "The run is over, and the client has all of its events."},
+        also={204: None},
     ),
     *(
         Route(
@@ -114,6 +115,13 @@ ROUTES: Final = (
         scope=None,
         summary="Say whether requests can be answered.",
         reply=Health,
+    ),
+    Route(
+        method="GET",
+        path="/openapi.json",
+        handler=health.openapi,
+        summary="The description of this API.",
+        reply=dict[str, Any],
     ),
     Route(
         method="GET",

@@ -97,12 +97,13 @@ def open_service(
         open_repair_desk(workspace, store, environ) as desk,
         open_claims(workspace, environ) as claims,
     ):
-        metrics, leave = Metrics(desk.queue), Event()
+        metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
 
         def show(run: Run) -> None:
             _log_phase(run)
             if run.state.is_terminal:
                 metrics.ended(run.state)
+            watch.poke()
 
         handlers = {
             **job_handlers(workspace, store, desk.tables),
@@ -115,7 +116,7 @@ def open_service(
             claims=claims,
             admission=Admission(workspace.settings.service, time.monotonic),
             metrics=metrics,
-            watch=Watch(store.newest),
+            watch=watch,
             workers=Workers(desk.queue, handlers, leave),
             backlog=Backlog(desk.queue, time.monotonic),
             leave=leave,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Final
 
 from starlette.concurrency import run_in_threadpool
@@ -14,7 +15,7 @@ _Waiter = tuple[int, "asyncio.Future[None]"]
 
 
 class Watch:
-    """Wakes those who wait for a run. Only the event loop's thread uses it.
+    """Wakes those who wait for a run. Only the event loop's thread uses it, apart from `poke`.
 
     Parameters
     ----------
@@ -26,6 +27,8 @@ class Watch:
         self._newest = newest
         self._waiting: dict[str, list[_Waiter]] = {}
         self._task: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._new = asyncio.Event()
         self._has_left = False
 
     async def wait(self, run_id: str, after: int, timeout_s: float) -> None:
@@ -38,7 +41,8 @@ class Watch:
         """
         if self._has_left:
             raise leaving(run_id)
-        waiter = (after, asyncio.get_running_loop().create_future())
+        self._loop = asyncio.get_running_loop()
+        waiter = (after, self._loop.create_future())
         self._waiting.setdefault(run_id, []).append(waiter)
         self._task = self._task or asyncio.create_task(self._look())
         try:
@@ -47,6 +51,11 @@ class Watch:
             self._forget(run_id, waiter)
         if self._has_left:
             raise leaving(run_id)
+
+    def poke(self) -> None:
+        """Look for events at once; any thread may call it."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._new.set)
 
     def leave(self) -> None:
         """Let everyone who waits, and who will, know that the service shuts down."""
@@ -72,5 +81,7 @@ class Watch:
                 for after, future in waiters:
                     if newest.get(run_id, after + 1) > after and not future.done():
                         future.set_result(None)
-            await asyncio.sleep(EVERY_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._new.wait(), EVERY_S)
+            self._new.clear()
         self._task = None

@@ -71,7 +71,9 @@ def test_a_lost_session_holds_nothing_and_cannot_append(database: str):
         with store.hold(run_id):
             with pytest.raises(RunBusyError):
                 other.hold(run_id).__enter__()
-            other._database.rows("SELECT pg_terminate_backend(?, 5000)", (store._session.connection.info.backend_pid,))
+            other._database.rows(
+                "SELECT pg_terminate_backend(?, 5000)", (store._session.connection.info.backend_pid,)
+            )
             with other.hold(run_id):
                 for _ in range(2):
                     line = r"^the Postgres store cannot be used \(.*\); check CORELOOP_DATABASE_URL$"
