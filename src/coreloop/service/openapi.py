@@ -77,10 +77,10 @@ def _operation(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _responses(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    content = {"schema": schemas[route.reply] if route.reply else {"type": "string"}}
-    media_types = {route.media_type.partition(";")[0]: content}
-    if any(name == "stream" for name in _fields(route)):
-        media_types["text/event-stream"] = {"schema": {"type": "string"}}
+    content = {"schema": schemas[route.reply]} if route.reply else {}
+    media_types: dict[str, Any] = {route.media_type.partition(";")[0]: content}
+    if "stream" in _fields(route):
+        media_types["text/event-stream"] = {}
     others = {
         str(status): _described(status, {_JSON: {"schema": schemas[kind]}} if kind else {})
         for status, kind in route.also.items()

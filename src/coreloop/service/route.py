@@ -19,6 +19,7 @@ from coreloop.service.keys import Scope as KeyScope
 from coreloop.service.problems import Problem, leaving, one_sentence
 from coreloop.service.service import Service
 
+_MAX_DIGITS: Final = 18
 _BODY_S: Final = 10.0
 """For a whole body; a client that sends a byte a second gets no more."""
 
@@ -37,6 +38,8 @@ class Call:
         Who calls.
     body, query : Any
         Values of the route's types; None if it takes no body.
+    last_event_id : int
+        The number of the last event that the client has; 0 for none.
     """
 
     service: Service
@@ -44,25 +47,12 @@ class Call:
     key: ApiKey
     body: Any
     query: Any
+    last_event_id: int
 
     @property
     def caller(self) -> str:
         """The name of the key, or else the address: whom limits count."""
         return self.key.name or (self.request.client.host if self.request.client else "")
-
-    @property
-    def last_event_id(self) -> int:
-        """The number of the last event that the client has; 0 for none.
-
-        Raises
-        ------
-        Problem
-            The header is not a number.
-        """
-        text = self.request.headers.get("last-event-id", "0")
-        if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-            raise Problem(422, "invalid", "Last-Event-ID is not the id of an event")
-        return int(text)
 
     @property
     def run_id(self) -> str:
@@ -143,6 +133,7 @@ class Endpoint:
                 key=key,
                 body=await _body(request, route.body, service.settings.max_body_bytes),
                 query=_query(request.query_params, route.query),
+                last_event_id=_event_id(request.headers.get("last-event-id", "0")),
             )
             if service.leave.is_set() and route.method == "POST":
                 raise leaving()
@@ -207,6 +198,12 @@ def _query(params: QueryParams, kind: type[Body]) -> Body:
         return msgspec.convert(dict(params), kind, strict=False)
     except msgspec.ValidationError as error:
         raise Problem(422, "invalid", one_sentence(str(error))) from error
+
+
+def _event_id(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
+        raise Problem(422, "invalid", "Last-Event-ID is not the id of an event")
+    return int(text)
 
 
 async def _called(handler: Handler, call: Call) -> Any:
