@@ -1,4 +1,4 @@
-"""Draw docs/terminal.svg and docs/drive.svg from output in the pages; with --check, exit 1 if they differ.
+"""Draw the pictures of terminals in docs/ from output in the pages; with --check, exit 1 if they differ.
 
 uv run python scripts/terminal.py
 """
@@ -47,6 +47,13 @@ def driven_run() -> Iterator[Text]:
         yield Text(line.plain, style="bold yellow") if "The task is complete" in line.plain else line
 
 
+def repaired_answer() -> Iterator[Text]:
+    """Yield a question whose first answer fails, and the answer after the repair."""
+    page = (DOCS / "how-to" / "ask.md").read_text(encoding="utf-8")
+    for line in _block(page, 'ask "Within how many working days', "confidence"):
+        yield Text(line.plain, style="bold yellow") if line.plain.startswith("attempt") else line
+
+
 def _block(page: str, command: str, last: str) -> Iterator[Text]:
     text = page[page.index(f"$ dartlab-coreloop {command}") :]
     for line in text.splitlines():
@@ -58,7 +65,11 @@ def _block(page: str, command: str, last: str) -> Iterator[Text]:
             return
 
 
-PICTURES: Final = {"terminal.svg": (promotion, 101), "drive.svg": (driven_run, 128)}
+PICTURES: Final = {
+    "terminal.svg": (promotion, 101),
+    "drive.svg": (driven_run, 128),
+    "repair.svg": (repaired_answer, 84),
+}
 """What each picture shows, and its columns."""
 
 

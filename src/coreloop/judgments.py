@@ -14,6 +14,8 @@ from typing import Final
 from coreloop import jsonl
 
 _SCHEMA_VERSION: Final = 1
+USER: Final = "user"
+"""Who judged, of the verdicts that `coreloop.feedback` writes."""
 
 
 class Verdict(StrEnum):
@@ -71,8 +73,13 @@ class Judgments:
     skipped: Mapping[str, int] = field(default_factory=dict)
 
     def newest(self) -> dict[str, Judgment]:
-        """Return the verdict that counts for each subject."""
-        return {judgment.subject: judgment for judgment in self.given}
+        """Return the verdict that counts for each subject: a maintainer's, or else a user's; the newest."""
+        by_weight = sorted(self.given, key=lambda judgment: judgment.judged_by != USER)
+        return {judgment.subject: judgment for judgment in by_weight}
+
+    def decided(self) -> frozenset[str]:
+        """Return the subjects that a maintainer has judged."""
+        return frozenset(judgment.subject for judgment in self.given if judgment.judged_by != USER)
 
     def of_requests(self) -> dict[str, str]:
         """Return request id -> P, T, C or V, for `coreloop.mine.rollup.MineSettings`."""
@@ -92,7 +99,7 @@ class Judgments:
         others = {
             judgment.subject: judgment
             for judgment in self.given
-            if judgment.judged_by != newest[judgment.subject].judged_by
+            if judgment.judged_by not in {newest[judgment.subject].judged_by, USER}
         }
         pairs = [(newest[subject], other) for subject, other in others.items()]
         return [(latest, other) for latest, other in pairs if latest.verdict.passes != other.verdict.passes]

@@ -34,7 +34,9 @@ class PostgresDatabase(Database):
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement."""
-        cursor = self.connection.execute(statement.replace("?", "%s").encode(), parameters or None)
+        if parameters:  # a script without any may contain either character
+            statement = statement.replace("?", "%s")
+        cursor = self.connection.execute(statement.encode(), parameters or None)
         return cursor.fetchall() if cursor.description else []
 
     @contextmanager

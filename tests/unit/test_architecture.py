@@ -20,6 +20,7 @@ BEHIND_ONE_MODULE = {
     "git": "promote.commits",
     "github": "forge",
     "httpx2": "http",
+    "procrastinate": "jobs.procrastinate_queue",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
     "trafilatura": "search.page.html_process",
@@ -114,6 +115,7 @@ OWN_ENVIRONMENT = {
     *("history.repository", "promote.commits", "promote.schema"),  # what they start inherits it
     "mine.executors",  # polars reads its number of threads there
     "project.settings_file",  # CORELOOP_… overrides, unless others are passed in
+    "repair.current",  # other programs call it in their project's folder
     "runs.stores.store",  # CORELOOP_DATABASE_URL, unless others are passed in
     "knowledge.blog",  # a function for scripts, by default in the current folder
 }

@@ -1,30 +1,25 @@
 """``dartlab-coreloop ask``."""
 
-import os
-
 import click
 
-from coreloop.cli.open_runs import project_store
+from coreloop.cli.open_repair import project_repair
 from coreloop.cli.options import json_option
 
 
 @click.command()
 @click.argument("question")
 @click.option("--session", default="", metavar="ID", help="The conversation that the question belongs to.")
-@click.option(
-    "--no-repair", is_flag=True, help="Leave the repair of a failed answer to a worker (jobs work)."
-)
+@click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @json_option
 def command(question: str, *, session: str, no_repair: bool, as_json: bool) -> None:
     """Answer a question from the project's files, and repair a failed answer.
 
-    If no source says the answer, the files that are missing in the index are found and indexed, and the
-    question is asked again, at most twice. `research` takes longer and searches wider.
+    If no source says the answer, the files that the index lacks are found and indexed, and the question is
+    asked again, at most twice. `research` takes longer and searches wider.
     """
     from coreloop.cli.show_answer import show_answer, show_attempt
-    from coreloop.repair.desk import open_repair_desk
     from coreloop.repair.run import answer
 
-    with project_store() as (workspace, store), open_repair_desk(workspace, store, os.environ) as desk:
+    with project_repair() as desk:
         found = answer(question, desk=desk, session=session, repair=not no_repair, show=show_attempt)
     show_answer(found, as_json=as_json)

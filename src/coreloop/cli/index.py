@@ -10,17 +10,18 @@ from coreloop.project.workspace import open_workspace
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER)
+@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER)
 @json_option
 def command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Read files for search: Markdown, text, HTML, Python and PDF.
 
-    PATHS are files or folders. Run this again after changes: only new, changed, moved and removed files are
-    read.
+    PATHS are files or folders; without them, those of the setting ``search: paths``, by default the project.
+    Run this again after changes: only new, changed, moved and removed files are read.
     """
     from coreloop.cli.show_search import show_index_report
     from coreloop.search.index.run import index_paths
 
-    starts = [path.absolute() for path in paths]
-    report = index_paths(open_workspace(Path.cwd()), starts, now=datetime.now(UTC))
+    workspace = open_workspace(Path.cwd())
+    starts = [path.absolute() for path in paths] or workspace.search_paths
+    report = index_paths(workspace, starts, now=datetime.now(UTC))
     show_index_report(report, as_json=as_json)

@@ -1,5 +1,6 @@
 """``dartlab-coreloop refine``."""
 
+import os
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ def command(
     now = datetime.now(UTC)
     days = Days(*days_between(now.date(), since, until))
     excluded = tuple(exclude_types.split(","))
-    request = RefineRequest(days=days, mining=mining, excluded=excluded, **options)
+    request = RefineRequest(days=days, mining=mining, excluded=excluded, environ=os.environ, **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now, watch=watched())
-    show_refined(result.refined, result.document, result.paths, as_json=as_json)
+    show_refined(result.refined, result.document, result.paths, gaps=result.gaps, as_json=as_json)
     warn_of_skipped(result.mined.judgments.skipped, "judgments")

@@ -17,10 +17,11 @@ def show_attempt(run: Run) -> None:
     if state.is_terminal or not state.iteration:
         return
     case = case_of(state)
-    if case.signals:
-        click.echo(f"attempt {state.iteration}: {case.signals[-1].reason}", err=True)
-    for repair in case.repairs[-1:]:
-        for line in repair.jobs:
+    attempt = case.attempts[-1]
+    if not attempt.sentences:
+        click.echo(f"attempt {attempt.number}: {case.signals[-1].reason}", err=True)
+    for repair in case.repairs:
+        for line in repair.jobs if repair.attempt == attempt.number else ():
             click.echo(printable(f"  {line}"), err=True)
 
 

@@ -1,6 +1,7 @@
 """Output of ``refine``."""
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from coreloop.cli.show_statements import show_nearest, show_statements
 from coreloop.proposals.counterexamples import Counterexample, CounterexamplesFile
 from coreloop.proposals.night import MIN_PUBLISHED, entries_counted
 from coreloop.refine.document import title
+from coreloop.refine.gaps import ToolGaps
 from coreloop.refine.propose import Refined
 from coreloop.text import counted, fitted, printable, wrapped
 
@@ -24,11 +26,16 @@ _GATES = {
 
 
 def show_refined(
-    refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], *, as_json: bool
+    refined: Refined,
+    document: CounterexamplesFile,
+    paths: tuple[Path, Path],
+    *,
+    gaps: Sequence[ToolGaps] = (),
+    as_json: bool,
 ) -> None:
     """Print a run's results to stdout and the paths of the written files to stderr."""
     if as_json:
-        click.echo(_facts(refined, document, paths))
+        click.echo(_facts(refined, document, paths, gaps))
         return
     days, counterexamples = refined.days, document.counterexamples
     click.echo(
@@ -55,6 +62,9 @@ def show_refined(
         rate = miss.n_failures / miss.n_calls
         click.echo(fitted(printable(f"      nearest: {figures} ({rate:.3f}): {title(miss)}"), columns))
     show_nearest(refined.condition_search.nearest)
+    for gap in gaps:
+        asked = f"{counted(gap.n_questions, 'question')} asked {counted(gap.n_asked, 'time')}"
+        click.echo(f"  not answered: {asked} about {gap.tool} ({gap.reason}); see: repair gaps")
     show_oddities(refined.oddities)
     for path in paths:
         click.echo(f"wrote {path}", err=True)
@@ -69,7 +79,9 @@ def _show(entry: Counterexample, columns: int) -> None:
     click.echo(wrapped(printable(title(entry)), columns, indent=" " * 4))
 
 
-def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path]) -> str:
+def _facts(
+    refined: Refined, document: CounterexamplesFile, paths: tuple[Path, Path], gaps: Sequence[ToolGaps]
+) -> str:
     facts = {
         "window": document.window,
         "n_records": refined.n_records,
@@ -83,6 +95,7 @@ def _facts(refined: Refined, document: CounterexamplesFile, paths: tuple[Path, P
         "statements": document.statements,
         "counterexamples": document.counterexamples,
         "n_folded": document.n_folded,
+        "knowledge_gaps": gaps,
         "files": [str(path) for path in paths],
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2, default=str).decode()

@@ -1,11 +1,21 @@
-"""A job, and the figures of a queue."""
+"""A job, the figures of a queue, and what every queue shares."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, get_args
 
+from coreloop.errors import UsageError
+from coreloop.records import encodable
+from coreloop.text import printable
+
 Status = Literal["queued", "running", "done", "dead", "cancelled"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+MAX_ATTEMPTS: Final = 5
+LEASE_S: Final = 30.0
+"""How long a process that died holds its job."""
+STALLED: Final = "its process ended before it was done"
+"""The error of such a job until it is done again."""
 FINISHED: Final = frozenset({"done", "dead", "cancelled"})
 
 
@@ -28,7 +38,7 @@ class Job:
     status : str
         ``dead``: given up after `max_attempts`, for people to look at.
     attempts, max_attempts : int
-        Begun so far, and at most.
+        Begun so far, and at most. An attempt's number is what says whether a worker still has the job.
     created_at, run_at : datetime
         In UTC; it is not begun before ``run_at``.
     finished_at : datetime or None
@@ -79,3 +89,45 @@ class QueueFigures:
     done_last_hour: int
     p95_s: float | None
     retried: int
+
+
+def storable(text: str) -> str:
+    """Leave out what a database cannot hold: NUL and lone surrogates."""
+    return encodable(text).replace("\0", "")
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON that every queue can hold.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is not JSON: an object of a class, NaN or infinity.
+    """
+    return json.dumps(_storable(value), allow_nan=False)
+
+
+def _storable(value: Any) -> Any:
+    match value:
+        case str():
+            return storable(value)
+        case list() | tuple():
+            return [_storable(item) for item in value]
+        case dict():
+            return {_storable(key): _storable(item) for key, item in value.items()}
+    return value
+
+
+def unknown_job(job_id: str) -> UsageError:
+    """Build the error for a job that a queue does not have."""
+    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")
+
+
+def cannot_retry(job: Job) -> UsageError:
+    """Build the error for a job that waits, is being done or is done."""
+    return UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
+
+
+def cannot_cancel(job: Job) -> UsageError:
+    """Build the error for a job that does not wait."""
+    return UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")

@@ -7,14 +7,26 @@ in ``job_details`` beside them.
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_bytes
 from typing import Any, Final
 
-from coreloop.errors import MissingExtraError, UsageError
+from coreloop.errors import MissingExtraError
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, unknown_job
+from coreloop.jobs.job import (
+    LEASE_S,
+    MAX_ATTEMPTS,
+    STALLED,
+    Job,
+    QueueFigures,
+    Status,
+    as_json,
+    cannot_cancel,
+    cannot_retry,
+    storable,
+    unknown_job,
+)
 from coreloop.postgres import VARIABLE, PostgresDatabase, postgres_database
 from coreloop.runs.ulid import new_ulid
 
@@ -60,17 +72,19 @@ UPDATE procrastinate_jobs SET status = 'doing', worker_id = ? WHERE id = (
 """
 _HELD: Final = """
 SELECT id FROM procrastinate_jobs
-WHERE id = (SELECT job_id FROM job_details WHERE id = ?) AND status = 'doing' AND worker_id = ?
-AND attempts = ? FOR UPDATE
+WHERE id = (SELECT job_id FROM job_details WHERE id = ?) AND status = 'doing' AND attempts = ? FOR UPDATE
 """
+_BEAT: Final = "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id = ? RETURNING id"
+_RECOVERING: Final = 7_100_917_430_112_644_004
+"""The advisory lock of the recovery of stalled jobs: one worker at a time looks for them."""
 
 
 class ProcrastinateQueue:
     """A queue in a database, see `procrastinate_queue` and `coreloop.jobs.queue.JobQueue`."""
 
     def __init__(self, database: PostgresDatabase, *, lease_s: float) -> None:
+        self.lease_s = lease_s
         self._database = database
-        self._lease_s = lease_s
         self._worker: int | None = None
 
     def put(
@@ -84,24 +98,23 @@ class ProcrastinateQueue:
         run_at: datetime | None = None,
     ) -> Job:
         """Add a job, or return the one with the same key."""
-        now = datetime.now(UTC)
-        job_id = new_ulid(now, token_bytes(10))
+        job_id, key = new_ulid(datetime.now(UTC), token_bytes(10)), storable(key)
         with self._database.writing():
             if key:  # two processes that put the same key take turns
                 self._rows("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (key,))
                 if known := self._jobs("WHERE details.key = ?", (key,)):
                     return known[0]
-            ((number,),) = self._rows(_PUT, (name, name, priority, json.dumps(payload), run_at))
+            ((number,),) = self._rows(_PUT, (name, name, priority, as_json(payload), run_at))
             self._rows(
-                "INSERT INTO job_details VALUES (?, ?, ?, ?, ?, NULL, '', NULL)",
-                (number, job_id, key or None, max_attempts, now),
+                "INSERT INTO job_details VALUES (?, ?, ?, ?, now(), NULL, '', NULL)",
+                (number, job_id, key or None, max_attempts),
             )
             return self._jobs("WHERE details.id = ?", (job_id,))[0]
 
     def get(self, job_id: str) -> Job:
         """Return a job."""
         with self._database.reading():
-            found = self._jobs("WHERE details.id = ?", (job_id,))
+            found = self._jobs("WHERE details.id = ?", (storable(job_id),))
         if not found:
             raise unknown_job(job_id)
         return found[0]
@@ -111,15 +124,15 @@ class ProcrastinateQueue:
         names = [name for name, ours in _STATUSES.items() if status in {None, ours}]
         with self._database.reading():
             return self._jobs(
-                "WHERE jobs.status::text = ANY(?) ORDER BY details.id DESC LIMIT ?", (names, limit)
+                "WHERE jobs.status::text = ANY(?) ORDER BY jobs.id DESC LIMIT ?", (names, limit)
             )
 
     def take(self, names: Collection[str], *, only: Collection[str] | None = None) -> Job | None:
-        """Begin the next job; those of workers without a heartbeat are due again."""
+        """Begin the next job; those of workers without a heartbeat are due again, or dead."""
         with self._database.writing():
-            worker = self._beat()
             self._recover()
-            rows = self._rows(_TAKE, (worker, sorted(names), only is None, sorted(only or ())))
+        with self._database.writing():
+            rows = self._rows(_TAKE, (self._beat(), sorted(names), only is None, sorted(only or ())))
             return self._jobs("WHERE jobs.id = ?", tuple(rows[0]))[0] if rows else None
 
     def keep(self, job: Job) -> bool:
@@ -147,15 +160,32 @@ class ProcrastinateQueue:
         """Queue a job again at once, without counting the attempt."""
         with self._database.writing():
             if held := self._held(job):
-                self._rows("UPDATE procrastinate_jobs SET status = 'todo' WHERE id = ?", held[0])
+                self._rows("UPDATE procrastinate_jobs SET status = 'todo' WHERE id = ?", tuple(held[0]))
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again, with all its attempts."""
-        return self._move(job_id, ("dead", "cancelled"), "todo", "dead and cancelled jobs can be retried")
+        """Queue a dead or cancelled job again, with as many attempts as a new one."""
+        with self._database.writing():
+            job, number = self._locked(job_id)
+            if job.status not in {"dead", "cancelled"}:
+                raise cannot_retry(job)
+            self._rows(
+                "UPDATE procrastinate_jobs SET status = 'todo', scheduled_at = NULL WHERE id = ?", (number,)
+            )
+            self._rows(
+                "UPDATE job_details SET finished_at = NULL, max_attempts = ? WHERE job_id = ?",
+                (job.attempts + MAX_ATTEMPTS, number),
+            )
+        return self.get(job.id)
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a job that waits."""
-        return self._move(job_id, ("queued",), "cancelled", "queued jobs can be cancelled")
+        with self._database.writing():
+            job, number = self._locked(job_id)
+            if job.status != "queued":
+                raise cannot_cancel(job)
+            self._rows("SELECT procrastinate_cancel_job_v1(?, FALSE, FALSE)", (number,))
+            self._rows("UPDATE job_details SET finished_at = now() WHERE job_id = ?", (number,))
+        return self.get(job.id)
 
     def figures(self) -> QueueFigures:
         """Count."""
@@ -182,13 +212,20 @@ class ProcrastinateQueue:
                 "(SELECT job_id FROM job_details WHERE finished_at < ?) RETURNING id",
                 (moment,),
             )
+        if removed:
+            self._database.erase("procrastinate_jobs", "procrastinate_events", "job_details")
         return len(removed)
 
+    def leave(self) -> None:
+        """Say that this worker has ended: what it did not finish is due again."""
+        if self._worker is not None and not self._database.connection.closed:
+            with self._database.writing():
+                self._rows("SELECT procrastinate_unregister_worker_v1(?)", (self._worker,))
+
     def _beat(self) -> int:
-        """Register this worker, or send its heartbeat."""
-        if self._worker is None:
-            ((self._worker,),) = self._rows("SELECT procrastinate_register_worker_v1()")
-        self._rows("SELECT procrastinate_update_heartbeat_v1(?)", (self._worker,))
+        """Send the heartbeat of this worker; it registers first, and again if it was taken for dead."""
+        if self._worker is None or not self._rows(_BEAT, (self._worker,)):
+            ((self._worker,),) = self._rows("SELECT worker_id FROM procrastinate_register_worker_v1()")
         assert self._worker is not None
         return self._worker
 
@@ -196,23 +233,28 @@ class ProcrastinateQueue:
         """Queue the jobs of stalled workers again; one without attempts left is dead: it may kill workers."""
         from procrastinate.sql import queries
 
+        if self._rows("SELECT pg_try_advisory_xact_lock(?)", (_RECOVERING,)) != [(True,)]:
+            return
         stalled = self._database.connection.execute(
             queries["select_stalled_jobs_by_heartbeat"].encode(),
-            {"queue": None, "task_name": None, "seconds_since_heartbeat": self._lease_s},
-        ).fetchall()
-        for number, *_rest in stalled:
+            {"queue": None, "task_name": None, "seconds_since_heartbeat": self.lease_s},
+        )
+        for number, *_rest in stalled.fetchall():
             for job in self._jobs(
                 "WHERE jobs.id = ? AND jobs.status = 'doing' FOR UPDATE SKIP LOCKED", (number,)
             ):
-                self._again(number, job, "its process ended before it was done", 0.0)
+                self._again(number, job, STALLED, 0.0)
+        self._rows("SELECT procrastinate_prune_stalled_workers_v1(?)", (self.lease_s,))
 
     def _again(self, number: int, job: Job, error: str, delay_s: float) -> None:
         if job.attempts >= job.max_attempts:
             self._end(number, "failed", error=error)
             return
-        due = datetime.now(UTC) + timedelta(seconds=delay_s)
-        self._rows("SELECT procrastinate_retry_job_v2(?, ?, NULL, NULL, NULL)", (number, due))
-        self._rows("UPDATE job_details SET error = ? WHERE job_id = ?", (error, number))
+        self._rows(
+            "SELECT procrastinate_retry_job_v2(?, now() + make_interval(secs => ?), NULL, NULL, NULL)",
+            (number, delay_s),
+        )
+        self._rows("UPDATE job_details SET error = ? WHERE job_id = ?", (storable(error), number))
 
     def _end(self, number: int, status: str, *, result: Any = None, error: str = "") -> None:
         self._rows(
@@ -220,29 +262,19 @@ class ProcrastinateQueue:
         )
         self._rows(
             "UPDATE job_details SET finished_at = now(), error = ?, result = ? WHERE job_id = ?",
-            (error, json.dumps(result), number),
+            (storable(error), as_json(result), number),
         )
 
-    def _move(self, job_id: str, before: tuple[Status, ...], after: str, can: str) -> Job:
-        with self._database.writing():
-            found = self._jobs("WHERE details.id = ? FOR UPDATE", (job_id,))
-            if not found:
-                raise unknown_job(job_id)
-            if found[0].status not in before:
-                raise UsageError(f"job {job_id} is {found[0].status}; only {can}")
-            self._rows(
-                "UPDATE procrastinate_jobs SET status = ?::procrastinate_job_status, attempts = 0, "
-                "scheduled_at = NULL WHERE id = (SELECT job_id FROM job_details WHERE id = ?)",
-                (after, job_id),
-            )
-            self._rows(
-                "UPDATE job_details SET error = '', finished_at = CASE WHEN ? THEN now() END WHERE id = ?",
-                (after == "cancelled", job_id),
-            )
-            return self._jobs("WHERE details.id = ?", (job_id,))[0]
+    def _locked(self, job_id: str) -> tuple[Job, int]:
+        """Return a job that nobody else can change during this transaction, and procrastinate's number."""
+        rows = self._rows(f"{_SELECT} WHERE details.id = ? FOR UPDATE", (storable(job_id),))
+        if not rows:
+            raise unknown_job(job_id)
+        return _job(rows[0]), rows[0][-1]
 
     def _held(self, job: Job) -> list[Any]:
-        return self._rows(_HELD, (job.id, self._worker, job.attempts - 1))
+        """Lock a job in its attempt; returns no row if the attempt was given up."""
+        return self._rows(_HELD, (job.id, job.attempts - 1))
 
     def _jobs(self, where: str, parameters: tuple[Any, ...]) -> list[Job]:
         return [_job(row) for row in self._rows(f"{_SELECT} {where}", parameters)]
@@ -266,9 +298,15 @@ def procrastinate_queue(address: str, *, lease_s: float = LEASE_S) -> Iterator[P
         from procrastinate.schema import SchemaManager
     except ImportError as error:
         raise MissingExtraError("postgres", feature=VARIABLE) from error
-    migrations = (SchemaManager.get_schema(), _DETAILS)
-    with postgres_database(address, versions="jobs_version", migrations=migrations) as database:
-        yield ProcrastinateQueue(database, lease_s=lease_s)
+    scripts = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    migrations = [script.read_text(encoding="utf-8") for script in scripts]
+    with postgres_database(address, versions="procrastinate_migration", migrations=migrations) as database:
+        database.migrate("jobs_version", (_DETAILS,))
+        queue = ProcrastinateQueue(database, lease_s=lease_s)
+        try:
+            yield queue
+        finally:
+            queue.leave()
 
 
 def _job(row: Any) -> Job:
@@ -283,9 +321,9 @@ def _job(row: Any) -> Job:
         status=_STATUSES[status],
         attempts=attempts + is_running,
         max_attempts=most,
-        created_at=created,
-        run_at=due or created,
-        finished_at=ended,
+        created_at=created.astimezone(UTC),  # the session may have another zone
+        run_at=(due or created).astimezone(UTC),
+        finished_at=ended.astimezone(UTC) if ended else None,
         error=error,
         result=json.loads(result) if result is not None else None,
     )

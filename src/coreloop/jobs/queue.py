@@ -1,20 +1,14 @@
 """The protocol of a queue of jobs, and the queue of a project."""
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from coreloop.errors import UsageError
-from coreloop.jobs.job import Job, QueueFigures, Status
+from coreloop.jobs.job import MAX_ATTEMPTS, Job, QueueFigures, Status
 from coreloop.project.workspace import Workspace
-from coreloop.text import printable
 
 FILE_NAME: Final = "jobs.db"
-MAX_ATTEMPTS: Final = 5
-LEASE_S: Final = 30.0
-"""How long a process that died holds its job."""
 
 
 class JobQueue(Protocol):
@@ -22,7 +16,14 @@ class JobQueue(Protocol):
 
     Every method raises `coreloop.errors.RunStoreError` if the queue cannot be used, and
     `coreloop.errors.UsageError` for a job that it does not have.
+
+    Attributes
+    ----------
+    lease_s : float
+        Seconds without `keep` after which a job is due again.
     """
+
+    lease_s: float
 
     def put(
         self,
@@ -61,7 +62,7 @@ class JobQueue(Protocol):
         """Give a job back that was not done: its process stops. The attempt does not count."""
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again.
+        """Queue a dead or cancelled job again, with `MAX_ATTEMPTS` more attempts.
 
         Raises
         ------
@@ -86,7 +87,7 @@ class JobQueue(Protocol):
 
 
 @contextmanager
-def open_queue(workspace: Workspace, *, environ: Mapping[str, str] = os.environ) -> Iterator[JobQueue]:
+def open_queue(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[JobQueue]:
     """Open the queue of a workspace; it is created if necessary.
 
     Parameters
@@ -115,8 +116,3 @@ def open_queue(workspace: Workspace, *, environ: Mapping[str, str] = os.environ)
     workspace.keep_private(workspace.runs_dir)
     with sqlite_queue(workspace.runs_dir / FILE_NAME) as sqlite:
         yield sqlite
-
-
-def unknown_job(job_id: str) -> UsageError:
-    """Build the error for a job that a queue does not have."""
-    return UsageError(f"no job {printable(job_id[:40])}; `dartlab-coreloop jobs list` shows the jobs")

@@ -6,15 +6,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from secrets import token_bytes, token_hex
+from secrets import token_bytes
 from typing import Any, Final
 
 from coreloop import sqlite
 from coreloop.database import SqliteDatabase, sqlite_database
-from coreloop.errors import UsageError
 from coreloop.jobs.backoff import backoff
-from coreloop.jobs.job import Job, QueueFigures, Status
-from coreloop.jobs.queue import LEASE_S, MAX_ATTEMPTS, unknown_job
+from coreloop.jobs.job import (
+    LEASE_S,
+    MAX_ATTEMPTS,
+    STALLED,
+    Job,
+    QueueFigures,
+    Status,
+    as_json,
+    cannot_cancel,
+    cannot_retry,
+    storable,
+    unknown_job,
+)
 from coreloop.runs.ulid import new_ulid
 
 _FIRST: Final = """
@@ -31,25 +41,29 @@ CREATE TABLE jobs (
     run_at       TEXT NOT NULL,         -- queued: not begun before; running: the lease's end
     finished_at  TEXT,
     error        TEXT NOT NULL,
-    result       TEXT,                  -- JSON
-    holder       TEXT NOT NULL          -- random, of the attempt under way; "" for none
+    result       TEXT                   -- JSON
 );
 CREATE UNIQUE INDEX jobs_by_key ON jobs(key) WHERE key IS NOT NULL;
-CREATE INDEX jobs_due ON jobs(run_at) WHERE status IN ('queued', 'running');
+CREATE INDEX jobs_in_turn ON jobs(status, priority DESC);
 CREATE INDEX jobs_by_end ON jobs(finished_at) WHERE finished_at IS NOT NULL;
 """
 _COLUMNS: Final = (
     "id, name, payload, key, priority, status, attempts, max_attempts, created_at, run_at, "
-    "finished_at, error, result, holder"
+    "finished_at, error, result"
 )
 _PUT: Final = """
-INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL, '') RETURNING {}
+INSERT INTO jobs VALUES (?, ?, ?, ?, ?, 'queued', 0, ?, ?, ?, NULL, '', NULL) RETURNING {}
+"""
+_RECOVER: Final = """
+UPDATE jobs SET status = CASE WHEN attempts < max_attempts THEN 'queued' ELSE 'dead' END,
+    finished_at = CASE WHEN attempts < max_attempts THEN NULL ELSE ? END, error = ?
+WHERE status = 'running' AND run_at <= ?
 """
 _TAKE: Final = """
-UPDATE jobs SET status = 'running', attempts = attempts + 1, holder = ?, run_at = ? WHERE id = (
-    SELECT id FROM jobs WHERE status IN ('queued', 'running') AND run_at <= ?
+UPDATE jobs SET status = 'running', attempts = attempts + 1, run_at = ? WHERE id = (
+    SELECT id FROM jobs WHERE status = 'queued' AND run_at <= ?
     AND name IN (SELECT value FROM json_each(?)) AND (? OR id IN (SELECT value FROM json_each(?)))
-    ORDER BY priority DESC, run_at, id LIMIT 1
+    ORDER BY priority DESC, rowid LIMIT 1
 ) RETURNING {}
 """
 
@@ -70,9 +84,8 @@ class SqliteQueue:
 
     def __init__(self, database: SqliteDatabase, *, lease_s: float, now: Callable[[], datetime]) -> None:
         self._database = database
-        self._lease = timedelta(seconds=lease_s)
+        self.lease_s = lease_s
         self._now = now
-        self._holders: dict[str, str] = {}
 
     def put(
         self,
@@ -85,9 +98,9 @@ class SqliteQueue:
         run_at: datetime | None = None,
     ) -> Job:
         """Add a job, or return the one with the same key."""
-        now = self._now()
+        now, key = self._now(), storable(key)
         row = (
-            *(new_ulid(now, token_bytes(10)), name, json.dumps(payload), key or None, priority),
+            *(new_ulid(now, token_bytes(10)), name, as_json(payload), key or None, priority),
             *(max_attempts, _stamp(now), _stamp(run_at or now)),
         )
         with self._database.writing():
@@ -97,7 +110,7 @@ class SqliteQueue:
     def get(self, job_id: str) -> Job:
         """Return a job."""
         with self._database.reading():
-            found = self._rows("SELECT {} FROM jobs WHERE id = ?", (job_id,))
+            found = self._rows("SELECT {} FROM jobs WHERE id = ?", (storable(job_id),))
         if not found:
             raise unknown_job(job_id)
         return found[0]
@@ -106,64 +119,55 @@ class SqliteQueue:
         """Return jobs, the newest first."""
         with self._database.reading():
             return self._rows(
-                "SELECT {} FROM jobs WHERE ? = '' OR status = ? ORDER BY id DESC LIMIT ?",
+                "SELECT {} FROM jobs WHERE ? = '' OR status = ? ORDER BY rowid DESC LIMIT ?",
                 (status or "", status or "", limit),
             )
 
     def take(self, names: Collection[str], *, only: Collection[str] | None = None) -> Job | None:
-        """Begin the next job; one whose lease is over and that has no attempts left is dead."""
-        now, holder = self._now(), token_hex(8)
+        """Begin the next job; those whose lease is over are due again, or dead."""
+        now = self._now()
+        wanted = json.dumps(sorted(names)), only is None, json.dumps(sorted(only or ()))
         with self._database.writing():
-            self._bury(now)
-            found = self._rows(
-                _TAKE,
-                (
-                    *(holder, _stamp(now + self._lease), _stamp(now), json.dumps(sorted(names))),
-                    *(only is None, json.dumps(sorted(only or ()))),
-                ),
-            )
-        if not found:
-            return None
-        self._holders[found[0].id] = holder
-        return found[0]
+            self._database.rows(_RECOVER, (_stamp(now), STALLED, _stamp(now)))
+            found = self._rows(_TAKE, (self._lease_end(now), _stamp(now), *wanted))
+        return found[0] if found else None
 
     def keep(self, job: Job) -> bool:
         """Extend the lease."""
-        return bool(self._change(job, "run_at = ?", (_stamp(self._now() + self._lease),)))
+        return bool(self._change(job, "run_at = ?", (self._lease_end(self._now()),)))
 
     def finish(self, job: Job, result: Any) -> bool:
         """Commit a job, unless another process has taken it over."""
-        values = (_stamp(self._now()), json.dumps(result))
-        changes = "status = 'done', finished_at = ?, result = ?, error = '', holder = ''"
+        values = (_stamp(self._now()), as_json(result))
+        changes = "status = 'done', finished_at = ?, result = ?, error = ''"
         return bool(self._change(job, changes, values))
 
     def fail(self, job: Job, error: str) -> Job:
         """Queue a job again, later each time; or give it up."""
         now = self._now()
-        if job.attempts >= job.max_attempts:
-            changes = "status = 'dead', finished_at = ?, error = ?, holder = ''"
-            self._change(job, changes, (_stamp(now), error))
+        if job.attempts < job.max_attempts:
+            changes, moment = "status = 'queued', run_at = ?", now + timedelta(seconds=backoff(job.attempts))
         else:
-            due = now + timedelta(seconds=backoff(job.attempts))
-            self._change(job, "status = 'queued', run_at = ?, error = ?, holder = ''", (_stamp(due), error))
+            changes, moment = "status = 'dead', finished_at = ?", now
+        self._change(job, f"{changes}, error = ?", (_stamp(moment), storable(error)))
         return self.get(job.id)
 
     def release(self, job: Job) -> None:
         """Queue a job again at once, without counting the attempt."""
-        changes = "status = 'queued', attempts = attempts - 1, run_at = ?, holder = ''"
+        changes = "status = 'queued', attempts = attempts - 1, run_at = ?"
         self._change(job, changes, (_stamp(self._now()),))
 
     def retry(self, job_id: str) -> Job:
-        """Queue a dead or cancelled job again, with all its attempts."""
+        """Queue a dead or cancelled job again, with as many attempts as a new one."""
         job = self.get(job_id)
         with self._database.writing():
             found = self._rows(
-                "UPDATE jobs SET status = 'queued', attempts = 0, run_at = ?, finished_at = NULL, error = '' "
-                "WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING {}",
-                (_stamp(self._now()), job_id),
+                "UPDATE jobs SET status = 'queued', max_attempts = attempts + ?, run_at = ?, "
+                "finished_at = NULL WHERE id = ? AND status IN ('dead', 'cancelled') RETURNING {}",
+                (MAX_ATTEMPTS, _stamp(self._now()), job.id),
             )
         if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only dead and cancelled jobs can be retried")
+            raise cannot_retry(job)
         return found[0]
 
     def cancel(self, job_id: str) -> Job:
@@ -173,10 +177,10 @@ class SqliteQueue:
             found = self._rows(
                 "UPDATE jobs SET status = 'cancelled', finished_at = ? WHERE id = ? AND status = 'queued' "
                 "RETURNING {}",
-                (_stamp(self._now()), job_id),
+                (_stamp(self._now()), job.id),
             )
         if not found:
-            raise UsageError(f"job {job.id} is {job.status}; only queued jobs can be cancelled")
+            raise cannot_cancel(job)
         return found[0]
 
     def figures(self) -> QueueFigures:
@@ -185,8 +189,10 @@ class SqliteQueue:
         with self._database.reading():
             counts = self._database.rows("SELECT status, count(*) FROM jobs GROUP BY status")
             ((retried,),) = self._database.rows("SELECT count(*) FROM jobs WHERE attempts > 1")
-            ended = self._rows("SELECT {} FROM jobs WHERE finished_at >= ? AND status = 'done'", (hour,))
-        durations = sorted((job.finished_at or job.created_at) - job.created_at for job in ended)
+            ended = self._database.rows(
+                "SELECT finished_at, created_at FROM jobs WHERE finished_at >= ? AND status = 'done'", (hour,)
+            )
+        durations = sorted(_moment(end) - _moment(start) for end, start in ended)
         return QueueFigures(
             by_status=dict(counts),
             done_last_hour=len(ended),
@@ -200,24 +206,20 @@ class SqliteQueue:
             removed = self._database.rows(
                 "DELETE FROM jobs WHERE finished_at < ? RETURNING id", (_stamp(moment),)
             )
-        self._database.erase("jobs")
+        if removed:
+            self._database.erase("jobs")
         return len(removed)
 
-    def _bury(self, now: datetime) -> None:
-        """Give up jobs whose last process died: they may be what killed it."""
-        self._database.rows(
-            "UPDATE jobs SET status = 'dead', finished_at = ?, holder = '', "
-            "error = 'its process ended before it was done' "
-            "WHERE status = 'running' AND run_at <= ? AND attempts >= max_attempts",
-            (_stamp(now), _stamp(now)),
-        )
+    def _lease_end(self, now: datetime) -> str:
+        return _stamp(now + timedelta(seconds=self.lease_s))
 
     def _change(self, job: Job, changes: str, values: tuple[Any, ...]) -> list[Any]:
-        """Change a job that this process holds; returns no row if it does not."""
+        """Change a job in its attempt; returns no row if the attempt was given up."""
         with self._database.writing():
             return self._database.rows(
-                f"UPDATE jobs SET {changes} WHERE id = ? AND holder = ? AND status = 'running' RETURNING id",
-                (*values, job.id, self._holders.get(job.id, "-")),
+                f"UPDATE jobs SET {changes} WHERE id = ? AND attempts = ? AND status = 'running' "
+                "RETURNING id",
+                (*values, job.id, job.attempts),
             )
 
     def _rows(self, statement: str, parameters: tuple[Any, ...]) -> list[Job]:
@@ -252,6 +254,10 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
 def _job(row: Any) -> Job:
     return Job(
         id=row["id"],
@@ -262,9 +268,9 @@ def _job(row: Any) -> Job:
         status=row["status"],
         attempts=row["attempts"],
         max_attempts=row["max_attempts"],
-        created_at=datetime.fromisoformat(row["created_at"]),
-        run_at=datetime.fromisoformat(row["run_at"]),
-        finished_at=datetime.fromisoformat(row["finished_at"]) if row["finished_at"] else None,
+        created_at=_moment(row["created_at"]),
+        run_at=_moment(row["run_at"]),
+        finished_at=_moment(row["finished_at"]) if row["finished_at"] else None,
         error=row["error"],
         result=json.loads(row["result"]) if row["result"] is not None else None,
     )

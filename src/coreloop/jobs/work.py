@@ -2,11 +2,13 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from coreloop.errors import RunStoreError
 from coreloop.jobs.job import Job
@@ -14,21 +16,36 @@ from coreloop.jobs.queue import JobQueue
 from coreloop.runs.run import described
 
 Handler = Callable[[Job], Any]
-BEAT_S: Final = 5.0
-"""Between two heartbeats; a lease lasts six of them."""
+Outcome = Literal["done", "failed", "lost"]
+_BEATS: Final = 6
+"""Heartbeats of a lease."""
 _IDLE_S: Final = 0.5
-_POLL_S: Final = 0.05
+_POLL_S: Final = 0.1
 WAIT_S: Final = 60.0
 """For jobs that another process is doing."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkReport:
-    """What a worker did; ``lost`` are jobs that another process had taken over meanwhile."""
+    """What a worker did.
+
+    Attributes
+    ----------
+    done, failed : int
+        Attempts.
+    lost : int
+        Attempts whose result was not stored, because another worker had taken the job over meanwhile.
+    """
 
     done: int = 0
     failed: int = 0
     lost: int = 0
+
+    def __add__(self, other: "WorkReport") -> "WorkReport":
+        """Sum up two workers."""
+        return WorkReport(
+            done=self.done + other.done, failed=self.failed + other.failed, lost=self.lost + other.lost
+        )
 
 
 def work(
@@ -52,23 +69,60 @@ def work(
     until_idle : bool
         Return when no job is due.
     limit : int or None
-        Return after this many jobs.
+        Return after this many attempts.
     stop : threading.Event or None
         Return when it is set, after the job under way.
     show : callable
         Called with each job as it ended.
     """
-    report, stop = WorkReport(), stop or Event()
-    while not stop.is_set() and (limit is None or report.done + report.failed < limit):
+    ended, stop = Counter[str](), stop or Event()
+    while not stop.is_set() and (limit is None or ended.total() < limit):
         job = queue.take(handlers)
         if job is not None:
-            _do(queue, handlers[job.name], job, report)
+            ended[_do(queue, handlers[job.name], job)] += 1
             show(queue.get(job.id))
         elif until_idle:
-            return report
+            break
         else:
             stop.wait(_IDLE_S)
-    return report
+    return WorkReport(**ended)
+
+
+def work_in_threads(
+    queue: JobQueue,
+    handlers: Mapping[str, Handler],
+    *,
+    threads: int,
+    stop: Event,
+    until_idle: bool = False,
+    limit: int | None = None,
+    show: Callable[[Job], None] = lambda _: None,
+) -> WorkReport:
+    """Let several threads `work`; if one raises, the others stop after their job under way.
+
+    Parameters
+    ----------
+    queue, handlers, stop, until_idle, show
+        As for `work`.
+    threads : int
+        At least 1.
+    limit : int or None
+        Of each thread.
+    """
+
+    def worker() -> WorkReport:
+        try:
+            return work(queue, handlers, until_idle=until_idle, limit=limit, stop=stop, show=show)
+        except BaseException:
+            stop.set()
+            raise
+
+    with ThreadPoolExecutor(threads) as pool:
+        workers = [pool.submit(worker) for _ in range(threads)]
+        try:
+            return sum((worker.result() for worker in workers), WorkReport())
+        finally:
+            stop.set()
 
 
 def work_on_jobs(
@@ -96,31 +150,29 @@ def work_on_jobs(
     list of Job
         As they are then. What failed waits for its next attempt.
     """
-    report, give_up_at = WorkReport(), time.monotonic() + wait_s
-    while job := queue.take(handlers, only=ids):
-        _do(queue, handlers[job.name], job, report)
-    while time.monotonic() < give_up_at:
-        jobs = [queue.get(job_id) for job_id in ids]
-        if not any(job.status == "running" for job in jobs):
-            return jobs
-        time.sleep(_POLL_S)
+    left, give_up_at = set(ids), time.monotonic() + wait_s
+    while left and time.monotonic() < give_up_at:
+        if job := queue.take(handlers, only=left):
+            _do(queue, handlers[job.name], job)
+            left.remove(job.id)
+        elif any(queue.get(job_id).status == "running" for job_id in left):
+            time.sleep(_POLL_S)
+        else:
+            break
     return [queue.get(job_id) for job_id in ids]
 
 
-def _do(queue: JobQueue, handler: Handler, job: Job, report: WorkReport) -> None:
+def _do(queue: JobQueue, handler: Handler, job: Job) -> Outcome:
     try:
         with _beating(queue, job):
-            result = json.loads(json.dumps(handler(job)))
+            result = json.loads(json.dumps(handler(job), allow_nan=False))
     except Exception as error:
         queue.fail(job, described(error))
-        report.failed += 1
+        return "failed"
     except BaseException:  # Ctrl-C is not the job's failure
         queue.release(job)
         raise
-    else:
-        is_done = queue.finish(job, result)
-        report.done += is_done
-        report.lost += not is_done
+    return "done" if queue.finish(job, result) else "lost"
 
 
 @contextmanager
@@ -129,7 +181,7 @@ def _beating(queue: JobQueue, job: Job) -> Iterator[None]:
     ended = Event()
 
     def beat() -> None:
-        while not ended.wait(BEAT_S):
+        while not ended.wait(queue.lease_s / _BEATS):
             try:
                 if not queue.keep(job):
                     return

@@ -211,7 +211,7 @@ def _quoted_answer(material: Material, parts: Sequence[_Part]) -> tuple[str, tup
     korean = is_korean(material.question)
     if not quotes:
         return f"{_QUOTED[korean]} {_NOTHING[korean]}", ()
-    lines = [_QUOTED[korean], *(f"{quote.text} [{quote.source}]" for quote in quotes)]
+    lines = [_QUOTED[korean], *(f"{' '.join(quote.text.split())} [{quote.source}]" for quote in quotes)]
     used = {quote.source for quote in quotes}
     return "\n".join(lines), tuple(_citation(source) for source in material.sources if source.number in used)
 

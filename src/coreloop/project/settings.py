@@ -378,6 +378,11 @@ class Settings:
         it has a verdict.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches.
+    schemas : tuple of str
+        Files that declare data, relative to coreloop.yaml: JSON Schema, OpenAPI (JSON or YAML) and SQL.
+        ``index`` reads their fields and columns.
+    repair : RepairSettings
+        The repair of failed answers.
     model : str or tuple of str
         The model to ask, as ``provider:name``, or ``offline``. In a list, or separated by commas, each is
         asked if those before it gave no usable reply.

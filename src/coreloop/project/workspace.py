@@ -81,6 +81,11 @@ class Workspace:
         return self.root / self.settings.data_dir / "index" / "index.db"
 
     @property
+    def search_paths(self) -> list[Path]:
+        """Files and folders that should be indexed."""
+        return [self.root / path for path in self.settings.search.paths]
+
+    @property
     def pages_dir(self) -> Path:
         """Web pages that a research read, as they came, by SHA-256. Safe to delete."""
         return self.index_file.parent / "pages"

@@ -1,5 +1,6 @@
 """Phase F as a use case: a project's records in, the day's counterexamples out."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from coreloop.failures import known_types
 from coreloop.mine.session import UNWATCHED, Mined, MiningOptions, Watch, open_mining
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.counterexamples import CounterexamplesFile
+from coreloop.refine.gaps import ToolGaps, read_tool_gaps
 from coreloop.refine.propose import Refined, refine, write_refined
 
 
@@ -32,6 +34,8 @@ class RefineRequest:
         Folder of the two files; the project's own by default.
     sanitized : bool
         Redact the files for sharing.
+    environ : mapping of str to str
+        May say where the knowledge gaps are, see `coreloop.refine.gaps.read_tool_gaps`.
     """
 
     days: Days
@@ -41,16 +45,18 @@ class RefineRequest:
     excluded: tuple[str, ...] = ()
     out: Path | None = None
     sanitized: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class RefineResult:
-    """Result of ``refine``; ``paths`` are the counterexamples file and the draft."""
+    """Result of ``refine``; ``paths`` are the counterexamples file and the draft, ``gaps`` is in neither."""
 
     refined: Refined
     document: CounterexamplesFile
     paths: tuple[Path, Path]
     mined: Mined
+    gaps: tuple[ToolGaps, ...] = ()
 
 
 def run_refine(
@@ -99,4 +105,5 @@ def run_refine(
         folder = request.out or workspace.counterexamples_dir
         workspace.keep_private(folder)
         document, paths = write_refined(refined, folder, now=now, sanitized=request.sanitized)
-    return RefineResult(refined, document, paths, mined)
+    gaps = tuple(read_tool_gaps(workspace, request.environ))
+    return RefineResult(refined, document, paths, mined, gaps)

@@ -10,6 +10,8 @@ INDEX_FILE: Final = "index.file"
 INDEX_MODULE: Final = "index.module"
 INJECT: Final = "evidence.inject"
 SUGGEST_LINK: Final = "schema.link.suggest"
+ANSWER_AGAIN: Final = "answer.again"
+"""The job that mends an answer which a person rejected."""
 STRICT: Final = "answer.strict"
 OTHER_MODEL: Final = "answer.other_model"
 MAX_REPAIRS: Final = 2

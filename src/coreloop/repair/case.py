@@ -27,11 +27,14 @@ class Asked:
         Whether a failed answer is repaired at once.
     mends : str
         The run whose answer a person rejected; "" for a first question.
+    rejected : tuple of str
+        Hashes of the passages that it cited, see `coreloop.search.source.Source`; other ones are looked for.
     """
 
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
+    rejected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +78,17 @@ class Repaired:
 
     Attributes
     ----------
+    attempt : int
+        The attempt that failed before it; 0 for an answer that a person rejected.
     round : int
         1 or 2.
     actions : tuple of str
         See `coreloop.repair.actions`.
     jobs : tuple of str
-        What was done, a line each: ``index.file docs/a.md: done``.
+        What was done, a line each: ``index.file README.md: done``.
     """
 
+    attempt: int
     round: int
     actions: tuple[str, ...]
     jobs: tuple[str, ...] = ()

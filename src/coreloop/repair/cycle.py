@@ -32,10 +32,10 @@ def iterate(run: Run, desk: RepairDesk) -> None:
     if not run.state.sub_questions:
         run.record(events.Planned, sub_questions=(run.state.question,))
     number = run.state.iteration + 1
-    if number == 1 and case_of(run.state).asked.mends:
-        _signal(run, Signal(source="chat", reason="thumbs_down", session_id=_session(run)))
+    asked = case_of(run.state).asked
+    if number == 1 and asked.mends:
         mend(run, desk, "thumbs_down", Retrieved())
-    found = retrieve(run, desk, number=number)
+    found = retrieve(run, desk, number=number).without(asked.rejected)
     critique = _attempt(run, desk, found, number)
     if critique.reason is None:
         _cover(run)

@@ -63,7 +63,7 @@ def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
             yield Source(
                 title=evidence.symbol or evidence.location,
                 location=evidence.location,
-                type="text" if evidence.kind == "local_file" else "symbol",
+                type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
                 text=evidence.content,
                 retrieved_at=evidence.created_at,
                 provider="repair",

@@ -9,10 +9,10 @@ from coreloop.errors import WorkspaceError
 from coreloop.jobs.job import Job
 from coreloop.project.workspace import Workspace
 from coreloop.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
+from coreloop.repair.desk import RepairDesk
 from coreloop.repair.evidence import best_of_file
 from coreloop.repair.store import RepairStore
 from coreloop.runs.load import load_run
-from coreloop.runs.stores.store import Store
 from coreloop.search.index.imports import read_imports
 from coreloop.search.index.run import index_paths
 
@@ -21,23 +21,14 @@ MAX_CHAIN: Final = 50
 """Files of an import chain."""
 
 
-def job_handlers(workspace: Workspace, store: Store, tables: RepairStore) -> Mapping[str, Handler]:
-    """Return what does each job, by the job's name.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Whose files are read and whose index is written.
-    store : Store
-        Has the runs that the jobs are for.
-    tables : RepairStore
-        Takes evidence and suggestions.
-    """
+def job_handlers(desk: RepairDesk) -> Mapping[str, Handler]:
+    """Return what does each job, by the job's name."""
+    workspace = desk.workspace
     return {
         INDEX_FILE: lambda job: _index(workspace, [job.payload["path"]]),
         INDEX_MODULE: lambda job: _index(workspace, _chain(workspace, job.payload["path"])),
-        INJECT: lambda job: _inject(workspace, store, tables, job.payload),
-        SUGGEST_LINK: lambda job: _suggest(tables, job.payload),
+        INJECT: lambda job: _inject(desk, job.payload),
+        SUGGEST_LINK: lambda job: _suggest(desk.tables, job.payload),
     }
 
 
@@ -56,12 +47,14 @@ def _chain(workspace: Workspace, location: str) -> list[str]:
     return chain
 
 
-def _inject(workspace: Workspace, store: Store, tables: RepairStore, payload: Mapping[str, Any]) -> int:
-    question = load_run(store, payload["run"])[0].state.question
-    evidence = best_of_file(workspace.root.resolve(), payload["path"], question, now=_now())
+def _inject(desk: RepairDesk, payload: Mapping[str, Any]) -> int:
+    question = load_run(desk.desk.store, payload["run"])[0].state.question
+    root = desk.workspace.root.resolve()
+    _inside(root, payload["path"])
+    evidence = best_of_file(root, payload["path"], question, now=_now())
     if evidence is None:
         return 0
-    tables.inject(evidence)
+    desk.tables.inject(evidence)
     return 1
 
 

@@ -56,7 +56,7 @@ def _cause(case: Case, attempt: Attempt) -> str | None:
         return None
     signals = [signal for signal in case.signals if signal.source == "critic"]
     reason = signals[attempt.number - 1].reason if attempt.number <= len(signals) else "failed"
-    done = [line for repair in case.repairs if repair.round == attempt.number for line in repair.jobs]
+    done = [line for repair in case.repairs if repair.attempt == attempt.number for line in repair.jobs]
     return f"{reason}: not found in the index; {'; '.join(done) or 'nothing to repair'}"
 
 

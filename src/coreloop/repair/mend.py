@@ -13,6 +13,7 @@ from coreloop.repair.actions import (
     MAX_REPAIRS,
     OTHER_MODEL,
     STRICT,
+    SUGGEST_LINK,
     JobSpec,
     Target,
     Targets,
@@ -56,13 +57,15 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
     """
     case = case_of(run.state)
     targets = _targets(run, desk, found)
-    for round_ in range(len(case.repairs) + 1, MAX_REPAIRS + 1):
+    first = case.repairs[-1].round + 1 if case.repairs else 1
+    for round_ in range(first, MAX_REPAIRS + 1):
         actions = _applicable(actions_for([reason], round_), desk)
         specs = list(jobs_for(actions, targets))
         done = _do(run, desk, specs, round_) if specs else []
-        data = msgspec.to_builtins(Repaired(round=round_, actions=actions, jobs=tuple(done)))
-        run.record(events.Noted, name=REPAIRED, data=data)
-        if done or {STRICT, OTHER_MODEL} & set(actions):
+        helps = [line for line in done if not line.startswith(SUGGEST_LINK)]  # those wait for a person
+        if helps or {STRICT, OTHER_MODEL} & set(actions):
+            said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
+            run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
             run.record(events.Progressed, what=REPAIR)
             return case.asked.may_repair
     return False
@@ -105,8 +108,7 @@ def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
     jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
     open_ = [job.id for job in jobs if not job.is_finished]
     if asked.may_repair and open_:
-        handlers = job_handlers(desk.workspace, desk.desk.store, desk.tables)
-        work_on_jobs(desk.queue, handlers, open_)
+        work_on_jobs(desk.queue, job_handlers(desk), open_)
     return [_line(desk.queue.get(job_id)) for job_id in open_]
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import islice
@@ -16,7 +16,7 @@ from coreloop.repair.evidence import fresh_sources, question_key
 from coreloop.repair.targets import reference
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.run import Run
-from coreloop.search.index.declared import entry_named, find_fields, find_symbols
+from coreloop.search.index.declared import entry_named, find_fields, find_symbols, is_named
 from coreloop.search.index.imports import indexed_imports
 from coreloop.search.provider import Found, SearchLimits
 from coreloop.search.source import Source
@@ -57,6 +57,15 @@ class Retrieved(msgspec.Struct, frozen=True, kw_only=True):
         """Sources by where they come from."""
         return dict(Counter(self.origins))
 
+    def without(self, hashes: Collection[str]) -> "Retrieved":
+        """Leave out passages by their hashes."""
+        kept = [place for place, source in enumerate(self.sources) if source.hash not in hashes]
+        return msgspec.structs.replace(
+            self,
+            sources=tuple(self.sources[place] for place in kept),
+            origins=tuple(self.origins[place] for place in kept),
+        )
+
     def of(self, *origins: Origin) -> Iterator[Source]:
         """Yield the sources of some origins."""
         return (
@@ -75,7 +84,7 @@ def retrieve(run: Run, desk: RepairDesk, *, number: int) -> Retrieved:
 
 
 def find_sources(desk: RepairDesk, question: str) -> Retrieved:
-    """Search everywhere at once; the same passage counts once, for the first origin that has it.
+    """Search everywhere at once; the same passage counts once.
 
     Parameters
     ----------
@@ -85,35 +94,50 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
         Text of a user.
     """
     started, now = time.monotonic(), datetime.now(UTC)
-    index, limits = desk.workspace.index_file, SearchLimits(max_results=_LOOKED_AT)
+    index = desk.workspace.index_file
     query = " ".join(search_words(question)) or question
     with ThreadPoolExecutor(max_workers=3) as threads:
-        text = threads.submit(desk.desk.provider.search, query, limits)
+        text = threads.submit(desk.desk.provider.search, query, SearchLimits(max_results=_LOOKED_AT))
         symbols = threads.submit(find_symbols, index, question, SearchLimits(max_results=_SYMBOLS), now=now)
         fields = threads.submit(find_fields, index, question, SearchLimits(max_results=_FIELDS), now=now)
         kept = desk.tables.evidence_for(question_key(question))
         injected = list(fresh_sources(desk.workspace.root, kept))
         answer = text.result()
     passages = answer.sources if isinstance(answer, Found) else ()
-    found: list[tuple[Origin, Sequence[Source]]] = [
-        ("injected", injected),
-        ("symbol", symbols.result()),
-        ("text", passages[:_TEXTS]),
-        ("import", _neighbours(desk, symbols.result(), passages[_TEXTS:], now=now)),
-        ("schema", [*fields.result(), *_linked(desk, symbols.result(), now=now)]),
-    ]
-    unique = {
-        (source.location, source.text): (origin, source)
-        for origin, sources in reversed(found)
-        for source in reversed(sources)
-    }
-    best = tuple(reversed(unique.values()))
+    named = [symbol for symbol in symbols.result() if is_named(symbol, question)]
+    best = _unique(
+        [
+            ("symbol", named),
+            ("injected", injected),
+            ("text", passages[:_TEXTS]),
+            ("import", _neighbours(desk, symbols.result(), passages[_TEXTS:], now=now)),
+            ("symbol", symbols.result()),
+            ("schema", [*fields.result(), *_linked(desk, symbols.result(), now=now)]),
+        ]
+    )
     return Retrieved(
         sources=tuple(source for _, source in best),
         origins=tuple(origin for origin, _ in best),
         problem=getattr(answer, "reason", ""),
         elapsed_ms=round((time.monotonic() - started) * 1000),
     )
+
+
+def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
+    """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
+    known = {_place(source): source for _, sources in found for source in sources}
+    known |= {_place(source): source for origin, sources in found if origin == "text" for source in sources}
+    known |= {_place(source): source for origin, sources in found if origin == "symbol" for source in sources}
+    origins: dict[tuple[str, str], Origin] = {}
+    for origin, sources in found:
+        for source in sources:
+            origins.setdefault(_place(source), origin)
+    return [(origin, known[place]) for place, origin in origins.items()]
+
+
+def _place(source: Source) -> tuple[str, str]:
+    is_code = source.type in {"symbol", "python"}
+    return source.location, source.title if is_code else source.text
 
 
 def _neighbours(

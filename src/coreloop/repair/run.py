@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from secrets import token_bytes
 from threading import Event
@@ -81,6 +81,7 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk, *, run_id: str =
     """
     require_question(question)
     now = datetime.now(UTC)
+    _forget_expired(desk, now)
     run_id = run_id or new_ulid(now, token_bytes(10))
     whole = replace(asked, session_id=asked.session_id or run_id)
     limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
@@ -119,3 +120,11 @@ def continue_answer(
             if run.state.is_terminal:
                 learn(desk, run.state)
         return answer_of(run.state)
+
+
+def _forget_expired(desk: RepairDesk, now: datetime) -> None:
+    """Remove what is older than the setting ``retention_days``; runs are removed where they begin."""
+    days = desk.workspace.settings.retention_days
+    if days is not None:
+        desk.tables.forget_before(now - timedelta(days=days))
+        desk.queue.forget_before(now - timedelta(days=days))

@@ -1,7 +1,6 @@
 """Where repair keeps its tables: a SQLite file, or Postgres."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,8 +28,11 @@ from coreloop.runs.ulid import new_ulid
 from coreloop.text import printable
 
 FILE_NAME: Final = "repair.db"
-_KEPT: Final = ("feedback", "knowledge_gaps", "fix_suggestions", "evidence", "answers")
-"""Tables with text of users or about them, by `created_at` or `ended_at`."""
+_KEPT: Final = {
+    **dict.fromkeys(("feedback", "knowledge_gaps", "fix_suggestions", "evidence"), "created_at"),
+    "answers": "ended_at",
+}
+"""Tables with text of users or about them, and the column with a row's time."""
 
 
 class RepairStore:
@@ -46,19 +48,19 @@ class RepairStore:
         """Add a row."""
         values = (
             *(feedback.id, feedback.chat_id, feedback.message_id, feedback.kind),
-            *(feedback.reason, _stamp(feedback.created_at)),
+            *(feedback.reason, feedback.mended_by, _stamp(feedback.created_at)),
         )
-        self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._write("INSERT INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def feedback_of(self, message_id: str) -> list[Feedback]:
         """Return what people said of an answer, in order."""
         rows = self._read("SELECT * FROM feedback WHERE message_id = ? ORDER BY id", (message_id,))
-        return [
-            Feedback(
-                id=key, chat_id=chat, message_id=message, kind=kind, reason=reason, created_at=_moment(at)
-            )
-            for key, chat, message, kind, reason, at in rows
-        ]
+        return list(map(_feedback, rows))
+
+    def feedback_since(self, moment: datetime) -> list[Feedback]:
+        """Return what people said since a time, in order."""
+        rows = self._read("SELECT * FROM feedback WHERE created_at >= ? ORDER BY id", (_stamp(moment),))
+        return list(map(_feedback, rows))
 
     def open_gap(self, *, topic: str, file: str, symbol: str, reason: str, now: datetime) -> Gap:
         """Open a gap, or count one that is open already."""
@@ -262,13 +264,18 @@ class RepairStore:
         rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
         return _answer(rows[0]) if rows else None
 
-    def forget_before(self, moment: datetime) -> None:
-        """Remove rows with text of users that are older than a time."""
+    def forget_before(self, moment: datetime) -> int:
+        """Remove rows with text of users that are older than a time; returns how many."""
+        removed = 0
         with self._database.writing():
-            for table in _KEPT:
-                column = "ended_at" if table == "answers" else "created_at"
-                self._database.rows(f"DELETE FROM {table} WHERE {column} < ?", (_stamp(moment),))
-        self._database.erase(*_KEPT)
+            for table, column in _KEPT.items():
+                rows = self._database.rows(
+                    f"DELETE FROM {table} WHERE {column} < ? RETURNING 1", (_stamp(moment),)
+                )
+                removed += len(rows)
+        if removed:
+            self._database.erase(*_KEPT)
+        return removed
 
     def _read(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         with self._database.reading():
@@ -280,9 +287,7 @@ class RepairStore:
 
 
 @contextmanager
-def open_repair_store(
-    workspace: Workspace, *, environ: Mapping[str, str] = os.environ
-) -> Iterator[RepairStore]:
+def open_repair_store(workspace: Workspace, *, environ: Mapping[str, str]) -> Iterator[RepairStore]:
     """Open the tables of a workspace; they are created if necessary.
 
     Parameters
@@ -311,6 +316,11 @@ def open_repair_store(
         yield RepairStore(database)
 
 
+def has_repair_store(workspace: Workspace, environ: Mapping[str, str]) -> bool:
+    """Return whether a workspace may have tables of repair; those in Postgres are not looked for."""
+    return bool(environ.get("CORELOOP_DATABASE_URL")) or (workspace.runs_dir / FILE_NAME).exists()
+
+
 def _new_id(now: datetime) -> str:
     return new_ulid(now, token_bytes(10))
 
@@ -326,6 +336,19 @@ def _stamp(moment: datetime) -> str:
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def _feedback(row: Any) -> Feedback:
+    key, chat, message, kind, reason, mended_by, created = row
+    return Feedback(
+        id=key,
+        chat_id=chat,
+        message_id=message,
+        kind=kind,
+        reason=reason,
+        mended_by=mended_by,
+        created_at=_moment(created),
+    )
 
 
 def _gap(row: Any) -> Gap:

@@ -15,6 +15,7 @@ CREATE TABLE feedback (
     message_id  TEXT NOT NULL,         -- the answer: the id of its run
     kind        TEXT NOT NULL,         -- up, down
     reason      TEXT NOT NULL,         -- of a person: never part of a prompt
+    mended_by   TEXT NOT NULL,         -- the run that answers again, or ""
     created_at  TEXT NOT NULL          -- UTC, YYYY-MM-DDTHH:MM:SS.ffffff+00:00, like all times here
 );
 CREATE INDEX feedback_by_message ON feedback(message_id);
@@ -114,13 +115,14 @@ REPAIR: Final = sqlite.Schema("repair", (_create,), _is_own)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What a person said of an answer."""
+    """What a person said of an answer; ``mended_by`` is the run that answers again, or ""."""
 
     id: str
     chat_id: str
     message_id: str
     kind: Literal["up", "down"]
     reason: str
+    mended_by: str
     created_at: datetime
 
 

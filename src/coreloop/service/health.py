@@ -1,7 +1,6 @@
 """The routes for what operates a service: health, version, metrics."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from starlette.responses import Response
 
@@ -9,7 +8,6 @@ from coreloop import __version__
 from coreloop.search.index.store import require_index
 from coreloop.service.bodies import Health, VersionReply
 from coreloop.service.metrics import CONTENT_TYPE
-from coreloop.service.openapi import describe
 from coreloop.service.problems import leaving
 from coreloop.service.route import Call
 
@@ -34,13 +32,6 @@ def readyz(call: Call) -> Health:
 def version(call: Call) -> VersionReply:
     """Return versions."""
     return VersionReply(__version__, call.service.desk.desk.ladder.name)
-
-
-def openapi(_call: Call) -> dict[str, Any]:
-    """Return the description of this API."""
-    from coreloop.service.routes import ROUTES  # which has this route
-
-    return describe(ROUTES)
 
 
 def metrics(call: Call) -> Response:

@@ -18,12 +18,19 @@ from coreloop.service.bodies import (
     VersionReply,
 )
 from coreloop.service.metrics import CONTENT_TYPE
-from coreloop.service.route import Route
+from coreloop.service.openapi import describe
+from coreloop.service.route import Call, Route
 
 _LATER: Final = {202: Accepted}
 _EVENTS: Final = "text/event-stream"
 
-ROUTES: Final = (
+
+async def openapi(_call: Call) -> dict[str, Any]:
+    """Return the description of this API."""
+    return describe(ROUTES)
+
+
+ROUTES: Final[tuple[Route, ...]] = (
     Route(
         method="POST",
         path="/run",
@@ -119,7 +126,7 @@ ROUTES: Final = (
     Route(
         method="GET",
         path="/openapi.json",
-        handler=health.openapi,
+        handler=openapi,
         summary="The description of this API.",
         reply=dict[str, Any],
     ),

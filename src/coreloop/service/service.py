@@ -9,8 +9,7 @@ from threading import Event
 from coreloop.project.settings import ServiceSettings
 from coreloop.project.workspace import Workspace
 from coreloop.repair.desk import RepairDesk, open_repair_desk
-from coreloop.repair.handlers import job_handlers
-from coreloop.repair.queued import run_handlers
+from coreloop.repair.work import all_handlers
 from coreloop.runs.run import Run
 from coreloop.runs.stores.store import Store, open_store
 from coreloop.service.admission import Admission
@@ -105,10 +104,7 @@ def open_service(
                 metrics.ended(run.state)
             watch.poke()
 
-        handlers = {
-            **job_handlers(workspace, store, desk.tables),
-            **run_handlers(desk, leave=leave, show=show),
-        }
+        handlers = all_handlers(desk, leave=leave, show=show)
         yield Service(
             desk=desk,
             keys=keys,

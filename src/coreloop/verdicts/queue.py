@@ -142,7 +142,7 @@ def find_waiting(
         Near the gate (the fewest missing successes first), then long pending (the oldest first), then
         conflicting. Each id is listed once, for its first reason.
     """
-    decided = known | judgments.newest().keys()
+    decided = known | judgments.decided()
     nearly = _nearly_passed(window, gate, known | judgments.rejected())
     mixed = _conflicting(window)
     failing = list(_find_failing(window, list(map(_pattern, nearly)), mixed.keys(), judgments))

@@ -36,7 +36,7 @@ class Entry:
     line : int
         Of the file, from 1.
     text : str
-        A line for each thing that is said of it.
+        A paragraph for each thing that is said of it.
     is_public : bool
         Whether no part of the name begins with ``_``.
     is_documented : bool

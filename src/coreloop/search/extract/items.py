@@ -36,9 +36,23 @@ class Item:
     text: str
 
 
-def read_items(docstring: str) -> Iterator[Item]:
-    """Yield what a docstring describes, in its order; of one that is very long, its beginning."""
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What a docstring says: the paragraphs before its first section, and its items, in their order."""
+
+    paragraphs: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+
+
+def read_docstring(docstring: str) -> Described:
+    """Read a docstring; of one that is very long, its beginning."""
     layout = scan(docstring[:MAX_DOCSTRING_CHARS])
+    text = "\n".join(layout.preface())
+    paragraphs = tuple(" ".join(part.split()) for part in text.split("\n\n") if part.strip())
+    return Described(paragraphs, tuple(_read_items(layout)))
+
+
+def _read_items(layout: Layout) -> Iterator[Item]:
     for section in layout.sections:
         if kind := _SECTIONS.get(section.key):
             yield from _items(layout, section, kind)

@@ -1,11 +1,11 @@
 """Python's symbols as entries that can be found: signature, docstring, parameters, return value, fields."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from coreloop.search.extract.document import Entry
-from coreloop.search.extract.items import Item, read_items
+from coreloop.search.extract.items import Described, Item, read_docstring
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Symbol = ast.ClassDef | Function
@@ -15,7 +15,7 @@ _RECEIVERS: Final = frozenset({"self", "cls"})
 
 
 def symbol_entry(name: str, node: Symbol) -> Entry:
-    """Describe a symbol in lines that each say what they are about.
+    """Describe a symbol in paragraphs that each say what they are about.
 
     Parameters
     ----------
@@ -25,20 +25,15 @@ def symbol_entry(name: str, node: Symbol) -> Entry:
         Of the symbol.
     """
     docstring = ast.get_docstring(node) or ""
-    items = list(read_items(docstring)) if docstring else []
+    said = read_docstring(docstring) if docstring else Described()
     if isinstance(node, ast.ClassDef):
-        lines, is_documented = list(_class_lines(name, node, items)), bool(docstring)
-        kind = "class"
+        kind, lines = "class", list(_class_lines(name, node, said.items))
+        is_documented = bool(docstring)
     else:
-        lines, is_documented = (
-            list(_function_lines(name, node, items)),
-            _is_documented(node, docstring, items),
-        )
-        kind = "function"
-    summary = docstring.partition("\n\n")[0]
-    text = "\n".join(
-        [_signature(name, node), f"{name}: {' '.join(summary.split())}" if summary else "", *lines]
-    )
+        kind, lines = "function", list(_function_lines(name, node, said.items))
+        is_documented = _is_documented(node, said)
+    first = [f"{name}: {paragraph}" for paragraph in said.paragraphs[:1]]
+    text = "\n\n".join([_signature(name, node), *first, *said.paragraphs[1:], *lines])
     return Entry(
         kind=kind,
         name=name,
@@ -76,7 +71,7 @@ def _signature(name: str, node: Symbol) -> str:
     return f"def {name}({ast.unparse(node.args)}){returns}"
 
 
-def _function_lines(name: str, node: Function, items: list[Item]) -> Iterator[str]:
+def _function_lines(name: str, node: Function, items: Sequence[Item]) -> Iterator[str]:
     said = {item.name: item for item in items if item.kind == "parameter"}
     for argument in _arguments(node):
         item = said.get(argument.arg, _UNSAID)
@@ -89,7 +84,7 @@ def _function_lines(name: str, node: Function, items: list[Item]) -> Iterator[st
             yield _line(f"{name} returns", type_, item.text)
 
 
-def _class_lines(name: str, node: ast.ClassDef, items: list[Item]) -> Iterator[str]:
+def _class_lines(name: str, node: ast.ClassDef, items: Sequence[Item]) -> Iterator[str]:
     said = {item.name: item for item in items if item.kind != "returns"}
     fields = [
         statement
@@ -121,10 +116,10 @@ def _arguments(node: Function) -> list[ast.arg]:
     return [argument for argument in every if argument.arg not in _RECEIVERS]
 
 
-def _is_documented(node: Function, docstring: str, items: list[Item]) -> bool:
+def _is_documented(node: Function, said: Described) -> bool:
     """Whether each parameter and what is returned have a description."""
-    said = {item.name for item in items if item.kind == "parameter" and item.text}
-    has_returns = any(item.kind == "returns" and (item.text or item.type) for item in items)
+    described = {item.name for item in said.items if item.kind == "parameter" and item.text}
+    has_returns = any(item.kind == "returns" and (item.text or item.type) for item in said.items)
     returns = node.returns is not None and ast.unparse(node.returns) not in {"None", "NoReturn", "Never"}
-    named = all(argument.arg in said for argument in _arguments(node))
-    return bool(docstring) and named and (has_returns or not returns)
+    named = all(argument.arg in described for argument in _arguments(node))
+    return bool(said.paragraphs) and named and (has_returns or not returns)

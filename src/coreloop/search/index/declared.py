@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -46,8 +47,8 @@ def find_symbols(path: Path, query: str, limits: SearchLimits, *, now: datetime)
     Returns
     -------
     list of Source
-        Of the type ``symbol``; the title is the qualified name, the text has a line for each thing that the
-        docstring says.
+        Of the type ``symbol``; the title is the qualified name, the text has a paragraph for each thing that
+        the docstring says.
 
     Raises
     ------
@@ -73,6 +74,43 @@ def entry_named(path: Path, location: str, name: str, *, now: datetime) -> Sourc
     return _source(row) if row else None
 
 
+@dataclass(frozen=True, slots=True)
+class IndexedFunction:
+    """A function of an indexed file; see `coreloop.search.extract.document.Entry`."""
+
+    location: str
+    name: str
+    is_public: bool
+    is_documented: bool
+
+
+def read_functions(path: Path, *, now: datetime) -> list[IndexedFunction]:
+    """Return all functions that the index has, by file and line.
+
+    Raises
+    ------
+    WorkspaceError
+        There is no index, or it cannot be read.
+    """
+    statement = """
+        SELECT documents.path, entries.name, is_public, is_documented
+        FROM entries JOIN documents ON documents.id = entries.document_id
+        WHERE entries.kind = 'function' ORDER BY documents.path, entries.line
+    """
+    with reading(path, now=now) as connection:
+        return [
+            IndexedFunction(location, name, bool(public), bool(documented))
+            for location, name, public, documented in connection.execute(statement)
+        ]
+
+
+def is_named(source: Source, query: str) -> bool:
+    """Return whether a question calls an entry by its name: ``Order.total`` or ``total``."""
+    called = {name.casefold() for name in _IDENTIFIER.findall(query)}
+    name = source.title.casefold()
+    return name in called or re.split(r"[./#]", name)[-1] in called
+
+
 def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool, now: datetime) -> list[Source]:
     expression = match_expression(query)
     with reading(path, now=now) as connection:
@@ -80,15 +118,8 @@ def _find(path: Path, query: str, limits: SearchLimits, *, is_schema: bool, now:
             return []
         with bounded(connection, limits.timeout_s):
             rows = connection.execute(_BEST, (expression, _LOOKED_AT, is_schema)).fetchall()
-    named = frozenset(name.casefold() for name in _IDENTIFIER.findall(query))
-    ordered = sorted(rows, key=lambda row: not named & _names(row["name"]))
-    return [_source(row) for row in ordered[: limits.max_results]]
-
-
-def _names(name: str) -> frozenset[str]:
-    """The names by which a question may call an entry: ``Order.total``, ``total``."""
-    whole = name.casefold()
-    return frozenset({whole, re.split(r"[./#]", whole)[-1]})
+    sources = sorted(map(_source, rows), key=lambda source: not is_named(source, query))
+    return sources[: limits.max_results]
 
 
 def _source(row: sqlite3.Row) -> Source:

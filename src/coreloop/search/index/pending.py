@@ -71,9 +71,7 @@ def read_coverage(workspace: Workspace, *, now: datetime) -> Coverage:
 def _files(workspace: Workspace) -> Iterator[FoundFile]:
     root, settings = workspace.root.resolve(), workspace.settings
     data_dir = (root / settings.data_dir).resolve()
-    for start in settings.search.paths:
-        for file in find_files(
-            (root / start).resolve(), root, data_dir=data_dir, schemas=frozenset(settings.schemas)
-        ):
+    for start in workspace.search_paths:
+        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=frozenset(settings.schemas)):
             if isinstance(file, FoundFile):
                 yield file

@@ -1,0 +1,47 @@
+"""``dartlab-coreloop feedback``."""
+
+import click
+import orjson
+
+from coreloop.cli.open_repair import project_repair
+from coreloop.cli.options import json_option
+
+
+@click.command()
+@click.argument("answer_id", metavar="ID")
+@click.argument("value", metavar="up|down|0..1")
+@click.option("--reason", default="", help="Why, for people; it is never part of a prompt.")
+@click.option("--later", is_flag=True, help="Leave another answer to `jobs work`.")
+@json_option
+def command(answer_id: str, value: str, *, reason: str, later: bool, as_json: bool) -> None:
+    """Say whether an answer was good; a bad one is repaired and answered again.
+
+    ID is what `ask` prints at the end, or `last`. The verdict counts as a user's, below those of `judge`.
+    """
+    from coreloop.cli.show_answer import show_answer
+    from coreloop.jobs.work import work_on_jobs
+    from coreloop.repair.feedback import give_feedback, mending_job, newest_answer, wait_for_notice
+    from coreloop.repair.work import all_handlers
+
+    with project_repair() as desk:
+        answer_id = newest_answer(desk) if answer_id == "last" else answer_id
+        said = give_feedback(desk, answer_id, _value(value), reason=reason)
+        if said.mended_by and not later:
+            work_on_jobs(desk.queue, all_handlers(desk), [mending_job(desk, answer_id).id])
+        notice = wait_for_notice(desk, answer_id, 0) if said.mended_by else None
+    if as_json:
+        click.echo(orjson.dumps({"feedback": said, "notice": notice}, option=orjson.OPT_INDENT_2))
+        return
+    click.echo(f"{said.kind}: noted for {said.message_id}")
+    if notice:
+        click.echo(notice.text)
+        if notice.answer and notice.answer.supported:
+            click.echo()
+            show_answer(notice.answer, as_json=False)
+
+
+def _value(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

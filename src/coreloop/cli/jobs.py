@@ -1,0 +1,138 @@
+"""``dartlab-coreloop jobs``."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import click
+
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.options import json_option
+from coreloop.jobs.job import STATUSES, Job, Status
+from coreloop.project.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from coreloop.jobs.queue import JobQueue
+
+_job_argument = click.argument("job_id", metavar="ID")
+
+
+@click.group(cls=SuggestingGroup)
+def command() -> None:
+    """Do the jobs that repairs leave behind, and show, retry and cancel jobs."""
+
+
+@command.command()
+@click.option("--once", is_flag=True, help="Return after one job of each worker.")
+@click.option("--until-idle", is_flag=True, help="Return when no job is due.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Jobs that are done at once."
+)
+@json_option
+def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
+    """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
+
+    Several processes may work at once. What a killed one was doing is done again half a minute later.
+    """
+    from coreloop.cli.open_repair import project_repair
+    from coreloop.cli.show_jobs import show_outcome, show_report
+    from coreloop.jobs.manage import forget_expired
+    from coreloop.jobs.work import work_in_threads
+    from coreloop.repair.work import all_handlers
+
+    with project_repair() as desk, _stopped_by_signals() as stop:
+        forget_expired(desk.workspace, desk.queue, now=datetime.now(UTC))
+        report = work_in_threads(
+            desk.queue,
+            all_handlers(desk),
+            threads=workers,
+            stop=stop,
+            until_idle=until_idle or once,
+            limit=1 if once else None,
+            show=show_outcome,
+        )
+    show_report(report, as_json=as_json)
+
+
+@command.command("list")
+@click.option("--status", type=click.Choice(STATUSES), help="Show the jobs of one status.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N jobs."
+)
+@json_option
+def list_(status: Status | None, limit: int, as_json: bool) -> None:
+    """List jobs, the newest first."""
+    from coreloop.cli.show_jobs import show_jobs
+
+    with _project_queue() as queue:
+        show_jobs(queue.jobs(status=status, limit=limit), as_json=as_json)
+
+
+@command.command()
+@_job_argument
+@json_option
+def show(job_id: str, as_json: bool) -> None:
+    """Show a job: what it is about, its attempts, its result or error."""
+    from coreloop.cli.show_jobs import show_job
+
+    with _project_queue() as queue:
+        show_job(queue.get(job_id), as_json=as_json)
+
+
+@command.command()
+@_job_argument
+@json_option
+def retry(job_id: str, as_json: bool) -> None:
+    """Queue a dead or cancelled job again."""
+    _tell(lambda queue: queue.retry(job_id), as_json=as_json)
+
+
+@command.command()
+@_job_argument
+@json_option
+def cancel(job_id: str, as_json: bool) -> None:
+    """Cancel a job that waits. One that is being done cannot be cancelled."""
+    _tell(lambda queue: queue.cancel(job_id), as_json=as_json)
+
+
+def _tell(change: "Callable[[JobQueue], Job]", *, as_json: bool) -> None:
+    from coreloop.cli.show_jobs import show_status
+
+    with _project_queue() as queue:
+        show_status(change(queue), as_json=as_json)
+
+
+@contextmanager
+def _project_queue() -> "Iterator[JobQueue]":
+    """Open the queue of the project in the current folder."""
+    from coreloop.jobs.queue import open_queue
+
+    with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
+        yield queue
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[Event]:
+    """Give an event that the first Ctrl-C or SIGTERM sets; the second one acts as usual."""
+    stop = Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def set_stop(*_: object) -> None:
+        stop.set()
+        restore()
+
+    for number in before:
+        signal.signal(number, set_stop)
+    try:
+        yield stop
+    finally:
+        restore()

@@ -1,0 +1,80 @@
+"""``dartlab-coreloop repair``."""
+
+from datetime import UTC, datetime
+
+import click
+
+from coreloop.cli.groups import SuggestingGroup
+from coreloop.cli.open_repair import project_repair
+from coreloop.cli.options import json_option
+
+
+@click.group(cls=SuggestingGroup)
+def command() -> None:
+    """Show what answers lack, and decide what only a person may apply."""
+
+
+@command.command()
+@json_option
+def gates(as_json: bool) -> None:
+    """Measure how much is indexed and documented; a fall since the last day becomes jobs.
+
+    Run it once a day, for example by cron.
+    """
+    from coreloop.cli.show_repair import show_gates
+    from coreloop.repair.gates import read_gates
+
+    with project_repair() as desk:
+        show_gates(read_gates(desk, now=datetime.now(UTC)), as_json=as_json)
+
+
+@command.command()
+@click.option("--close", "gap_id", metavar="ID", help="Close a gap, after you wrote what it lacks.")
+@click.option("--all", "show_all", is_flag=True, help="Show closed gaps, too.")
+@json_option
+def gaps(gap_id: str | None, *, show_all: bool, as_json: bool) -> None:
+    """List the questions that repairs could not answer, those that came back most often first."""
+    from coreloop.cli.show_repair import show_gaps
+
+    with project_repair() as desk:
+        if gap_id is not None:
+            desk.tables.close_gap(gap_id, by="person", now=datetime.now(UTC))
+        show_gaps(desk.tables.gaps(open_only=not show_all), as_json=as_json)
+
+
+@command.command()
+@click.option("--all", "show_all", is_flag=True, help="Show decided ones, too.")
+@json_option
+def suggestions(*, show_all: bool, as_json: bool) -> None:
+    """List the links between code and schemas that repairs suggest."""
+    from coreloop.cli.show_repair import show_suggestions
+
+    with project_repair() as desk:
+        listed = desk.tables.suggestions(status=None if show_all else "pending")
+    show_suggestions(listed, as_json=as_json)
+
+
+@command.command()
+@click.argument("suggestion_id", metavar="ID")
+@json_option
+def apply(suggestion_id: str, as_json: bool) -> None:
+    """Apply a suggestion: answers use its link from now on. No file changes."""
+    from coreloop.cli.show_repair import show_suggestions
+    from coreloop.repair.suggestions import apply_suggestion
+
+    with project_repair() as desk:
+        decided = apply_suggestion(desk, suggestion_id, now=datetime.now(UTC))
+    show_suggestions([decided], as_json=as_json)
+
+
+@command.command()
+@click.argument("suggestion_id", metavar="ID")
+@json_option
+def reject(suggestion_id: str, as_json: bool) -> None:
+    """Reject a suggestion; it is not made again."""
+    from coreloop.cli.show_repair import show_suggestions
+    from coreloop.repair.suggestions import reject_suggestion
+
+    with project_repair() as desk:
+        decided = reject_suggestion(desk, suggestion_id, now=datetime.now(UTC))
+    show_suggestions([decided], as_json=as_json)

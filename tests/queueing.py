@@ -1,0 +1,36 @@
+"""Queues for tests: in a file or in Postgres, with a short lease."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from coreloop.jobs.job import LEASE_S
+from coreloop.jobs.procrastinate_queue import procrastinate_queue
+from coreloop.jobs.queue import JobQueue
+from coreloop.jobs.sqlite_queue import sqlite_queue
+
+Found = TypeVar("Found")
+SHORT_S = 0.4
+"""A lease that a test can wait for."""
+
+
+@contextmanager
+def queue_at(place: str, *, lease_s: float = LEASE_S) -> Iterator[JobQueue]:
+    """Open the queue at a path or an address of Postgres."""
+    if place.startswith("postgresql:"):
+        with procrastinate_queue(place, lease_s=lease_s) as postgres:
+            yield postgres
+    else:
+        with sqlite_queue(Path(place), lease_s=lease_s) as file:
+            yield file
+
+
+def eventually(look: Callable[[], Found | None], *, within_s: float = 20.0) -> Found:
+    """Return what a call returns once it is true."""
+    give_up_at = time.monotonic() + within_s
+    while not (found := look()):
+        assert time.monotonic() < give_up_at, "did not happen"
+        time.sleep(0.02)
+    return found

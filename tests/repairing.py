@@ -1,0 +1,103 @@
+"""Answers and repairs for tests: a project whose index lacks files, models that reply what a test says."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from coreloop.errors import ModelError
+from coreloop.jobs.queue import open_queue
+from coreloop.models.contracts import LlmResponse
+from coreloop.models.ladder import Ladder
+from coreloop.models.model import CallLimits, Message, Model, Reply, Usage
+from coreloop.models.offline import OfflineModel
+from coreloop.models.replies import MalformedReplyError, read_reply
+from coreloop.project.workspace import Workspace, open_workspace
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.store import open_repair_store
+from coreloop.research.desk import Desk
+from coreloop.runs.stores.store import Store, open_store
+from coreloop.search.index.index_provider import IndexProvider
+from coreloop.search.index.run import index_paths
+from researching import MOMENT
+
+RETURNS = "# Returns\n\nA parcel can be returned within 30 days after delivery.\n"
+SHIPPING = "# Shipping\n\nA parcel ships within 2 working days after payment.\n"
+RATES = '''"""Rates of customers."""
+
+
+def rate_of(customer: str) -> float:
+    """Look up the discount rate of a customer.
+
+    Parameters
+    ----------
+    customer : str
+        Id of the customer, 8 digits.
+
+    Returns
+    -------
+    float
+        Share of the price, 0.15 for gold customers.
+    """
+    return 0.1
+'''
+RETURN_QUESTION = "Within how many days can a parcel be returned?"
+SHIP_QUESTION = "Within how many working days does a parcel ship?"
+
+
+def shop(folder: Path, *, indexed: Sequence[str] = ("docs/returns.md",)) -> Workspace:
+    """A project of three files, of which the index has some."""
+    files = {"docs/returns.md": RETURNS, "docs/shipping.md": SHIPPING, "rates.py": RATES}
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    workspace = open_workspace(folder)
+    index_paths(workspace, [folder / name for name in indexed], now=MOMENT)
+    return workspace
+
+
+@contextmanager
+def repair_desk(workspace: Workspace, *models: Model, store: Store | None = None) -> Iterator[RepairDesk]:
+    """A desk with the offline model, or others."""
+    with (
+        open_store(workspace, environ={}) as own,
+        open_queue(workspace, environ={}) as queue,
+        open_repair_store(workspace, environ={}) as tables,
+    ):
+        desk = Desk(
+            workspace=workspace,
+            store=store or own,
+            ladder=Ladder(models or [OfflineModel()]),
+            provider=IndexProvider(workspace.index_file),
+        )
+        yield RepairDesk(desk, queue, tables)
+
+
+def reply(answer: str, *, confidence: float = 0.9) -> str:
+    """An LlmResponse."""
+    whole = {"intent": "find", "answer": answer, "citations": [], "confidence": confidence}
+    return json.dumps(whole)
+
+
+class ScriptedModel:
+    """Replies what a test says, in turn, and keeps what it was asked; an exception is raised."""
+
+    def __init__(self, *replies: str | Exception, name: str = "test:scripted") -> None:
+        self.name = name
+        self._replies = list(replies)
+        self.asked: list[Sequence[Message]] = []
+
+    def most(self, _messages: Sequence[Message], _limits: CallLimits) -> Usage:
+        return Usage(self.name, 300, 100, microusd=0)
+
+    def complete(self, messages: Sequence[Message], _schema: type[Any], _limits: CallLimits) -> Reply[Any]:
+        self.asked.append(messages)
+        said = self._replies.pop(0)
+        if isinstance(said, Exception):
+            raise said
+        try:
+            return Reply(read_reply(said, LlmResponse), Usage(self.name, 20, 10, microusd=0))
+        except MalformedReplyError as error:
+            raise ModelError(f"{self.name}: {error}", kind="malformed") from error
