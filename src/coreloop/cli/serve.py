@@ -4,9 +4,11 @@ import os
 from pathlib import Path
 
 import click
+import orjson
 
-from coreloop.cli.options import FILE
+from coreloop.cli.options import FILE, json_option
 from coreloop.errors import MissingExtraError
+from coreloop.files import read_file
 from coreloop.project.workspace import open_workspace
 
 
@@ -17,7 +19,8 @@ from coreloop.project.workspace import open_workspace
 )
 @click.option("--keys", "keys_file", type=FILE, help="A file of API keys, as `serve-key` prints them.")
 @click.option("--workers", type=click.IntRange(0, 64), help="Runs and jobs at once.  [default: the setting]")
-def command(host: str, port: int, keys_file: Path | None, workers: int | None) -> None:
+@json_option
+def command(host: str, port: int, *, keys_file: Path | None, workers: int | None, as_json: bool) -> None:
     """Serve the project over HTTP: questions, runs, search, metrics.
 
     Listens on this machine only, unless there are API keys (CORELOOP_API_KEYS or --keys). SIGTERM lets runs
@@ -28,12 +31,17 @@ def command(host: str, port: int, keys_file: Path | None, workers: int | None) -
         from coreloop.service.server import Address, serve
     except ModuleNotFoundError as error:
         raise MissingExtraError("service", feature="serve") from error
-    text = keys_file.read_text(encoding="utf-8") if keys_file else ""
+    text = read_file(keys_file).decode("utf-8", "replace") if keys_file else ""
     keys = read_keys(f"{text}\n{os.environ.get(VARIABLE, '')}")
+
+    def tell(url: str) -> None:
+        click.echo(orjson.dumps({"url": url}) if as_json else f"serving {url}")
+
     serve(
         open_workspace(Path.cwd()),
         os.environ,
         address=Address(host=host, port=port),
         keys=keys,
         workers=workers,
+        tell=tell,
     )

@@ -11,7 +11,10 @@ from starlette.responses import Response
 
 from coreloop.errors import UsageError
 from coreloop.jobs.job import Job
+from coreloop.repair.case import KIND as ANSWER
+from coreloop.repair.case import Asked
 from coreloop.repair.queued import queue_run
+from coreloop.repair.run import begin_answer
 from coreloop.research.knowledge import KIND as RESEARCH
 from coreloop.research.knowledge import Request
 from coreloop.research.run import begin_research
@@ -21,7 +24,7 @@ from coreloop.runs import events
 from coreloop.runs.control import resume_run
 from coreloop.runs.load import require_going
 from coreloop.service.accept import accept
-from coreloop.service.bodies import Accepted, RunRequest, SimpleRequest
+from coreloop.service.bodies import Accepted, AskRequest, RunRequest, SimpleRequest, Waiting
 from coreloop.service.follow import EventStream, closed, follow, stop_quietly
 from coreloop.service.replies import final_answer
 from coreloop.service.route import Call
@@ -52,6 +55,18 @@ async def run_simple(call: Call) -> Any:
     return await _reply(call, run_id, job)
 
 
+async def ask(call: Call) -> Any:
+    """Answer a question from the project's files."""
+    body: AskRequest = call.body
+    is_replay = body.origin == "replay" or call.request.headers.get("x-coreloop-replay") == "1"
+    asked = Asked(session_id=body.session, may_repair=body.repair and not is_replay, is_replay=is_replay)
+    desk = call.service.desk
+    run_id, job = await accept(
+        call, ANSWER, lambda run_id: begin_answer(body.question, asked, desk, run_id=run_id)
+    )
+    return await _reply(call, run_id, job)
+
+
 def _go_on(call: Call, session: str) -> tuple[str, Job]:
     store = call.service.store
     state = read_session(store, session)
@@ -65,7 +80,7 @@ def _go_on(call: Call, session: str) -> tuple[str, Job]:
 
 
 async def _reply(call: Call, run_id: str, job: Job) -> Any:
-    body: SimpleRequest = call.body
+    body: Waiting = call.body
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:

@@ -1,11 +1,16 @@
 """What requests and responses contain. Unknown fields are refused by name."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
+from coreloop.jobs.job import Job
+from coreloop.jobs.job import Status as JobStatus
 from coreloop.models.contracts import Tier
+from coreloop.repair.feedback import MAX_REASON_CHARS
+from coreloop.repair.response import Answer
 from coreloop.research.run import MAX_QUESTION_CHARS
 
 Question = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARS)]
@@ -19,13 +24,11 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """JSON of a request."""
 
 
-class SimpleRequest(Body, frozen=True):
-    """A question, and how to wait for its answer.
+class Waiting(Body, frozen=True, kw_only=True):
+    """How to wait for an answer.
 
     Attributes
     ----------
-    task : str
-        The question.
     stream : bool
         Answer with server-sent events.
     async_ : bool
@@ -34,13 +37,18 @@ class SimpleRequest(Body, frozen=True):
         Whether the run is stopped if the connection is closed before it ends.
     """
 
-    task: Question
     stream: bool = False
     async_: bool = msgspec.field(name="async", default=False)
     stop_when_closed: bool = False
 
 
-class RunRequest(SimpleRequest, frozen=True):
+class SimpleRequest(Waiting, frozen=True, kw_only=True):
+    """A question to research."""
+
+    task: Question
+
+
+class RunRequest(SimpleRequest, frozen=True, kw_only=True):
     """A question, what its research may use, and how to wait for its answer.
 
     Attributes
@@ -62,14 +70,43 @@ class RunRequest(SimpleRequest, frozen=True):
     session: RunId | None = None
 
 
-class SearchRequest(Body, frozen=True):
+class AskRequest(Waiting, frozen=True, kw_only=True):
+    """A question to answer.
+
+    Attributes
+    ----------
+    question : str
+        The question.
+    session : str
+        Id of the conversation; "" for a new one.
+    repair : bool
+        Whether a failed answer is repaired at once.
+    origin : str
+        ``replay`` if `dartlab-coreloop verify` asks: nothing is recorded then, and nothing repaired.
+    """
+
+    question: Question
+    session: Annotated[str, Meta(max_length=100)] = ""
+    repair: bool = True
+    origin: Literal["user", "replay"] = "user"
+
+
+class FeedbackRequest(Body, frozen=True, kw_only=True):
+    """What a person says of an answer: ``up``, ``down``, or a number from 0 to 1."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=100)]
+    value: Literal["up", "down"] | Annotated[float, Meta(ge=0, le=1)]
+    reason: Annotated[str, Meta(max_length=MAX_REASON_CHARS)] = ""
+
+
+class SearchRequest(Body, frozen=True, kw_only=True):
     """A search of the index."""
 
     query: Annotated[str, Meta(max_length=MAX_QUESTION_CHARS)]
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
-class RunsQuery(Body, frozen=True):
+class RunsQuery(Body, frozen=True, kw_only=True):
     """Which runs to list."""
 
     kind: str = ""
@@ -77,7 +114,14 @@ class RunsQuery(Body, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 20
 
 
-class NoQuery(Body, frozen=True):
+class JobsQuery(Body, frozen=True, kw_only=True):
+    """Which jobs to list."""
+
+    status: JobStatus | None = None
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 20
+
+
+class NoQuery(Body, frozen=True, kw_only=True):
     """No parameters."""
 
 
@@ -140,6 +184,35 @@ class Told(msgspec.Struct, frozen=True):
 
     run_id: str
     status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskReply(Answer):
+    """An answer; ``request_id`` is its run, and the request of its record."""
+
+    request_id: str
+
+
+class JobsReply(msgspec.Struct, frozen=True):
+    """Jobs, the newest first."""
+
+    jobs: tuple[Job, ...]
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A gate on a day (UTC): how many of how many were good."""
+
+    day: str
+    gate: str
+    share: float
+    good: int
+    total: int
+
+
+class SeriesReply(msgspec.Struct, frozen=True):
+    """Gates by day, the newest first."""
+
+    series: tuple[Share, ...]
 
 
 class Health(msgspec.Struct, frozen=True):

@@ -1,12 +1,14 @@
 """The routes for what operates a service: health, version, metrics."""
 
 from datetime import UTC, datetime
+from typing import get_args
 
 from starlette.responses import Response
 
 from coreloop import __version__
+from coreloop.repair.gates import Gate
 from coreloop.search.index.store import require_index
-from coreloop.service.bodies import Health, VersionReply
+from coreloop.service.bodies import Health, SeriesReply, Share, VersionReply
 from coreloop.service.metrics import CONTENT_TYPE
 from coreloop.service.problems import leaving
 from coreloop.service.route import Call
@@ -32,6 +34,15 @@ def readyz(call: Call) -> Health:
 def version(call: Call) -> VersionReply:
     """Return versions."""
     return VersionReply(__version__, call.service.desk.desk.ladder.name)
+
+
+def series(call: Call) -> SeriesReply:
+    """Return the gates of repair by day."""
+    kept = (one for gate in get_args(Gate) for one in call.service.desk.tables.snapshots(gate))
+    newest_first = sorted(kept, key=lambda one: (one.day, one.gate), reverse=True)
+    return SeriesReply(
+        tuple(Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
+    )
 
 
 def metrics(call: Call) -> Response:

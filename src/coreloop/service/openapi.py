@@ -63,7 +63,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
 def _operation(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "summary": route.summary,
-        "operationId": route.name,
+        "operationId": route.name or route.handler.__name__,
         "parameters": list(_parameters(route)),
         "responses": _responses(route, schemas),
         "security": [{"key": []}, {}] if route.scope else [{}],

@@ -1,6 +1,7 @@
 """Runs as callers see them."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from coreloop.runs.amounts import Amount
 from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.accounts import RunRow
-from coreloop.service.bodies import RunReply, RunRowReply
+from coreloop.service.bodies import AskReply, RunReply, RunRowReply
 from coreloop.service.problems import Problem, one_sentence
 from coreloop.service.service import Service
 
@@ -42,11 +43,17 @@ def run_reply(state: State) -> RunReply:
     return RunReply(state_json(state), None if answer is None else msgspec.to_builtins(answer))
 
 
-def answer_in(state: State) -> AgentResponse | Answer | None:
+def answer_in(state: State) -> AgentResponse | AskReply | None:
     """Return the answer of a run, whole or partial; None for a kind of run that answers nothing."""
     if state.kind == RESEARCH:
         return respond(state)
-    return answer_of(state) if state.kind == ANSWER else None
+    return ask_reply(answer_of(state)) if state.kind == ANSWER else None
+
+
+def ask_reply(answer: Answer) -> AskReply:
+    """Return an answer with the id that replays know it by."""
+    whole = {part.name: getattr(answer, part.name) for part in fields(Answer)}
+    return AskReply(**whole, request_id=answer.run_id)
 
 
 def response_of(service: Service, run_id: str) -> Mapping[str, Any]:
@@ -60,7 +67,7 @@ def response_of(service: Service, run_id: str) -> Mapping[str, Any]:
     }
 
 
-def final_answer(service: Service, run_id: str) -> AgentResponse | Answer:
+def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply:
     """Return the answer of an ended run.
 
     Raises

@@ -57,7 +57,11 @@ class Call:
     @property
     def run_id(self) -> str:
         """The run in the path."""
-        return str(self.request.path_params["run_id"])
+        return self.path("run_id")
+
+    def path(self, name: str) -> str:
+        """Return a part of the path."""
+        return str(self.request.path_params[name])
 
 
 Handler = Callable[[Call], Any | Awaitable[Any]]
@@ -90,6 +94,8 @@ class Route:
         Of the response.
     example : mapping or None
         A body that works in every project.
+    name : str
+        One word for programs; "" for the handler's.
     """
 
     method: str
@@ -104,11 +110,7 @@ class Route:
     also: Mapping[int, Any] = field(default_factory=dict)
     media_type: str = "application/json"
     example: Mapping[str, Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """One word for programs."""
-        return self.handler.__name__
+    name: str = ""
 
 
 class Endpoint:

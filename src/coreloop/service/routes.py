@@ -2,17 +2,27 @@
 
 from typing import Any, Final
 
+from coreloop.jobs.job import Job
+from coreloop.repair.feedback import Notice
+from coreloop.repair.tables import Feedback
 from coreloop.research.answer import AgentResponse
-from coreloop.service import answering, health, running, searching
+from coreloop.service import answering, feedback, health, queued, running, searching
 from coreloop.service.bodies import (
+    RUN_ID,
     Accepted,
+    AskReply,
+    AskRequest,
+    FeedbackRequest,
     Health,
+    JobsQuery,
+    JobsReply,
     RunReply,
     RunRequest,
     RunsQuery,
     RunsReply,
     SearchReply,
     SearchRequest,
+    SeriesReply,
     SimpleRequest,
     Told,
     VersionReply,
@@ -52,6 +62,46 @@ ROUTES: Final[tuple[Route, ...]] = (
         reply=AgentResponse,
         also=_LATER,
         example={"task": "How long is the Han river?"},
+    ),
+    *(
+        Route(
+            method="POST",
+            path=path,
+            handler=answering.ask,
+            name=name,
+            scope="run",
+            summary="Answer a question from the project's files, and repair a failed answer.",
+            body=AskRequest,
+            reply=AskReply,
+            also=_LATER,
+            example={"question": "How long is the Han river?"},
+        )
+        for path, name in (("/ask", "ask"), ("/api/ask", "api_ask"))
+    ),
+    Route(
+        method="POST",
+        path="/feedback",
+        handler=feedback.give,
+        name="feedback",
+        scope="run",
+        summary="Say whether an answer was good.",
+        body=FeedbackRequest,
+        reply=Feedback,
+        example={"id": RUN_ID, "value": "down", "reason": "It is out of date."},
+    ),
+    Route(
+        method="GET",
+        path="/feedback/{answer_id}",
+        handler=feedback.notice,
+        summary="Show the better answer to a rejected one, or how far it is.",
+        reply=Notice,
+    ),
+    Route(
+        method="GET",
+        path="/feedback/{answer_id}/events",
+        handler=feedback.notice_events,
+        summary="Stream the work on the better answer.",
+        media_type=_EVENTS,
     ),
     Route(
         method="POST",
@@ -99,6 +149,28 @@ ROUTES: Final[tuple[Route, ...]] = (
             (running.resume, "Let a paused run go on."),
             (running.stop, "End a run."),
         )
+    ),
+    Route(
+        method="GET",
+        path="/jobs",
+        handler=queued.list_jobs,
+        summary="List jobs, the newest first.",
+        query=JobsQuery,
+        reply=JobsReply,
+    ),
+    Route(
+        method="GET",
+        path="/jobs/{job_id}",
+        handler=queued.show_job,
+        summary="Show a job.",
+        reply=Job,
+    ),
+    Route(
+        method="GET",
+        path="/api/metrics/cbo/series",
+        handler=health.series,
+        summary="Gates of repair by day, the newest first.",
+        reply=SeriesReply,
     ),
     Route(
         method="GET",

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -56,6 +56,7 @@ def serve(
     address: Address,
     keys: tuple[ApiKey, ...],
     workers: int | None = None,
+    tell: Callable[[str], None],
 ) -> None:
     """Serve a project until SIGTERM or Ctrl-C; then runs are left at a step, for other processes.
 
@@ -71,6 +72,8 @@ def serve(
         Required unless the address is the loopback.
     workers : int or None
         None for the setting.
+    tell : callable
+        Called with the address, once it answers.
 
     Raises
     ------
@@ -92,7 +95,9 @@ def serve(
         open_service(workspace, environ, keys=keys, hosts=hosts) as service,
     ):
         service.workers.start(workspace.settings.service.workers if workers is None else workers)
-        log("listening", address=address.host, port=listener.getsockname()[1])
+        port = listener.getsockname()[1]
+        log("listening", address=address.host, port=port)
+        tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
         try:
             _Server(service).run(sockets=[listener])
         finally:

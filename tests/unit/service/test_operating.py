@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from coreloop.service.openapi import describe
 from coreloop.service.routes import ROUTES
-from serving import Served, asked, until
+from serving import QUESTION, Served, asked, until
 
 DOCUMENT = describe(ROUTES)
 EXAMPLES = [
@@ -63,13 +63,22 @@ def test_the_served_description_is_the_routes(client: httpx2.Client):
     assert client.get("/openapi.json").json() == json.loads(json.dumps(DOCUMENT))
 
 
+@pytest.fixture(scope="session")
+def ids(client: httpx2.Client) -> dict[str, str]:
+    """What stands for the parameters of paths."""
+    later = asked(client, **{"async": True}).json()
+    answer_id = client.post("/ask", json={"question": QUESTION}).json()["request_id"]
+    client.post("/feedback", json={"id": answer_id, "value": "down"})
+    until(lambda: client.get(f"/runs/{later['run_id']}").json()["state"]["status"] == "completed")
+    return {**later, "answer_id": answer_id}
+
+
 @pytest.mark.parametrize(("path", "method", "operation"), EXAMPLES)
 def test_every_example_runs_and_its_answer_has_the_described_form(
-    client: httpx2.Client, path: str, method: str, operation: dict
+    client: httpx2.Client, ids: dict[str, str], path: str, method: str, operation: dict
 ):
-    run_id = asked(client).json()["run_id"]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
-    response = client.request(method, path.replace("{run_id}", run_id), json=body)
+    response = client.request(method, path.format(**ids), json=body)
     expected = 409 if path.endswith(("pause", "resume", "stop")) else 200
     assert response.status_code == expected
     described = operation["responses"][str(expected) if expected == 200 else "default"]["content"]
