@@ -71,10 +71,8 @@ def load(desk: RepairDesk, root: Path, minutes: float) -> int:
     slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0])
     left = sum(figures.by_status.get(status, 0) for status in ("queued", "running", "dead"))
     print(f"{counts} in {minutes:g} minutes; jobs {figures.by_status}")
-    print(
-        grown = f"{used[0][1]:.0f} to {used[-1][1]:.0f} MB"
-        print(f"memory {grown}; {slope:+.2f} MB a minute in the last three quarters")
-    )
+    grown = f"{used[0][1]:.0f} to {used[-1][1]:.0f} MB"
+    print(f"memory {grown}; {slope:+.2f} MB a minute in the last three quarters")
     return 0 if slope <= MOST_MB_A_MINUTE and not left else 1
 
 

@@ -71,6 +71,7 @@ def served(folder: Path, *options: str, settings: str = "", environ: dict[str, s
         process = subprocess.Popen(
             [sys.executable, "-m", "coreloop", "serve", "--port", "0", *options],
             cwd=folder,
+            stdout=subprocess.DEVNULL,
             stderr=log,
             env={**os.environ, **(environ or {})},
         )

@@ -37,16 +37,19 @@ def command() -> None:
 def work(*, once: bool, until_idle: bool, workers: int, as_json: bool) -> None:
     """Do jobs until Ctrl-C or SIGTERM, which let the jobs under way end first.
 
-    Several processes may work at once. What a killed one was doing is done again half a minute later.
+    Several processes may work at once. What a killed one was doing is done again half a minute later. A
+    worker that goes on measures the gates once a day (UTC), see repair gates.
     """
     from coreloop.cli.open_repair import project_repair
     from coreloop.cli.show_jobs import show_outcome, show_report
     from coreloop.jobs.manage import forget_expired
     from coreloop.jobs.work import work_in_threads
-    from coreloop.repair.work import all_handlers
+    from coreloop.repair.work import all_handlers, plan_gates
 
     with project_repair() as desk, _stopped_by_signals() as stop:
         forget_expired(desk.workspace, desk.queue, now=datetime.now(UTC))
+        if not (once or until_idle):
+            plan_gates(desk, now=datetime.now(UTC))
         report = work_in_threads(
             desk.queue,
             all_handlers(desk),

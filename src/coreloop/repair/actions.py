@@ -103,7 +103,7 @@ def _index(action: str, target: Target) -> JobSpec:
 
 
 def _inject(target: Target, targets: Targets) -> JobSpec:
-    payload = {"run": targets.run_id, "kind": "local_file", "path": target.path}
+    payload = {"run": targets.run_id, "path": target.path}
     key = f"{INJECT} {targets.question_key} {target.path} {target.version}"
     return JobSpec(name=INJECT, payload=payload, key=key, priority=1)
 

@@ -1,19 +1,23 @@
 """Evidence that a repair puts before a question: passages of the project's files alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from coreloop.files import open_regular
 from coreloop.models.ranking import text_letters
-from coreloop.repair.tables import Evidence
-from coreloop.search.extract.document import Unreadable
+from coreloop.repair.tables import Evidence, Kind
+from coreloop.search.extract.document import Document, Unreadable
 from coreloop.search.extract.kinds import extractor_of
-from coreloop.search.extract.passages import Passage, split_passages
+from coreloop.search.extract.passages import split_passages
 from coreloop.search.index.tree import MAX_FILE_BYTES
 from coreloop.search.source import Source
+
+_PARTS: Final[Mapping[Kind, str]] = {"params": "parameter ", "returns": "returns", "fields": "field "}
+"""How the sentences of a symbol begin, see `coreloop.search.extract.symbols`."""
 
 
 def question_key(question: str) -> str:
@@ -22,8 +26,8 @@ def question_key(question: str) -> str:
     return sha256(words.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def best_of_file(root: Path, location: str, question: str, *, now: datetime) -> Evidence | None:
-    """Return the passage of a file that has most of a question; None if the file has no text.
+def evidence_of_file(root: Path, location: str, question: str, *, now: datetime) -> list[Evidence]:
+    """Return what a file says about a question: its best passage, and of Python its best symbol.
 
     Parameters
     ----------
@@ -35,25 +39,49 @@ def best_of_file(root: Path, location: str, question: str, *, now: datetime) -> 
         Text of a user: only compared.
     now : datetime
         With a time zone.
+
+    Returns
+    -------
+    list of Evidence
+        Empty if the file has no text.
     """
     data = _read(root / location)
     extract = extractor_of(location)
     document = extract(data) if extract and data is not None else None
     if document is None or isinstance(document, Unreadable):
-        return None
+        return []
     asked = text_letters(question)
-    best = max(split_passages(document), key=lambda passage: _fit(asked, passage), default=None)
+    found = [*_symbol_parts(document, asked), *_best_passage(document, asked)]
+    return [
+        Evidence(
+            question=question_key(question),
+            kind=kind,
+            location=location,
+            symbol=symbol,
+            content=content,
+            content_hash=_hash(data),
+            created_at=now,
+        )
+        for kind, symbol, content in found
+    ]
+
+
+def _best_passage(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+    passages = split_passages(document)
+    best = max(passages, key=lambda one: _fit(asked, f"{one.heading}\n{one.text}"), default=None)
+    if best is not None:
+        yield "local_file", best.heading, best.text
+
+
+def _symbol_parts(document: Document, asked: frozenset[str]) -> Iterator[tuple[Kind, str, str]]:
+    """Yield what the docstring of the best symbol says of parameters, return value and fields."""
+    best = max(document.entries, key=lambda entry: _fit(asked, entry.text), default=None)
     if best is None:
-        return None
-    return Evidence(
-        question=question_key(question),
-        kind="local_file",
-        location=location,
-        symbol=best.heading,
-        content=best.text,
-        content_hash=_hash(data),
-        created_at=now,
-    )
+        return
+    for kind, words in _PARTS.items():
+        start = f"{best.name} {words}"
+        if said := [part for part in best.text.split("\n\n") if part.startswith(start)]:
+            yield kind, best.name, "\n\n".join(said)
 
 
 def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
@@ -63,15 +91,21 @@ def fresh_sources(root: Path, kept: list[Evidence]) -> Iterator[Source]:
             yield Source(
                 title=evidence.symbol or evidence.location,
                 location=evidence.location,
-                type="python" if evidence.location.endswith((".py", ".pyi")) else "text",
+                type=_type(evidence),
                 text=evidence.content,
                 retrieved_at=evidence.created_at,
                 provider="repair",
             )
 
 
-def _fit(asked: frozenset[str], passage: Passage) -> int:
-    return len(asked & text_letters(f"{passage.heading}\n{passage.text}"))
+def _fit(asked: frozenset[str], text: str) -> int:
+    return len(asked & text_letters(text))
+
+
+def _type(evidence: Evidence) -> str:
+    if evidence.kind != "local_file":
+        return "symbol"
+    return "python" if evidence.location.endswith((".py", ".pyi")) else "text"
 
 
 def _read(path: Path) -> bytes | None:

@@ -10,7 +10,7 @@ from coreloop.jobs.job import Job
 from coreloop.project.workspace import Workspace
 from coreloop.repair.actions import INDEX_FILE, INDEX_MODULE, INJECT, SUGGEST_LINK
 from coreloop.repair.desk import RepairDesk
-from coreloop.repair.evidence import best_of_file
+from coreloop.repair.evidence import evidence_of_file
 from coreloop.repair.store import RepairStore
 from coreloop.runs.load import load_run
 from coreloop.search.index.imports import read_imports
@@ -51,11 +51,10 @@ def _inject(desk: RepairDesk, payload: Mapping[str, Any]) -> int:
     question = load_run(desk.desk.store, payload["run"])[0].state.question
     root = desk.workspace.root.resolve()
     _inside(root, payload["path"])
-    evidence = best_of_file(root, payload["path"], question, now=_now())
-    if evidence is None:
-        return 0
-    desk.tables.inject(evidence)
-    return 1
+    found = evidence_of_file(root, payload["path"], question, now=_now())
+    for evidence in found:
+        desk.tables.inject(evidence)
+    return len(found)
 
 
 def _suggest(tables: RepairStore, payload: Mapping[str, Any]) -> str:

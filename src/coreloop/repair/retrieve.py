@@ -29,6 +29,7 @@ _FIELDS: Final = 4
 _NEIGHBOURS: Final = 2
 _LOOKED_AT: Final = 50
 """Passages among which those of imported files are looked for."""
+_CODE: Final = frozenset({"symbol", "python"})
 Origin = Literal["injected", "symbol", "text", "import", "schema"]
 
 
@@ -125,19 +126,25 @@ def find_sources(desk: RepairDesk, question: str) -> Retrieved:
 
 def _unique(found: Sequence[tuple[Origin, Sequence[Source]]]) -> list[tuple[Origin, Source]]:
     """Return each passage once: as the index has it, and of a symbol what its docstring says in sentences."""
-    known = {_place(source): source for _, sources in found for source in sources}
-    known |= {_place(source): source for origin, sources in found if origin == "text" for source in sources}
-    known |= {_place(source): source for origin, sources in found if origin == "symbol" for source in sources}
-    origins: dict[tuple[str, str], Origin] = {}
+    symbols = {
+        (source.location, source.title): source
+        for origin, sources in found
+        for source in sources
+        if origin == "symbol"
+    }
+    indexed = {
+        (source.location, source.text): source
+        for origin, sources in found
+        for source in sources
+        if origin == "text"
+    }
+    unique: dict[tuple[str, str], tuple[Origin, Source]] = {}
     for origin, sources in found:
         for source in sources:
-            origins.setdefault(_place(source), origin)
-    return [(origin, known[place]) for place, origin in origins.items()]
-
-
-def _place(source: Source) -> tuple[str, str]:
-    is_code = source.type in {"symbol", "python"}
-    return source.location, source.title if is_code else source.text
+            symbol = symbols.get((source.location, source.title)) if source.type in _CODE else None
+            best = symbol or indexed.get((source.location, source.text), source)
+            unique.setdefault((best.location, best.text), (origin, best))
+    return list(unique.values())
 
 
 def _neighbours(

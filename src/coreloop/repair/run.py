@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from coreloop.jobs.manage import forget_expired
 from coreloop.repair.actions import MAX_REPAIRS
 from coreloop.repair.case import ASKED, KIND, Asked
 from coreloop.repair.cycle import iterate
@@ -127,4 +128,4 @@ def _forget_expired(desk: RepairDesk, now: datetime) -> None:
     days = desk.workspace.settings.retention_days
     if days is not None:
         desk.tables.forget_before(now - timedelta(days=days))
-        desk.queue.forget_before(now - timedelta(days=days))
+    forget_expired(desk.workspace, desk.queue, now=now)

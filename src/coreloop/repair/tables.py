@@ -99,6 +99,7 @@ _TABLES: Final = frozenset(
         *("evidence", "gate_snapshots", "repairs", "answers"),
     }
 )
+Kind = Literal["local_file", "params", "returns", "fields"]
 Status = Literal["pending", "applied", "rejected", "failed"]
 
 
@@ -192,7 +193,7 @@ class Evidence:
     """
 
     question: str
-    kind: Literal["local_file", "params", "returns", "fields"]
+    kind: Kind
     location: str
     symbol: str
     content: str

@@ -1,22 +1,29 @@
 """Every job of a project, for workers."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from threading import Event
+from typing import Final
 
+from coreloop.jobs.job import Job
 from coreloop.jobs.work import Handler
 from coreloop.repair.actions import ANSWER_AGAIN
 from coreloop.repair.desk import RepairDesk
 from coreloop.repair.feedback import answer_again
+from coreloop.repair.gates import read_gates
 from coreloop.repair.handlers import job_handlers
 from coreloop.repair.queued import run_handlers
 from coreloop.runs.run import Run
+
+GATES: Final = "gates.read"
+"""The job that measures the gates once a day."""
 
 
 def all_handlers(
     desk: RepairDesk, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
 ) -> Mapping[str, Handler]:
-    """Return what does each job: those of repairs, answering rejected questions again, and runs.
+    """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
 
     Parameters
     ----------
@@ -29,6 +36,22 @@ def all_handlers(
     """
     return {
         **job_handlers(desk),
-        ANSWER_AGAIN: partial(answer_again, desk, leave=leave),
         **run_handlers(desk, leave=leave, show=show),
+        ANSWER_AGAIN: partial(answer_again, desk, leave=leave),
+        GATES: partial(_read_gates, desk),
     }
+
+
+def plan_gates(desk: RepairDesk, *, now: datetime) -> Job:
+    """Put the day's job that measures the gates (UTC), once; it puts the next day's."""
+    day = now.astimezone(UTC).date()
+    return desk.queue.put(
+        GATES, {}, key=f"{GATES} {day}", priority=-2, run_at=datetime.combine(day, time.min, UTC)
+    )
+
+
+def _read_gates(desk: RepairDesk, _job: Job) -> dict[str, float]:
+    now = datetime.now(UTC)
+    readings = read_gates(desk, now=now)
+    plan_gates(desk, now=now + timedelta(days=1))
+    return {reading.now.gate: reading.now.share for reading in readings}

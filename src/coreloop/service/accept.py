@@ -47,6 +47,7 @@ def _accepted(call: Call, kind: str, begin: Begin) -> tuple[str, Job]:
     if service.backlog.number() >= service.settings.max_queued:
         raise Problem(503, "busy", "too many runs wait; ask again later", retryable=True, retry_after_s=10)
     run_id = begin(_run_id(call))
+    call.request.scope["coreloop.run_id"] = run_id  # for the log
     job = queue_run(queue, kind, run_id)
     service.workers.wake()
     return run_id, job

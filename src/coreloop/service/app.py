@@ -86,6 +86,7 @@ class _Front:
             status=status,
             ms=round(seconds * 1000, 1),
             key=scope.get("coreloop.key", ""),
+            run_id=scope.get("coreloop.run_id", ""),
             trace_id=trace_id,
         )
 

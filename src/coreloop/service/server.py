@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from types import FrameType
 from typing import Any, Final
@@ -18,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from coreloop.errors import UsageError
 from coreloop.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.project.workspace import Workspace
+from coreloop.repair.work import plan_gates
 from coreloop.service.app import build_app
 from coreloop.service.keys import VARIABLE, ApiKey
 from coreloop.service.log import log, log_to_stderr
@@ -94,6 +96,7 @@ def serve(
         closing(_listening(address)) as listener,
         open_service(workspace, environ, keys=keys, hosts=hosts) as service,
     ):
+        plan_gates(service.desk, now=datetime.now(UTC))
         service.workers.start(workspace.settings.service.workers if workers is None else workers)
         port = listener.getsockname()[1]
         log("listening", address=address.host, port=port)
@@ -130,6 +133,7 @@ class _Server(uvicorn.Server):
                 lifespan="off",
                 log_config=None,
                 access_log=False,
+                proxy_headers=False,  # any local client could choose the address that limits count
                 server_header=False,
                 h11_max_incomplete_event_size=_MAX_HEADER_BYTES,
                 timeout_keep_alive=int(_HEADERS_S),

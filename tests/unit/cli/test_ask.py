@@ -1,0 +1,109 @@
+"""``ask``, ``feedback`` and ``repair`` from the outside."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from repairing import RETURN_QUESTION, SHIP_QUESTION, shop
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    shop(tmp_path)
+    return tmp_path
+
+
+def ask(place: Path, entry_point, question: str, *more: str) -> dict:
+    code, out, _ = entry_point(place, "ask", question, "--json", *more)
+    assert code == 0
+    return json.loads(out)
+
+
+def test_an_answer_shows_its_sources(place: Path, entry_point):
+    code, out, errors = entry_point(place, "ask", RETURN_QUESTION)
+    assert (code, errors) == (0, "")
+    first, sentence, blank, source, figures = out.splitlines()
+    assert first == "The offline model put this answer together from sentences of the sources."
+    assert (sentence, blank) == ("A parcel can be returned within 30 days after delivery. [1]", "")
+    assert source == "[1] docs/returns.md:1  Returns"
+    assert figures.startswith("confidence 97%; 0 repairs; answer 0")
+
+
+def test_a_repair_is_told_on_stderr(place: Path, entry_point):
+    code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
+    assert (code, "2 working days" in out) == (0, True)
+    assert errors == (
+        "attempt 1: insufficient_evidence\n"
+        "  index.file docs/shipping.md: done\n"
+        "  evidence.inject docs/shipping.md: done\n"
+    )
+
+
+def test_json_has_the_answer(place: Path, entry_point):
+    answer = ask(place, entry_point, SHIP_QUESTION, "--session", "chat-1")
+    assert answer["supported"]
+    assert (answer["repairs"], answer["session_id"]) == (1, "chat-1")
+    assert answer["citations"][0]["location"] == "docs/shipping.md"
+    assert [call["name"] for call in answer["tool_calls"]] == ["retrieve", "retrieve"]
+
+
+def test_nothing_found_says_what_to_do(place: Path, entry_point):
+    code, out, errors = entry_point(place, "ask", "Who won the chess tournament on Mars?")
+    assert (code, out.splitlines()[0]) == (0, "No evidence found.")
+    assert "index more files" in errors
+
+
+def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, entry_point):
+    code, out, errors = entry_point(tmp_path, "ask", RETURN_QUESTION)
+    assert (code, out) == (2, "")
+    assert "no index yet; run `dartlab-coreloop index PATH`" in errors
+
+
+def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):
+    assert not ask(place, entry_point, SHIP_QUESTION, "--no-repair")["supported"]
+    assert entry_point(place, "jobs", "work", "--until-idle")[0] == 0
+    assert ask(place, entry_point, SHIP_QUESTION, "--no-repair")["supported"]
+
+
+def test_feedback_names_the_last_answer(place: Path, entry_point):
+    assert entry_point(place, "feedback", "last", "up")[0] == 2
+    run_id = ask(place, entry_point, RETURN_QUESTION)["run_id"]
+    assert entry_point(place, "feedback", "last", "0.8") == (0, f"up: noted for {run_id}\n", "")
+    code, out, _ = entry_point(place, "feedback", run_id, "down", "--json")
+    assert (code, json.loads(out)["feedback"]["kind"]) == (0, "down")
+    assert json.loads(out)["notice"]["kind"] == "answer"
+
+
+def test_feedback_can_wait_for_a_worker(place: Path, entry_point):
+    run_id = ask(place, entry_point, RETURN_QUESTION)["run_id"]
+    code, out, _ = entry_point(place, "feedback", run_id, "down", "--later")
+    assert (code, out.splitlines()[1]) == (0, "the repair waits for a worker: dartlab-coreloop jobs work")
+
+
+@pytest.mark.parametrize("value", ["yes", "2", "-1", "nan"])
+def test_other_feedback_is_refused_in_one_line(value: str, place: Path, entry_point):
+    code, out, errors = entry_point(place, "feedback", "req-1", "--", value)
+    assert (code, out, errors.count("\n")) == (2, "", 1)
+    assert "up, down or a number from 0 to 1" in errors
+
+
+def test_gaps_are_listed_and_closed(place: Path, entry_point):
+    ask(place, entry_point, "Who won the chess tournament on Mars?")
+    (gap,) = json.loads(entry_point(place, "repair", "gaps", "--json")[1])
+    assert gap["seen"] == 1
+    assert entry_point(place, "repair", "gaps", "--close", gap["id"])[1] == "no gaps\n"
+    assert "closed by person" in entry_point(place, "repair", "gaps", "--all")[1]
+
+
+def test_gates_are_shown(place: Path, entry_point):
+    code, out, _ = entry_point(place, "repair", "gates")
+    assert code == 0
+    assert out.splitlines()[0] == "coverage   33.3%  1 of 3 files indexed and fresh"
+
+
+def test_an_unknown_suggestion_is_one_line(place: Path, entry_point):
+    for command in ("apply", "reject"):
+        code, out, errors = entry_point(place, "repair", command, "x\x1b[31m")
+        assert (code, out, errors.count("\n")) == (2, "", 1)
+        assert "\x1b" not in errors
