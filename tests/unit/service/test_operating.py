@@ -1,16 +1,21 @@
 """Metrics, health, and the description of the API, whose examples run."""
 
 import json
+import re
+from dataclasses import fields
+from pathlib import Path
 
 import httpx2
 import jsonschema
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from coreloop.project.settings import ServiceSettings
 from coreloop.service.openapi import describe
 from coreloop.service.routes import ROUTES
 from serving import QUESTION, Served, asked, until
 
+DOCS = Path(__file__).parents[3] / "docs"
 DOCUMENT = describe(ROUTES)
 EXAMPLES = [
     (path, method, operation)
@@ -88,3 +93,23 @@ def test_every_example_runs_and_its_answer_has_the_described_form(
         jsonschema.validate(response.json(), schema)
     else:
         assert media_type in described
+
+
+def test_the_dashboard_shows_metrics_that_exist(client: httpx2.Client):
+    asked(client)
+    names = {name.partition("{")[0] for name in samples(client)}
+    dashboard = json.loads((DOCS / "service-dashboard.json").read_text())
+    shown = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    for expression in shown:
+        assert any(name in names for name in re.findall(r"\b[a-z0-9_]{4,}\b", expression)), expression
+    page = (DOCS / "service.md").read_text()
+    for name in re.findall(r"`([a-z0-9_]+_(?:total|seconds|hour)|iterations_per_request)`", page):
+        assert any(known.startswith(name) for known in names), name
+
+
+def test_the_page_names_every_route_and_limit():
+    page = (DOCS / "service.md").read_text()
+    for route in ROUTES:
+        assert route.path.rpartition("/")[2].partition("{")[0] in page, route.path
+    for limit in (field.name for field in fields(ServiceSettings)):
+        assert limit in page, limit
