@@ -1,7 +1,7 @@
 """The routes of the service, and what every request passes first."""
 
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from secrets import token_hex
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -49,7 +49,7 @@ class _Front:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["app"] = self  # so that the router raises instead of answering in plain text
         started, trace_id = time.monotonic(), _trace_id(Headers(scope=scope))
-        sent = _Sent(send, trace_id)
+        sent = _Sent(send, trace_id, is_last=self._service.leave.is_set)
         try:
             self._check(scope)
             await self._router(scope, receive, sent)
@@ -94,9 +94,10 @@ class _Front:
 class _Sent:
     """Passes a response on, with headers of ours, and remembers its status."""
 
-    def __init__(self, send: Send, trace_id: str) -> None:
+    def __init__(self, send: Send, trace_id: str, *, is_last: Callable[[], bool]) -> None:
         self._send = send
         self._trace_id = trace_id
+        self._is_last = is_last
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -107,6 +108,8 @@ class _Sent:
                 "Cache-Control": "no-store",
                 "X-Content-Type-Options": "nosniff",
             }
+            if self._is_last():  # so that the client does not use the connection again
+                own["Connection"] = "close"
             message = {**message, "headers": [*message.get("headers", ()), *_raw(own)]}
         await self._send(message)
 

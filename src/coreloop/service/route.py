@@ -20,6 +20,7 @@ from coreloop.service.problems import Problem, leaving, one_sentence
 from coreloop.service.service import Service
 
 _MAX_DIGITS: Final = 18
+_SENDING_S: Final = 60.0
 _BODY_S: Final = 10.0
 """For a whole body; a client that sends a byte a second gets no more."""
 
@@ -140,7 +141,7 @@ class Endpoint:
             if service.leave.is_set() and route.method == "POST":
                 raise leaving()
             response = _response(await _called(route.handler, call), route)
-            await response(scope, receive, send)
+            await _sent(response, scope, receive, send)
 
 
 def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
@@ -212,6 +213,16 @@ async def _called(handler: Handler, call: Call) -> Any:
     if inspect.iscoroutinefunction(handler):
         return await handler(call)
     return await run_in_threadpool(handler, call)
+
+
+async def _sent(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send a response to a client that reads it in time; streams look after their clients themselves."""
+    is_stream = response.media_type == "text/event-stream"
+    try:
+        async with asyncio.timeout(None if is_stream else _SENDING_S):
+            await response(scope, receive, send)
+    except TimeoutError as error:
+        raise Problem(408, "too_slow", "the client does not read") from error
 
 
 def _response(reply: Any, route: Route) -> Response:

@@ -28,7 +28,7 @@ from coreloop.service.service import Service, open_service
 _MAX_HEADER_BYTES: Final = 16_384
 _HEADERS_S: Final = 10.0
 """For the head of a request, and between two requests of a connection."""
-_DRAIN_S: Final = 0.5
+_DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
 _END_S: Final = 10.0
 """For responses under way, and then for the workers' steps."""

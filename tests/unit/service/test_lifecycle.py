@@ -59,6 +59,27 @@ def test_sigterm_leaves_runs_at_a_step_and_the_next_process_goes_on(tmp_path: Pa
                 check_journal(tmp_path, run, processes=2)
 
 
+def test_sigterm_under_load_fails_no_request_but_with_503(tmp_path: Path):
+    with served(tmp_path) as service, service.client() as client:
+        results: list[int] = []
+
+        def ask() -> None:
+            status = 200
+            while status == 200:
+                status = asked(client, "/run-simple").status_code
+                results.append(status)
+
+        threads = [threading.Thread(target=ask) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(results) > 20)
+        assert service.end() == 0
+        for thread in threads:
+            thread.join(20)
+        assert results.count(503) == len(threads)
+        assert set(results) == {200, 503}
+
+
 def test_a_run_is_paused_resumed_and_stopped(tmp_path: Path):
     with (
         held_search() as search,

@@ -2,13 +2,14 @@
 
 import socket
 import time
+from pathlib import Path
 
 import httpx2
 import msgspec
 import pytest
 
 from coreloop.models.contracts import ErrorResponse
-from serving import QUESTION, Served, until
+from serving import QUESTION, Served, served, until
 
 NO_RUN = "/runs/01J0000000000000000000000A"
 JSON = {"content-type": "application/json"}
@@ -78,6 +79,20 @@ def test_pages_of_other_sites_cannot_call(client: httpx2.Client):
     )
     assert own.status_code == 200
     assert "access-control-allow-origin" not in own.headers
+
+
+def test_a_named_origin_and_a_named_host_may_call(tmp_path: Path):
+    settings = "service: {hosts: [coreloop.example], origins: ['https://tools.example']}\n"
+    with served(tmp_path, settings=settings) as service, service.client() as client:
+        headers = {"origin": "https://tools.example", "host": "Coreloop.Example:8765"}
+        asked_first = {**headers, "access-control-request-method": "POST"}
+        allowed = client.options(
+            "/search", headers=asked_first | {"access-control-request-headers": "content-type"}
+        )
+        assert allowed.headers["access-control-allow-origin"] == "https://tools.example"
+        assert client.post("/search", json={"query": "river"}, headers=headers).status_code == 200
+        foreign = {**asked_first, "origin": "https://evil.example"}
+        assert "access-control-allow-origin" not in client.options("/search", headers=foreign).headers
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost@evil.example"])
