@@ -21,9 +21,12 @@ BEHIND_ONE_MODULE = {
     "github": "forge",
     "httpx2": "http",
     "procrastinate": "jobs.procrastinate_queue",
+    "prometheus_client": "service.metrics",
     "psycopg": "postgres",
     "pypdf": "search.extract.pdf_process",
+    "starlette": "service",
     "trafilatura": "search.page.html_process",
+    "uvicorn": "service.server",
 }
 """Packages and the one module, or package, that imports them."""
 

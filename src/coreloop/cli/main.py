@@ -38,6 +38,8 @@ COMMANDS: Final = {
     "runs": "Drive a command, and show, pause, stop and remove runs.",
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
     "search": "Search the files that `index` has read.",
+    "serve": "Serve the project over HTTP.",
+    "serve-key": "Make an API key for `serve`.",
     "sanitize": "Copy the records without private data, or check them for it.",
     "docstring": "Edit or check docstrings the way promotion does.",
     "guard": "Stop promotions from merging without a human.",

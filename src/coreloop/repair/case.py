@@ -29,12 +29,15 @@ class Asked:
         The run whose answer a person rejected; "" for a first question.
     rejected : tuple of str
         Hashes of the passages that it cited, see `coreloop.search.source.Source`; other ones are looked for.
+    is_replay : bool
+        Whether `verify` asks; its answers leave nothing behind but their run.
     """
 
     session_id: str = ""
     may_repair: bool = True
     mends: str = ""
     rejected: tuple[str, ...] = ()
+    is_replay: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

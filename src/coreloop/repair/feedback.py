@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_bytes
+from threading import Event
 from typing import Final, Literal
 
 import msgspec
@@ -108,7 +109,7 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
 
 
-def answer_again(desk: RepairDesk, job: Job) -> str:
+def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> str:
     """Do the job that mends a rejected answer; returns its run's id.
 
     Raises
@@ -118,7 +119,7 @@ def answer_again(desk: RepairDesk, job: Job) -> str:
     """
     run_id = str(job.payload["run"])
     with suppress(RunEndedError):  # done by a process that died before it could say so
-        continue_answer(run_id, desk)
+        continue_answer(run_id, desk, leave=leave)
     return run_id
 
 

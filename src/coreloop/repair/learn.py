@@ -12,6 +12,8 @@ from coreloop.runs.state import State
 
 def learn(desk: RepairDesk, state: State) -> None:
     """Keep what an ended answer is worth to later ones: its record, its row, and its gap."""
+    if case_of(state).asked.is_replay:
+        return
     now = datetime.now(UTC)
     _record(desk, state)
     _keep_row(desk, state, now)

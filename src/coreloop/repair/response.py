@@ -17,6 +17,7 @@ class ToolCall:
 
     name: str
     args: dict[str, Any]
+    ok: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,11 @@ def answer_of(state: State) -> Answer:
 def tool_calls(question: str, case: Case) -> list[ToolCall]:
     """Return the searches of each attempt."""
     return [
-        ToolCall(name="retrieve", args={"question": question, "attempt": attempt.number})
+        ToolCall(
+            name="retrieve",
+            args={"question": question, "attempt": attempt.number},
+            ok=bool(attempt.sentences),
+        )
         for attempt in case.attempts
     ]
 

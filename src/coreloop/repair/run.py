@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from secrets import token_bytes
+from threading import Event
 from typing import Final
 
 import msgspec
@@ -17,11 +19,10 @@ from coreloop.repair.learn import learn
 from coreloop.repair.response import Answer, answer_of
 from coreloop.research.run import require_question
 from coreloop.runs.controller import drive
-from coreloop.runs.events import Noted
 from coreloop.runs.limits import Limits
-from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
+from coreloop.runs.ulid import new_ulid
 
 TOKEN_BUDGET: Final = 60_000
 DEADLINE_S: Final = 120.0
@@ -69,8 +70,10 @@ def answer(
     return continue_answer(run_id, desk, show=show)
 
 
-def begin_answer(question: str, asked: Asked, desk: RepairDesk) -> str:
+def begin_answer(question: str, asked: Asked, desk: RepairDesk, *, run_id: str = "") -> str:
     """Create the run of an answer; nothing is searched yet. Returns its id.
+
+    A run of a ``run_id`` that exists stays as it is.
 
     Raises
     ------
@@ -78,25 +81,40 @@ def begin_answer(question: str, asked: Asked, desk: RepairDesk) -> str:
         The question is empty or too long.
     """
     require_question(question)
-    now, store = datetime.now(UTC), desk.desk.store
+    now = datetime.now(UTC)
     _forget_expired(desk, now)
-    limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
-    run_id = begin_run(desk.workspace, store, question, kind=KIND, now=now, limits=limits)
-    _, newest = load_run(store, run_id)
+    run_id = run_id or new_ulid(now, token_bytes(10))
     whole = replace(asked, session_id=asked.session_id or run_id)
-    store.append(run_id, [Noted(at=now, name=ASKED, data=msgspec.to_builtins(whole))], after=newest)
-    return run_id
+    limits = Limits(max_iterations=1 + MAX_REPAIRS, tokens=TOKEN_BUDGET, deadline_s=DEADLINE_S)
+    return begin_run(
+        desk.workspace,
+        desk.desk.store,
+        question,
+        kind=KIND,
+        now=now,
+        limits=limits,
+        first=[(ASKED, msgspec.to_builtins(whole))],
+        run_id=run_id,
+    )
 
 
-def continue_answer(run_id: str, desk: RepairDesk, *, show: Callable[[Run], None] = lambda _: None) -> Answer:
+def continue_answer(
+    run_id: str,
+    desk: RepairDesk,
+    *,
+    show: Callable[[Run], None] = lambda _: None,
+    leave: Event | None = None,
+) -> Answer:
     """Work on an answer to its end; it goes on where the last process left it.
 
     Raises
     ------
+    Interrupted
+        ``leave`` is set: another process can go on.
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
-    with work_on(desk.desk.store, run_id) as run:
+    with work_on(desk.desk.store, run_id, leave=leave) as run:
         try:
             drive(run, partial(iterate, desk=desk), show=show)
         finally:

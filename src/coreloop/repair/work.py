@@ -1,8 +1,9 @@
 """Every job of a project, for workers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
+from threading import Event
 from typing import Final
 
 from coreloop.jobs.job import Job
@@ -12,16 +13,31 @@ from coreloop.repair.desk import RepairDesk
 from coreloop.repair.feedback import answer_again
 from coreloop.repair.gates import read_gates
 from coreloop.repair.handlers import job_handlers
+from coreloop.repair.queued import run_handlers
+from coreloop.runs.run import Run
 
 GATES: Final = "gates.read"
 """The job that measures the gates once a day."""
 
 
-def all_handlers(desk: RepairDesk) -> Mapping[str, Handler]:
-    """Return what does each job: those of repairs, answering rejected questions again, and the gates."""
+def all_handlers(
+    desk: RepairDesk, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+) -> Mapping[str, Handler]:
+    """Return what does each job: runs, repairs, answering rejected questions again, and the gates.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Shared by all threads.
+    leave : threading.Event or None
+        When it is set, runs are left at their next step.
+    show : callable
+        Called after each committed iteration and at the end of a run that was queued.
+    """
     return {
         **job_handlers(desk),
-        ANSWER_AGAIN: partial(answer_again, desk),
+        **run_handlers(desk, leave=leave, show=show),
+        ANSWER_AGAIN: partial(answer_again, desk, leave=leave),
         GATES: partial(_read_gates, desk),
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from threading import Event
 from typing import Final
 
 import msgspec
@@ -19,8 +20,6 @@ from coreloop.research.learn import credit
 from coreloop.research.record import record_research
 from coreloop.research.tiers import Wishes, run_limits
 from coreloop.runs.controller import drive
-from coreloop.runs.events import Noted
-from coreloop.runs.load import load_run
 from coreloop.runs.manage import begin_run
 from coreloop.runs.run import Run, work_on
 from coreloop.runs.views import Viewer
@@ -89,8 +88,12 @@ def run_research(
     return continue_research(run_id, desk, show=show)
 
 
-def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = False) -> str:
+def begin_research(
+    task: str, request: Request, desk: Desk, *, exhaust: bool = False, run_id: str = ""
+) -> str:
     """Create the run of a research; nothing is searched yet. Returns its id.
+
+    A run of a ``run_id`` that exists stays as it is.
 
     Raises
     ------
@@ -98,21 +101,17 @@ def begin_research(task: str, request: Request, desk: Desk, *, exhaust: bool = F
         The question is empty or too long, or the limits cannot hold.
     """
     require_question(task)
-    now = datetime.now(UTC)
-    run_id = begin_run(
+    return begin_run(
         desk.workspace,
         desk.store,
         task,
         kind=KIND,
-        now=now,
+        now=datetime.now(UTC),
         mode="exhaust" if exhaust else "bounded",
         limits=run_limits(request.tier or _WIDEST, request.wishes, exhaust=exhaust),
+        first=[(REQUESTED, msgspec.to_builtins(request))],
+        run_id=run_id,
     )
-    _, newest = load_run(desk.store, run_id)
-    desk.store.append(
-        run_id, [Noted(at=now, name=REQUESTED, data=msgspec.to_builtins(request))], after=newest
-    )
-    return run_id
 
 
 def require_question(task: str) -> None:
@@ -134,12 +133,14 @@ def require_question(task: str) -> None:
 
 
 def continue_research(
-    run_id: str, desk: Desk, *, show: Callable[[Run], None] = lambda _: None
+    run_id: str, desk: Desk, *, show: Callable[[Run], None] = lambda _: None, leave: Event | None = None
 ) -> AgentResponse:
     """Work on a research to its end, as `run_research`; it goes on where the last process left it.
 
     Raises
     ------
+    Interrupted
+        ``leave`` is set: another process can go on.
     RunNotFoundError, RunBusyError, RunEndedError
         There is no such run, another process works on it, or it is over.
     """
@@ -150,7 +151,7 @@ def continue_research(
         write_views(run)
         show(run)
 
-    with work_on(desk.store, run_id) as run:
+    with work_on(desk.store, run_id, leave=leave) as run:
         try:
             drive(run, partial(iterate, desk=desk), answer=partial(answer, desk=desk), show=show_all)
         finally:

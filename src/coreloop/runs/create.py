@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from coreloop.errors import UsageError
 from coreloop.runs.clock import Clock, SystemClock
-from coreloop.runs.events import Created
+from coreloop.runs.events import Created, Noted
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import Limits, Mode, check_limits
 from coreloop.runs.stores.store import Store
@@ -25,6 +25,8 @@ def create_run(
     limits: Limits | None = None,
     is_priced: bool = True,
     drives_itself: bool = False,
+    first: Sequence[tuple[str, Any]] = (),
+    run_id: str = "",
     clock: Clock | None = None,
     random: Callable[[int], bytes] = os.urandom,
 ) -> str:
@@ -46,6 +48,10 @@ def create_run(
         Whether the run's calls have a price.
     drives_itself : bool
         Whether an agent drives the run, see `coreloop.runs.agent.agent`.
+    first : sequence of (str, object)
+        Names and data of `Noted` events that the run begins with.
+    run_id : str
+        A ULID that the caller chose; a run of this id that exists stays as it is. "" for a new one.
     clock : Clock or None
         None for the machine's.
     random : callable
@@ -66,7 +72,7 @@ def create_run(
     limits = limits or Limits()
     check_limits(limits, is_priced=is_priced)
     now = (clock or SystemClock()).now()
-    run_id = new_ulid(now, random(10))
+    run_id = run_id or new_ulid(now, random(10))
     searches = kind_named(kind).searches
     store.create(
         Created(
@@ -78,6 +84,7 @@ def create_run(
             limits=limits,
             searches=searches,
             drives_itself=drives_itself,
-        )
+        ),
+        *(Noted(at=now, name=name, data=data) for name, data in first),
     )
     return run_id

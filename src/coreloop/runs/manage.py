@@ -1,6 +1,6 @@
 """What people do with runs, one function each, for every shell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, get_args
@@ -32,6 +32,8 @@ def begin_run(
     limits: Limits | None = None,
     is_priced: bool = True,
     drives_itself: bool = False,
+    first: Sequence[tuple[str, Any]] = (),
+    run_id: str = "",
 ) -> str:
     """Create a run with the project's settings, and forget runs that are older than they allow.
 
@@ -41,7 +43,7 @@ def begin_run(
         Its ``limits: usd_per_day`` applies unless ``limits`` has one.
     store : Store
         Of the workspace.
-    question, kind, mode, limits, is_priced, drives_itself
+    question, kind, mode, limits, is_priced, drives_itself, first, run_id
         As for `coreloop.runs.create.create_run`.
     now : datetime
         With a zone.
@@ -68,6 +70,8 @@ def begin_run(
         limits=limits,
         is_priced=is_priced,
         drives_itself=drives_itself,
+        first=first,
+        run_id=run_id,
     )
 
 

@@ -1,5 +1,6 @@
 """A run that this process works on: steps that are never done twice, and spending that is reserved first."""
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,11 +62,16 @@ class Postponed(Exception):  # noqa: N818 (not an error)
         self.cost = cost
 
 
+class Interrupted(BaseException):
+    """The process ends and the run goes on in another one; like Ctrl-C, not a failure."""
+
+
 class Run:
     """A run that this process holds, see `work_on`. Its steps may run in several threads at once."""
 
-    def __init__(self, store: Store, run_id: str, clock: Clock) -> None:
+    def __init__(self, store: Store, run_id: str, clock: Clock, leave: threading.Event | None = None) -> None:
         self._store = store
+        self._leave = leave or threading.Event()
         self._clock = SteadyClock(clock)
         self._keys: dict[str, RLock] = {}
         self._under_way: set[str] = set()
@@ -116,6 +122,8 @@ class Run:
             The result is not JSON.
         UsageError
             ``at_most``, or the cost that the call returned, is not a valid `Amount`.
+        Interrupted
+            The process ends; the call was not made.
         Postponed
             Raised by the call: what it cost is settled, and no failure is counted.
         """
@@ -124,6 +132,8 @@ class Run:
             committed = self._store.step(self.run_id, key)
             if committed is not None:
                 return committed.result
+            if self._leave.is_set():
+                raise Interrupted
             reservation = self._reserve(at_most, is_answer=is_answer)
             attempt = _Attempt(name, key, reservation, at_most or NOTHING, is_answer)
             try:
@@ -271,7 +281,9 @@ class Run:
 
 
 @contextmanager
-def work_on(store: Store, run_id: str, *, clock: Clock | None = None) -> Iterator[Run]:
+def work_on(
+    store: Store, run_id: str, *, clock: Clock | None = None, leave: threading.Event | None = None
+) -> Iterator[Run]:
     """Hold a run and work on it; it goes on where the last process left it.
 
     Parameters
@@ -282,6 +294,8 @@ def work_on(store: Store, run_id: str, *, clock: Clock | None = None) -> Iterato
         Of `coreloop.runs.create.create_run`.
     clock : Clock or None
         None for the machine's.
+    leave : threading.Event or None
+        When it is set, the next step raises `Interrupted`.
 
     Raises
     ------
@@ -289,7 +303,7 @@ def work_on(store: Store, run_id: str, *, clock: Clock | None = None) -> Iterato
         The store has no such run, another process works on it, or it is over.
     """
     with store.hold(run_id):
-        run = Run(store, run_id, clock or SystemClock())
+        run = Run(store, run_id, clock or SystemClock(), leave)
         require_going(run.state)
         run._open()
         yield run

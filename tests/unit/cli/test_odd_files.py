@@ -48,6 +48,7 @@ FILES = {
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
     "runs export --out": "runs export --out {}",
     "research export --out": "research export --out {}",
+    "serve --keys": "serve --port 0 --keys {}",
     "runs backup --out": "runs backup --out {}",
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }

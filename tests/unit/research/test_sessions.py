@@ -24,7 +24,7 @@ def test_the_newest_research_is_named_by_last_and_other_runs_are_none(tmp_path: 
     with desk_in(project(tmp_path)) as desk:
         with pytest.raises(RunNotFoundError, match="no research yet"):
             named_session(desk.store, "last")
-        newest = [begin_research(question, Request(), desk) for question in ASKED][-1]
+        newest = max(begin_research(question, Request(), desk) for question in ASKED)
         other = create_run(desk.store, "?", kind="agent")
         assert named_session(desk.store, "last") == newest
         with pytest.raises(RunNotFoundError, match="is no research, but agent"):

@@ -1,7 +1,7 @@
 """A store of runs in a database: the statements that SQLite and Postgres share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, date, datetime
 from hashlib import sha256
@@ -57,14 +57,16 @@ class SqlStore(ABC):
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """Hold a run."""
 
-    def create(self, created: Created) -> None:
-        """Add a run."""
+    def create(self, created: Created, *events: Event) -> None:
+        """Add a run, unless it exists."""
         with self._database.writing():
-            self._database.rows(
-                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?)",
+            is_new = self._database.rows(
+                "INSERT INTO runs VALUES (?, ?, 0, 'running', NULL, 0, 0, 0, ?) "
+                "ON CONFLICT (run_id) DO NOTHING RETURNING run_id",
                 (created.run_id, created.kind, _stamp(created.at)),
             )
-            self._insert(created.run_id, [created], after=0)
+            if is_new:
+                self._insert(created.run_id, [created, *events], after=0)
 
     def append(
         self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
@@ -105,6 +107,17 @@ class SqlStore(ABC):
         with self._database.reading():
             rows = self._database.rows("SELECT microusd, tokens FROM days WHERE day = ?", (day.isoformat(),))
         return Amount(*rows[0]) if rows else NOTHING
+
+    def newest(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Return the numbers of the newest events."""
+        if not run_ids:
+            return {}
+        marks = ", ".join("?" * len(run_ids))
+        with self._database.reading():
+            rows = self._database.rows(
+                f"SELECT run_id, newest FROM runs WHERE run_id IN ({marks})", tuple(run_ids)
+            )
+        return dict(rows)
 
     def runs(self, *, kind: str = "", status: str = "", limit: int = 1_000_000) -> list[RunRow]:
         """List runs, the newest first."""

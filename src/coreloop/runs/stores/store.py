@@ -1,7 +1,7 @@
 """Where runs are kept: what a store does, and the store of a workspace."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime
 from pathlib import Path
@@ -24,8 +24,8 @@ class Store(Protocol):
     it does not have.
     """
 
-    def create(self, created: Created) -> None:
-        """Add a run, with the first of its events."""
+    def create(self, created: Created, *events: Event) -> None:
+        """Add a run, with the first of its events; a run of this id that exists stays as it is."""
 
     def append(
         self, run_id: str, events: Sequence[Event], *, after: int, per_day: int | None = None
@@ -62,6 +62,9 @@ class Store(Protocol):
 
     def spent_on(self, day: date) -> Amount:
         """Return what all runs have spent and reserved on a day (UTC), forgotten runs included."""
+
+    def newest(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Return the number of the newest event of runs; without those that the store does not have."""
 
     def runs(self, *, kind: str = "", status: str = "", limit: int = ...) -> list[RunRow]:
         """List the runs of a kind and a status ("" for all), the newest first."""

@@ -1,0 +1,72 @@
+"""Runs as jobs: researches and answers that wait for a worker, in this process or another one.
+
+The lease of the job is what makes a run go on elsewhere when its process dies; the journal of the run is what
+keeps its committed steps from being done again.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Event
+from typing import Any, Final
+
+from coreloop.errors import RunEndedError, RunNotFoundError
+from coreloop.jobs.job import Job
+from coreloop.jobs.queue import JobQueue
+from coreloop.repair.case import KIND as ANSWER
+from coreloop.repair.desk import RepairDesk
+from coreloop.repair.handlers import Handler
+from coreloop.repair.run import continue_answer
+from coreloop.research.knowledge import KIND as RESEARCH
+from coreloop.research.run import continue_research
+from coreloop.runs.run import Run
+
+Show = Callable[[Run], None]
+_NAMES: Final[Mapping[str, str]] = {RESEARCH: "run.research", ANSWER: "run.ask"}
+
+
+def can_queue(kind: str) -> bool:
+    """Whether workers know how to work on the runs of a kind."""
+    return kind in _NAMES
+
+
+def queue_run(queue: JobQueue, kind: str, run_id: str, *, is_new: bool = True) -> Job:
+    """Put the work on a run into a queue.
+
+    Parameters
+    ----------
+    queue : JobQueue
+        Of the project.
+    kind : str
+        Of the run, see `can_queue`.
+    run_id : str
+        Of a run in the store.
+    is_new : bool
+        A second job of a new run is the first one; a run that was paused gets another.
+    """
+    return queue.put(_NAMES[kind], {"run": run_id}, key=f"run {run_id}" if is_new else "")
+
+
+def run_handlers(
+    desk: RepairDesk, *, leave: Event | None = None, show: Show = lambda _: None
+) -> Mapping[str, Handler]:
+    """Return what works on runs, by the job's name.
+
+    Parameters
+    ----------
+    desk : RepairDesk
+        Shared by all threads.
+    leave : threading.Event or None
+        When it is set, runs are left at their next step.
+    show : callable
+        Called after each committed iteration and at the end of a run.
+    """
+
+    def research(job: Job) -> Any:
+        with suppress(RunEndedError, RunNotFoundError):  # done, or forgotten, since it was queued
+            continue_research(job.payload["run"], desk.desk, show=show, leave=leave)
+
+    def answer(job: Job) -> Any:
+        with suppress(RunEndedError, RunNotFoundError):
+            continue_answer(job.payload["run"], desk, show=show, leave=leave)
+
+    return {_NAMES[RESEARCH]: research, _NAMES[ANSWER]: answer}

@@ -1,0 +1,1 @@
+"""The second shell: the use cases of the command line over HTTP."""

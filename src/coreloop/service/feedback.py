@@ -1,0 +1,33 @@
+"""The routes of feedback: what a person says of an answer, and the better answer that follows."""
+
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from coreloop.repair.feedback import Notice, give_feedback, wait_for_notice
+from coreloop.repair.tables import Feedback
+from coreloop.service.bodies import FeedbackRequest
+from coreloop.service.follow import EventStream
+from coreloop.service.problems import Problem
+from coreloop.service.route import Call
+
+
+def give(call: Call) -> Feedback:
+    """Store what a person says; a rejected answer is answered again by a worker."""
+    body: FeedbackRequest = call.body
+    said = give_feedback(call.service.desk, body.id, body.value, reason=body.reason)
+    call.service.workers.wake()
+    return said
+
+
+def notice(call: Call) -> Notice:
+    """Return the better answer to a rejected one, or how far it is."""
+    return wait_for_notice(call.service.desk, call.path("answer_id"), 0)
+
+
+async def notice_events(call: Call) -> Response:
+    """Stream the work on the better answer."""
+    said = await run_in_threadpool(call.service.desk.tables.feedback_of, call.path("answer_id"))
+    run_id = next((one.mended_by for one in said if one.mended_by), "")
+    if not run_id:
+        raise Problem(404, "not_found", "nobody rejected this answer")
+    return EventStream(call.service, run_id, call.last_event_id)

@@ -1,0 +1,50 @@
+"""The routes for what operates a service: health, version, metrics."""
+
+from datetime import UTC, datetime
+from typing import get_args
+
+from starlette.responses import Response
+
+from coreloop import __version__
+from coreloop.repair.gates import Gate
+from coreloop.search.index.store import require_index
+from coreloop.service.bodies import Health, SeriesReply, Share, VersionReply
+from coreloop.service.metrics import CONTENT_TYPE
+from coreloop.service.problems import leaving
+from coreloop.service.route import Call
+
+
+async def healthz(_call: Call) -> Health:
+    """Say that the process answers."""
+    return Health()
+
+
+def readyz(call: Call) -> Health:
+    """Say whether requests can be answered: the databases and the index can be read."""
+    service = call.service
+    if service.leave.is_set():
+        raise leaving()
+    service.store.runs(limit=1)
+    service.backlog.number()
+    if set(service.desk.workspace.settings.search.providers) <= {"index"}:
+        require_index(service.desk.workspace.index_file, now=datetime.now(UTC))
+    return Health()
+
+
+def version(call: Call) -> VersionReply:
+    """Return versions."""
+    return VersionReply(__version__, call.service.desk.desk.ladder.name)
+
+
+def series(call: Call) -> SeriesReply:
+    """Return the gates of repair by day."""
+    kept = (one for gate in get_args(Gate) for one in call.service.desk.tables.snapshots(gate))
+    newest_first = sorted(kept, key=lambda one: (one.day, one.gate), reverse=True)
+    return SeriesReply(
+        tuple(Share(one.day.isoformat(), one.gate, one.share, one.good, one.total) for one in newest_first)
+    )
+
+
+def metrics(call: Call) -> Response:
+    """Return the figures for Prometheus."""
+    return Response(call.service.metrics.text(), media_type=CONTENT_TYPE)

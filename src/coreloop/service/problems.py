@@ -1,0 +1,122 @@
+"""What a request can get instead of an answer: one status and one sentence, as an ErrorResponse."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from starlette.responses import Response
+
+from coreloop.errors import (
+    BudgetError,
+    CoreloopError,
+    ModelError,
+    RunBusyError,
+    RunEndedError,
+    RunError,
+    RunNotFoundError,
+    RunStoreError,
+    SearchTimeoutError,
+    UsageError,
+)
+from coreloop.models.contracts import ErrorDetail, ErrorResponse
+from coreloop.text import printable
+
+_MAX_CHARS: Final = 500
+
+
+class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+    """A request that cannot be answered.
+
+    Parameters
+    ----------
+    status : int
+        Of HTTP.
+    kind : str
+        For programs.
+    message : str
+        One sentence for people, without secrets and paths of the server.
+    retryable : bool
+        Whether the same request can succeed later.
+    retry_after_s : int or None
+        When, if that is known.
+    headers : mapping of str to str
+        Of the response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        retry_after_s: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.message = message
+        self.retryable = retryable
+        self.headers = dict(headers or {})
+        if retry_after_s is not None:
+            self.headers["Retry-After"] = str(retry_after_s)
+
+
+_KINDS: Final[Mapping[type[CoreloopError], tuple[int, str, bool]]] = {
+    RunNotFoundError: (404, "not_found", False),
+    RunBusyError: (409, "busy", True),
+    RunEndedError: (409, "ended", False),
+    BudgetError: (429, "budget", True),
+    SearchTimeoutError: (504, "timeout", True),
+    UsageError: (422, "invalid", False),
+}
+
+
+def leaving(run_id: str = "") -> Problem:
+    """Build what a request gets that the end of the process interrupts."""
+    run = f"; run {run_id} goes on in another process, see /runs/{run_id}" if run_id else "; ask again"
+    return Problem(503, "leaving", f"the service shuts down{run}", retryable=True, retry_after_s=1)
+
+
+def bug() -> Problem:
+    """Build what a request gets that met an error of ours."""
+    return Problem(500, "internal", "a bug of the service; its log has the trace id of this response")
+
+
+def _hidden() -> Problem:
+    return Problem(
+        503,
+        "unavailable",
+        "the service cannot use its files or its database; its log says why",
+        retryable=True,
+        retry_after_s=5,
+    )
+
+
+def problem_of(error: CoreloopError) -> Problem:
+    """Return what a caller sees of an error; those that name files of the server are for its log."""
+    if isinstance(error, ModelError):
+        return Problem(502, error.kind, one_sentence(str(error)), retryable=error.is_retryable)
+    for kind, (status, name, retryable) in _KINDS.items():
+        if isinstance(error, kind):
+            return Problem(status, name, one_sentence(str(error)), retryable=retryable)
+    if isinstance(error, RunError) and not isinstance(error, RunStoreError):
+        return Problem(409, "unreadable", one_sentence(str(error)))
+    return _hidden()
+
+
+def problem_response(problem: Problem) -> Response:
+    """Build the response."""
+    detail = ErrorDetail(type=problem.kind, message=problem.message, retryable=problem.retryable)
+    return Response(
+        msgspec.json.encode(ErrorResponse(error=detail)),
+        problem.status,
+        problem.headers,
+        media_type="application/json",
+    )
+
+
+def one_sentence(text: str) -> str:
+    """Return a text of bounded length on one line; it may quote a request."""
+    return " ".join(printable(text[:_MAX_CHARS]).encode("utf-8", "replace").decode().split())

@@ -1,0 +1,135 @@
+"""What the routes of a service share, opened once."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+
+from coreloop.project.settings import ServiceSettings
+from coreloop.project.workspace import Workspace
+from coreloop.repair.desk import RepairDesk, open_repair_desk
+from coreloop.repair.work import all_handlers
+from coreloop.runs.run import Run
+from coreloop.runs.stores.store import Store, open_store
+from coreloop.service.admission import Admission
+from coreloop.service.backlog import Backlog
+from coreloop.service.claims import Claims, open_claims
+from coreloop.service.keys import ApiKey
+from coreloop.service.log import log
+from coreloop.service.metrics import Metrics
+from coreloop.service.watch import Watch
+from coreloop.service.workers import Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """What the routes share.
+
+    Attributes
+    ----------
+    desk : RepairDesk
+        Workspace, store of runs, models, search, queue and tables.
+    keys : tuple of ApiKey
+        Empty if anyone on this machine may call.
+    hosts : frozenset of str
+        Values of the header Host, without port, that are accepted.
+    claims : Claims
+        Idempotency keys.
+    admission : Admission
+        What callers have done.
+    metrics : Metrics
+        Figures.
+    watch : Watch
+        Wakes those who wait for runs.
+    workers : Workers
+        Do the jobs.
+    backlog : Backlog
+        How many jobs wait.
+    leave : threading.Event
+        Set when the process begins to end.
+    """
+
+    desk: RepairDesk
+    keys: tuple[ApiKey, ...]
+    hosts: frozenset[str]
+    claims: Claims
+    admission: Admission
+    metrics: Metrics
+    watch: Watch
+    workers: Workers
+    backlog: Backlog
+    leave: Event
+
+    @property
+    def store(self) -> Store:
+        """The runs."""
+        return self.desk.desk.store
+
+    @property
+    def settings(self) -> ServiceSettings:
+        """The bounds."""
+        return self.desk.workspace.settings.service
+
+    def begin_to_leave(self) -> None:
+        """Refuse what is new, answer those who wait, and let the workers leave their runs."""
+        self.leave.set()
+        self.watch.leave()
+        self.workers.wake()
+
+
+@contextmanager
+def open_service(
+    workspace: Workspace, environ: Mapping[str, str], *, keys: tuple[ApiKey, ...], hosts: frozenset[str]
+) -> Iterator[Service]:
+    """Open everything that a service needs; no worker has started yet.
+
+    Raises
+    ------
+    UsageError
+        A model or a search service cannot be used as it is set.
+    WorkspaceError, RunStoreError
+        There is nothing to search in, or a database cannot be used.
+    """
+    with (
+        open_store(workspace, environ=environ) as store,
+        open_repair_desk(workspace, store, environ) as desk,
+        open_claims(workspace, environ) as claims,
+    ):
+        metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
+
+        def show(run: Run) -> None:
+            _log_phase(run)
+            if run.state.is_terminal:
+                metrics.ended(run.state)
+            watch.poke()
+
+        handlers = all_handlers(desk, leave=leave, show=show)
+        yield Service(
+            desk=desk,
+            keys=keys,
+            hosts=hosts,
+            claims=claims,
+            admission=Admission(workspace.settings.service, time.monotonic),
+            metrics=metrics,
+            watch=watch,
+            workers=Workers(desk.queue, handlers, leave),
+            backlog=Backlog(desk.queue, time.monotonic),
+            leave=leave,
+        )
+
+
+def _log_phase(run: Run) -> None:
+    state = run.state
+    log(
+        "ended" if state.is_terminal else "iteration",
+        run_id=state.run_id,
+        kind=state.kind,
+        status=state.status,
+        stop_reason=state.stop_reason,
+        iteration=state.iteration,
+        results=len(state.read_sources),
+        tokens=state.spent.tokens,
+        token_budget=state.limits.tokens,
+        elapsed_s=round(state.elapsed_s, 3),
+    )

@@ -1,0 +1,76 @@
+"""Answers from the project's files over HTTP, what people say of them, and replays."""
+
+from pathlib import Path
+
+import httpx2
+
+from coreloop.mine.decode import Skipped, decode_line
+from coreloop.promote.replay import HttpEndpoint, ReplayVerdict, replay
+from serving import QUESTION, Served, events_in, served, until
+
+LATER = "How long is the Nakdong river?"
+
+
+def records(service: Served) -> list[bytes]:
+    return [
+        line
+        for path in sorted((service.folder / "data" / "audit" / "ai-ask").glob("*.jsonl"))
+        for line in path.read_bytes().splitlines()
+    ]
+
+
+def ask(client: httpx2.Client, question: str = QUESTION, **fields: object) -> dict:
+    response = client.post("/api/ask", json={"question": question, **fields})
+    assert response.status_code == 200
+    return response.json()
+
+
+def test_an_answer_has_citations_its_calls_and_the_id_of_its_record(client: httpx2.Client, service: Served):
+    answer = ask(client, session="talk")
+    assert "494 kilometres long. [1]" in answer["answer"]
+    assert answer["citations"][0]["location"] == "docs/han.md"
+    assert (answer["session_id"], answer["supported"]) == ("talk", True)
+    assert [call["name"] for call in answer["tool_calls"]] == ["retrieve"]
+    line = next(line for line in records(service) if answer["request_id"].encode() in line)
+    assert not isinstance(decode_line(line), Skipped)
+
+
+def test_a_replay_is_answered_and_leaves_no_record(client: httpx2.Client, service: Served):
+    before = len(records(service))
+    with HttpEndpoint(f"{service.url}/api/ask", timeout_s=20) as endpoint:
+        done = replay(endpoint, ["retrieve()"], [QUESTION], runs=3, selectors={})
+    assert done.verdict is ReplayVerdict.REPRODUCED, done.summary
+    assert len(records(service)) == before
+
+
+def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Path):
+    with served(tmp_path) as service, service.client() as client:
+        rejected = ask(client, LATER)
+        assert not rejected["supported"]
+        (tmp_path / "docs" / "nakdong.md").write_text(
+            "# Nakdong\n\nThe Nakdong river is 510 kilometres long.\n"
+        )
+        said = client.post("/feedback", json={"id": rejected["request_id"], "value": "down", "reason": "<b>"})
+        assert said.status_code == 200
+        with client.stream("GET", f"/feedback/{rejected['request_id']}/events") as response:
+            *_, last = events_in(response.iter_lines())
+        assert "510 kilometres" in last.data["response"]["answer"]
+        notice = until(lambda: client.get(f"/feedback/{rejected['request_id']}").json())
+        assert (notice["kind"], notice["answer"]["supported"]) == ("answer", True)
+        assert client.get("/feedback/nobody").json()["kind"] == "none"
+        assert client.get("/feedback/nobody/events").status_code == 404
+
+
+def test_feedback_is_up_down_or_a_share(client: httpx2.Client):
+    answer_id = ask(client)["request_id"]
+    for value, status in (("up", 200), (0.9, 200), ("sideways", 422), (1.5, 422), (True, 422)):
+        assert client.post("/feedback", json={"id": answer_id, "value": value}).status_code == status
+
+
+def test_jobs_are_listed(client: httpx2.Client):
+    ask(client)
+    jobs = until(lambda: client.get("/jobs", params={"status": "done", "limit": 3}).json()["jobs"])
+    assert "run.ask" in {job["name"] for job in jobs}
+    assert client.get(f"/jobs/{jobs[0]['id']}").json()["status"] == "done"
+    assert client.get("/jobs/nothing").status_code == 404
+    assert client.get("/jobs", params={"status": "lost"}).status_code == 422
