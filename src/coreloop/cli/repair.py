@@ -63,7 +63,7 @@ def apply(suggestion_id: str, as_json: bool) -> None:
     from coreloop.repair.suggestions import apply_suggestion
 
     with project_repair() as desk:
-        decided = apply_suggestion(desk, suggestion_id, now=datetime.now(UTC))
+        decided = apply_suggestion(desk.workspace, desk.tables, suggestion_id, now=datetime.now(UTC))
     show_suggestions([decided], as_json=as_json)
 
 
@@ -76,5 +76,5 @@ def reject(suggestion_id: str, as_json: bool) -> None:
     from coreloop.repair.suggestions import reject_suggestion
 
     with project_repair() as desk:
-        decided = reject_suggestion(desk, suggestion_id, now=datetime.now(UTC))
+        decided = reject_suggestion(desk.tables, suggestion_id, now=datetime.now(UTC))
     show_suggestions([decided], as_json=as_json)

@@ -76,6 +76,11 @@ class Workspace:
         return self.root / self.settings.data_dir / "runs"
 
     @property
+    def sign_in_file(self) -> Path:
+        """The secret that signs the cookies of readers of pages. Safe to delete: they sign in again."""
+        return self.runs_dir / "sign-in.key"
+
+    @property
     def index_file(self) -> Path:
         """The index of files, see `coreloop.search.index`; their text in clear. Safe to delete."""
         return self.root / self.settings.data_dir / "index" / "index.db"

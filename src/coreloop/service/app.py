@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coreloop.errors import CoreloopError
 from coreloop.service.log import log, log_bug
+from coreloop.service.pages import Pages, home
 from coreloop.service.problems import Problem, bug, problem_of, problem_response
 from coreloop.service.route import Endpoint
 from coreloop.service.routes import ROUTES
@@ -30,6 +31,11 @@ def build_app(service: Service) -> ASGIApp:
     """Build the ASGI application of a service."""
     routes = [
         StarletteRoute(route.path, Endpoint(route, service), methods=[route.method]) for route in ROUTES
+    ]
+    pages = Pages(service)
+    routes += [
+        StarletteRoute("/", home, methods=["GET"]),
+        StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
     ]
     app: ASGIApp = _Front(Router(routes, redirect_slashes=False), service)
     if service.settings.origins:

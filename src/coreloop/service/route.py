@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,6 +19,7 @@ from coreloop.service.keys import ANYONE, ApiKey, find_key
 from coreloop.service.keys import Scope as KeyScope
 from coreloop.service.problems import Problem, leaving, one_sentence
 from coreloop.service.service import Service
+from coreloop.service.sign_in import COOKIE
 
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0
@@ -141,7 +143,7 @@ class Endpoint:
             if service.leave.is_set() and route.method == "POST":
                 raise leaving()
             response = _response(await _called(route.handler, call), route)
-            await _sent(response, scope, receive, send)
+            await send_in_time(response, scope, receive, send)
 
 
 def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
@@ -149,6 +151,8 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
         return ANYONE
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     key = find_key(service.keys, secret.strip()) if kind.lower() == "bearer" else None
+    if key is None and request.method == "GET":
+        key = service.sign_in.reader(request.cookies.get(COOKIE, ""), now=time.time())  # of a page
     if key is None:
         service.admission.bad_key(request.client.host if request.client else "")
         raise Problem(
@@ -163,11 +167,7 @@ def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
 
 
 async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | None:
-    try:
-        async with asyncio.timeout(_BODY_S):
-            data = await _read(request, most)
-    except TimeoutError as error:
-        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
+    data = await read_body(request, most)
     if kind is None:
         if data:
             raise Problem(422, "invalid", "this request takes no body")
@@ -180,6 +180,21 @@ async def _body(request: Request, kind: type[Body] | None, most: int) -> Body | 
         raise Problem(422, "invalid", one_sentence(str(error))) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem(400, "malformed", one_sentence(f"the body is not JSON: {error}")) from error
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Return a body of at most so many bytes that arrives in time.
+
+    Raises
+    ------
+    Problem
+        It is longer or slower, or the connection was closed: 413, 408, 400.
+    """
+    try:
+        async with asyncio.timeout(_BODY_S):
+            return await _read(request, most)
+    except TimeoutError as error:
+        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
 
 
 async def _read(request: Request, most: int) -> bytes:
@@ -215,7 +230,7 @@ async def _called(handler: Handler, call: Call) -> Any:
     return await run_in_threadpool(handler, call)
 
 
-async def _sent(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+async def send_in_time(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
     """Send a response to a client that reads it in time; streams look after their clients themselves."""
     is_stream = response.media_type == "text/event-stream"
     try:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event
 
+from coreloop.pages.source import Source
 from coreloop.project.settings import ServiceSettings
 from coreloop.project.workspace import Workspace
 from coreloop.repair.desk import RepairDesk, open_repair_desk
@@ -18,6 +19,7 @@ from coreloop.service.claims import Claims, open_claims
 from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
+from coreloop.service.sign_in import SignIn, read_secret
 from coreloop.service.watch import Watch
 from coreloop.service.workers import Workers
 
@@ -30,8 +32,12 @@ class Service:
     ----------
     desk : RepairDesk
         Workspace, store of runs, models, search, queue and tables.
+    source : Source
+        What pages read.
     keys : tuple of ApiKey
         Empty if anyone on this machine may call.
+    sign_in : SignIn
+        Readers of pages.
     hosts : frozenset of str
         Values of the header Host, without port, that are accepted.
     claims : Claims
@@ -51,7 +57,9 @@ class Service:
     """
 
     desk: RepairDesk
+    source: Source
     keys: tuple[ApiKey, ...]
+    sign_in: SignIn
     hosts: frozenset[str]
     claims: Claims
     admission: Admission
@@ -107,7 +115,11 @@ def open_service(
         handlers = all_handlers(desk, leave=leave, show=show)
         yield Service(
             desk=desk,
+            source=Source(
+                workspace=workspace, environ=environ, runs=store, queue=desk.queue, tables=desk.tables
+            ),
             keys=keys,
+            sign_in=SignIn(keys, read_secret(workspace.sign_in_file)),
             hosts=hosts,
             claims=claims,
             admission=Admission(workspace.settings.service, time.monotonic),

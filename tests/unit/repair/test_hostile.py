@@ -85,10 +85,10 @@ def test_a_link_is_applied_once_and_only_if_both_ends_exist(tmp_path: Path):
     with repair_desk(shop(tmp_path, indexed=("rates.py",))) as desk:
         details = {"code_symbol": "rates.py::rate_of", "schema_ref": "gone.sql#t.rate", "reason": "both"}
         made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(desk, made.id, now=MOMENT).status == "failed"
+        assert apply_suggestion(desk.workspace, desk.tables, made.id, now=MOMENT).status == "failed"
         assert desk.tables.links() == []
         with pytest.raises(UsageError, match="is failed already"):
-            reject_suggestion(desk, made.id, now=MOMENT)
+            reject_suggestion(desk.tables, made.id, now=MOMENT)
 
 
 def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
@@ -101,7 +101,7 @@ def test_an_applied_link_brings_the_schema_to_the_answer(tmp_path: Path):
             "reason": "x",
         }
         made = desk.tables.suggest(action=SUGGEST_LINK, target="t", details=details, now=MOMENT)
-        assert apply_suggestion(desk, made.id, now=MOMENT).status == "applied"
+        assert apply_suggestion(desk.workspace, desk.tables, made.id, now=MOMENT).status == "applied"
         run = answer("When is rate_of set, each January?", desk=desk).run_id
         steps = [event for _, event in desk.desk.store.read(run) if getattr(event, "name", "") == "retrieve"]
         assert any("set each January" in str(step.result) for step in steps)

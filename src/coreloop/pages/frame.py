@@ -1,0 +1,82 @@
+"""What every page has around its own content: the language, the links, and what the reader may do."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal, get_args
+from urllib.parse import quote
+
+Language = Literal["en", "ko"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
+ROOT: Final = "/ui/"
+"""Of the pages of a service."""
+_MAX_NAME: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What surrounds a page.
+
+    Attributes
+    ----------
+    language : {'en', 'ko'}
+        Of the words that are ours; texts of users and tools stay as they are.
+    section : str
+        The page's entry in the navigation.
+    root : str
+        Before each link: `ROOT` in a service, else the way up to the first file, ``""`` or ``"../"``.
+    reader : str
+        The name of the API key; empty without keys.
+    may_run, may_review : bool
+        Whether there are buttons for runs and for verdicts, and private text.
+    csrf : str
+        The hidden field of each form.
+    """
+
+    language: Language = "en"
+    section: str = ""
+    root: str = ROOT
+    reader: str = ""
+    may_run: bool = False
+    may_review: bool = False
+    csrf: str = ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a service serves the page, not a file."""
+        return self.root == ROOT
+
+    def href(self, *parts: str) -> str:
+        """Return the link to the page of a path; without parts, to the first page."""
+        if self.is_live:
+            return self.root + "/".join(quote(part, safe="") for part in parts)
+        return self.root + quote(file_path(*parts))
+
+    def asset(self, name: str) -> str:
+        """Return the link to a file of the folder ``static``."""
+        return f"{self.root}static/{name}"
+
+
+def file_path(*parts: str) -> str:
+    """Return the file of a page in a report; names of tools and runs may have any characters."""
+    return "/".join(map(_file_name, parts or ("index",))) + ".html"
+
+
+def _file_name(part: str) -> str:
+    name = quote(part, safe="").replace(".", "%2E")
+    return name if len(name) <= _MAX_NAME else sha256(part.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def choose_language(accepted: str) -> Language:
+    """Choose by the header ``Accept-Language``, such as ``ko-KR,ko;q=0.9,en;q=0.8``; English if in doubt."""
+    weights: dict[str, float] = {}
+    for entry in accepted.split(","):
+        tag, _, quality = entry.strip().partition(";q=")
+        weights.setdefault(tag.partition("-")[0].strip().lower(), _number(quality))
+    return max(LANGUAGES, key=lambda language: weights.get(language, 0.0))
+
+
+def _number(quality: str) -> float:
+    try:
+        return float(quality or 1)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,8 @@
+"""The sections of the pages, in the order of the navigation."""
+
+from typing import Final
+
+from coreloop.pages.section import Section
+from coreloop.pages.work import WORK
+
+SECTIONS: Final[tuple[Section, ...]] = (WORK,)

@@ -1,0 +1,29 @@
+// Keys and live events; every page works without them.
+"use strict";
+
+const inField = (target) => target.closest("input:not([type=hidden]), textarea, select") !== null;
+
+// A button with data-key is pressed by that key; j and k go through the items of a list.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || inField(event.target)) return;
+  const pressed = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+  if (pressed) {
+    event.preventDefault();
+    pressed.click();
+    return;
+  }
+  const step = { j: 1, k: -1 }[event.key];
+  const links = [...document.querySelectorAll("ol.items > li > a, ol.items > li a.item")];
+  if (step && links.length) {
+    const at = links.indexOf(document.activeElement);
+    links[Math.min(Math.max(at + step, 0), links.length - 1)].focus();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const copied = event.target.closest("[data-copy]");
+  if (!copied) return;
+  navigator.clipboard.writeText(copied.dataset.copy).then(() => {
+    copied.setAttribute("data-done", "");
+  });
+});

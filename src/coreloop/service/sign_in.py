@@ -1,0 +1,79 @@
+"""Signed-in readers of pages: a cookie that names an API key, and tokens for forms."""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_bytes
+from typing import Final
+
+from coreloop.errors import WorkspaceError
+from coreloop.files import locked, write_private
+from coreloop.service.keys import ANYONE, ApiKey
+
+COOKIE: Final = "coreloop"
+LASTS_S: Final = 12 * 3600
+_SECRET_BYTES: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """Signs cookies and forms.
+
+    Attributes
+    ----------
+    keys : tuple of ApiKey
+        Empty if anyone on this machine may read.
+    secret : bytes
+        Shared by all processes of a project.
+    """
+
+    keys: Sequence[ApiKey]
+    secret: bytes
+
+    def cookie(self, key: ApiKey, *, now: float) -> str:
+        """Return a value that names a key for twelve hours. It does not contain the key."""
+        until = int(now) + LASTS_S
+        return f"{key.name}~{until}~{self._sign('cookie', key, str(until))}"
+
+    def reader(self, cookie: str, *, now: float) -> ApiKey | None:
+        """Return the key that a cookie names; None if it is forged, too old, or of a key that is gone."""
+        if not self.keys:
+            return ANYONE
+        name, _, rest = cookie.partition("~")
+        until, _, signature = rest.partition("~")
+        key = next((key for key in self.keys if key.name == name), None)
+        if key is None or not hmac.compare_digest(signature, self._sign("cookie", key, until)):
+            return None
+        return key if int(until) > now else None
+
+    def token(self, reader: ApiKey) -> str:
+        """Return the hidden field of a reader's forms."""
+        return self._sign("form", reader, "")
+
+    def is_own(self, reader: ApiKey, token: str) -> bool:
+        """Whether a form came from one of our pages."""
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self.token(reader).encode())
+
+    def _sign(self, purpose: str, key: ApiKey, text: str) -> str:
+        message = "\n".join((purpose, key.name, key.digest.hex(), text))
+        return hmac.new(self.secret, message.encode(), sha256).hexdigest()
+
+
+def read_secret(file: Path) -> bytes:
+    """Return the secret in a private file, which is made if it is absent.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with locked(file.parent):
+            if not file.exists():
+                write_private(file, token_bytes(_SECRET_BYTES))
+            return file.read_bytes()
+    except OSError as error:
+        raise WorkspaceError(f"cannot be used ({error.strerror})", path=file) from error
