@@ -158,6 +158,6 @@ def _asset(parts: tuple[str, ...]) -> Response:
 
 
 def _parts(scope: Scope) -> tuple[str, ...]:
-    """Return the parts of the path below `ROOT`, or the first section; a name may contain an escaped slash."""
+    """Return the parts of the path below `ROOT`, or the first section; a name may have an escaped slash."""
     path = scope["raw_path"].decode("ascii", "replace").removeprefix(ROOT)
     return tuple(unquote(part) for part in path.split("/") if part) or (SECTIONS[0].name,)
