@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from coreloop.pages.frame import Frame, Language
-from coreloop.text import FILLERS, printable
+from coreloop.pages.shown import shown
 
 _SECONDS: Final = {"d": 86_400, "h": 3_600, "min": 60}
 
@@ -42,15 +41,6 @@ def translate(language: Language) -> Callable[[str], str]:
     """Return what gives English words of ours in a language; unknown words stay English."""
     words = _korean() if language == "ko" else {}
     return lambda text: words.get(text, text)
-
-
-def shown(value: Any) -> Any:
-    r"""Return a text with its lines, but with other control and invisible characters as ``\u{…}``."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    if value.isprintable() and FILLERS.isdisjoint(value):
-        return value
-    return "\n".join(map(printable, value.encode("utf-8", "replace").decode().split("\n")))
 
 
 def rate(value: float | None) -> str:

@@ -1,0 +1,204 @@
+"""Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from markupsafe import Markup
+
+from coreloop.pages.shown import shown
+
+_WIDTH: Final = 640
+_LABELS: Final = 200
+"""Columns for labels, left of the bars."""
+_ROW: Final = 30
+_CHARS: Final = 26
+"""Of a label; the table behind the chart has it whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A rate with its 95 % interval, 0 to 1.
+
+    Attributes
+    ----------
+    label : str
+    low, value, high : float
+    note : str
+        Beside the bar, such as ``12 of 40``.
+    is_other : bool
+        Whether it is what the other rows are compared with.
+    """
+
+    label: str
+    low: float
+    value: float
+    high: float
+    note: str = ""
+    is_other: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number of 0 or more, and what stands beside it."""
+
+    label: str
+    value: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A weighted edge of a graph whose nodes are in two columns."""
+
+    start: str
+    end: str
+    weight: int
+
+
+def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
+    """Draw rates as points on their intervals, on an axis from 0 to 100 %.
+
+    Parameters
+    ----------
+    rows : sequence of Interval
+        From the top.
+    id : str
+        Of the chart on its page.
+    title : str
+        Says what the rates are of.
+    """
+    height = _ROW * len(rows) + 34
+    left, right = _LABELS, _WIDTH - 100
+    parts = [_axis(left, right, height - 24)]
+    for number, row in enumerate(rows):
+        y, kind = _ROW * number + 18, "-2" if row.is_other else ""
+        x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
+        parts += [
+            _text(row.label, left - 10, y + 4, end=True),
+            Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
+                kind, x_low, x_high, y, y
+            ),
+            Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
+            _text(row.note, right + 12, y + 4),
+        ]
+    told = (f"{row.label}: {row.value:.0%} ({row.low:.0%} to {row.high:.0%})" for row in rows)
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
+
+
+def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
+    """Draw numbers as bars; as `interval_chart` otherwise."""
+    height, left, right = _ROW * len(rows) + 8, _LABELS, _WIDTH - 150
+    most = max((row.value for row in rows), default=0) or 1
+    parts = []
+    for number, row in enumerate(rows):
+        y, length = _ROW * number + 6, (right - left) * max(row.value, 0) / most
+        parts += [
+            _text(row.label, left - 10, y + 14, end=True),
+            Markup('<rect class="mark" x="{}" y="{}" width="{:.1f}" height="18" rx="2"/>').format(
+                left, y, max(length, 1)
+            ),
+            _text(row.note, left + length + 8, y + 14),
+        ]
+    told = (f"{row.label}: {row.note}" for row in rows)
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
+
+
+def column_chart(values: Mapping[str, float], *, id: str, title: str) -> Markup:
+    """Draw numbers as columns, such as records by day; the first and the last label are shown."""
+    height, base, top = 170, 140, 16
+    most = max(values.values(), default=0) or 1
+    width = _WIDTH / max(len(values), 1)
+    parts = [Markup('<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(_WIDTH, base, base)]
+    parts += [
+        Markup('<rect class="mark" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
+            width * number + width * 0.1, base - size, width * 0.8, size
+        )
+        for number, size in enumerate((base - top) * value / most for value in values.values())
+        if size > 0
+    ]
+    labels = list(values)
+    if labels:
+        parts += [_text(labels[0], 0, base + 18), _text(labels[-1], _WIDTH, base + 18, end=True)]
+        parts.append(_text(f"{most:,.0f}", 0, 12))
+    told = f"{len(values)}: {min(values.values(), default=0):,.0f} to {most:,.0f}"
+    return _svg(parts, height, id=id, title=title, text=told)
+
+
+def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> Markup:
+    """Draw shares from 0 to 1 over steps, such as the confidence of hypotheses by iteration."""
+    height, left, right, top, base = 200, 40, _WIDTH - 90, 10, 170
+    steps = max((len(points) for points in lines.values()), default=1)
+    parts = [
+        Markup('<line class="grid" x1="{}" x2="{}" y1="{:.0f}" y2="{:.0f}"/>').format(left, right, y, y)
+        + _text(f"{share:.0%}", left - 6, y + 4, end=True)
+        for share in (0.0, 0.5, 1.0)
+        for y in (base - (base - top) * share,)
+    ]
+    for number, (label, points) in enumerate(lines.items()):
+        placed = [
+            (left + (right - left) * step / max(steps - 1, 1), base - (base - top) * _bounded(point))
+            for step, point in enumerate(points)
+        ]
+        kind = "-2" if number % 2 else ""
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
+        parts.append(Markup('<polyline class="line{}" stroke-width="2" points="{}"/>').format(kind, path))
+        if placed:
+            x, y = placed[-1]
+            parts.append(Markup('<circle class="mark{}" cx="{:.1f}" cy="{:.1f}" r="4"/>').format(kind, x, y))
+            parts.append(_text(label, x + 8, y + 4))
+    told = (f"{label}: {', '.join(f'{point:.0%}' for point in points)}" for label, points in lines.items())
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
+
+
+def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
+    """Draw weighted edges from names on the left to names on the right."""
+    starts = list(dict.fromkeys(edge.start for edge in edges))
+    ends = list(dict.fromkeys(edge.end for edge in edges))
+    height = _ROW * max(len(starts), len(ends), 1) + 12
+    most = max((edge.weight for edge in edges), default=1) or 1
+    left, right = _LABELS, _WIDTH - _LABELS
+    parts = []
+    for edge in edges:
+        y1, y2 = (_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end)))
+        middle, width = (left + right) / 2, ceil(6 * edge.weight / most)
+        parts.append(
+            Markup('<path class="line" stroke-width="{}" d="M{},{} C{},{} {},{} {},{}"/>').format(
+                width, left, y1, middle, y1, middle, y2, right, y2
+            )
+        )
+    parts += [_text(name, left - 8, _ROW * at + 22, end=True) for at, name in enumerate(starts)]
+    parts += [_text(name, right + 8, _ROW * at + 22) for at, name in enumerate(ends)]
+    told = (f"{edge.start} → {edge.end}: {edge.weight:,}" for edge in edges)
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
+
+
+def _bounded(share: float) -> float:
+    return min(max(share, 0.0), 1.0)
+
+
+def _axis(left: float, right: float, y: float) -> Markup:
+    return Markup("").join(_ticks(left, right, y))
+
+
+def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = left + (right - left) * share
+        yield Markup('<line class="grid" x1="{:.0f}" x2="{:.0f}" y1="4" y2="{}"/>').format(x, x, y)
+        yield Markup('<text class="soft" x="{:.0f}" y="{}" text-anchor="middle">{}</text>').format(
+            x, y + 18, f"{share:.0%}"
+        )
+
+
+def _text(text: str, x: float, y: float, *, end: bool = False) -> Markup:
+    short = text if len(text) <= _CHARS else f"{text[: _CHARS - 1]}…"
+    anchor = Markup(' text-anchor="end"') if end else ""
+    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(x, y, anchor, shown(short))
+
+
+def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
+    return Markup(
+        '<svg role="img" viewBox="0 0 {} {:.0f}" width="{}" height="{:.0f}" aria-labelledby="{}-t {}-d">'
+        '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}</svg>'
+    ).format(_WIDTH, height, _WIDTH, height, id, id, id, title, id, shown(text), Markup("").join(parts))
