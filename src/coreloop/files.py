@@ -129,6 +129,24 @@ def append_private(path: Path, lines: Iterable[str]) -> None:
             os.close(descriptor)
 
 
+def overwrite(path: Path, offset: int, data: bytes) -> None:
+    """Replace bytes in the middle of an existing file.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be written.
+    """
+    with _writing(path):
+        _require_regular(path)
+        descriptor = os.open(path, os.O_WRONLY | _OPEN_FLAGS)
+        try:
+            os.lseek(descriptor, offset, os.SEEK_SET)
+            _append(descriptor, data)
+        finally:
+            os.close(descriptor)
+
+
 def read_file(path: Path) -> bytes:
     """Read the bytes of a regular file.
 

@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from coreloop.errors import WorkspaceError
-from coreloop.files import append_private, read_file
+from coreloop.files import append_private, overwrite, read_file
 
 _TORN: Final = "torn or not JSON"
 _NOT_UTF8: Final = "not UTF-8"
@@ -54,6 +54,23 @@ def append(path: Path, value: Any) -> None:
         The file cannot be read or written.
     """
     append_private(path, [orjson.dumps(value).decode()])
+
+
+def take_back(path: Path, value: Any) -> bool:
+    """Blank out the last line that `append` wrote for a value; False if there is none.
+
+    The file keeps its length, so that other processes can append to it at the same time.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    line = orjson.dumps(value)
+    at = b"".join((b"\n", read_file(path))).rfind(b"\n" + line + b"\n")
+    if at >= 0:
+        overwrite(path, at, b" " * len(line))
+    return at >= 0
 
 
 def read(path: Path, kind: type[_Value], *, other: str, newest: int | None = None) -> Lines[_Value]:

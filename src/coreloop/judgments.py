@@ -130,6 +130,17 @@ def append_judgment(folder: Path, judgment: Judgment) -> Path:
     return path
 
 
+def take_back_judgment(folder: Path, judgment: Judgment) -> bool:
+    """Remove a verdict that was given by mistake; False if it is not there.
+
+    Raises
+    ------
+    WorkspaceError
+        The file cannot be read or written.
+    """
+    return jsonl.take_back(folder / f"{judgment.judged_at.date()}.jsonl", judgment)
+
+
 def read_judgments(folder: Path) -> Judgments:
     """Read all verdicts of a folder, which may be absent.
 

@@ -41,7 +41,7 @@ def command(
     the last 30 days, and candidates.
     """
     from coreloop.judgments import Verdict
-    from coreloop.verdicts.judge import judge
+    from coreloop.verdicts.judge import judge, judge_name
     from coreloop.verdicts.queue import read_queue
 
     now = datetime.now(UTC)
@@ -53,21 +53,9 @@ def command(
         return
     if wanted is None or verdict is None:
         raise UsageError("a verdict needs both --id and --verdict; without either, the queue is shown")
-    name = _judge_name(by, workspace.root)
+    name = judge_name(by or "", workspace.root)
     judgment, path = judge(workspace, wanted, Verdict(verdict), cause=cause, by=name, now=now)
     _show_judgment(judgment, path, as_json=as_json)
-
-
-def _judge_name(by: str | None, folder: Path) -> str:
-    import getpass
-
-    from coreloop.history.repository import user_name
-
-    name = " ".join((by or "").split()) or user_name(folder)
-    try:
-        return name or getpass.getuser()
-    except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
-        raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
 
 def _show_judgment(judgment: "Judgment", path: Path, *, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
@@ -57,7 +57,9 @@ class Edge:
     weight: int
 
 
-def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
+def interval_chart(
+    rows: Sequence[Interval], *, id: str, title: str, words: Callable[[str], str] = str
+) -> Markup:
     """Draw rates as points on their intervals, on an axis from 0 to 100 %.
 
     Parameters
@@ -68,6 +70,8 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
         Of the chart on its page.
     title : str
         Says what the rates are of.
+    words : callable, optional
+        Translates the labels.
     """
     height = _ROW * len(rows) + 34
     left, right = _LABELS, _WIDTH - 100
@@ -76,14 +80,14 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
         y, kind = _ROW * number + 18, "-2" if row.is_other else ""
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
         parts += [
-            _text(row.label, left - 10, y + 4, end=True),
+            _text(words(row.label), left - 10, y + 4, end=True),
             Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
                 kind, x_low, x_high, y, y
             ),
             Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
             _text(row.note, right + 12, y + 4),
         ]
-    told = (f"{row.label}: {row.value:.0%} ({row.low:.0%} to {row.high:.0%})" for row in rows)
+    told = (f"{words(row.label)}: {row.value:.0%} ({row.low:.0%} to {row.high:.0%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 

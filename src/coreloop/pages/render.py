@@ -1,18 +1,17 @@
 """Templates with values: all text is escaped, and what cannot be seen is shown as an escape."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from coreloop.pages import charts
+from coreloop.pages.figures import count, moment, rate, seconds
 from coreloop.pages.frame import Frame, Language
 from coreloop.pages.shown import shown
-
-_SECONDS: Final = {"d": 86_400, "h": 3_600, "min": 60}
 
 
 def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
@@ -43,31 +42,6 @@ def translate(language: Language) -> Callable[[str], str]:
     return lambda text: words.get(text, text)
 
 
-def rate(value: float | None) -> str:
-    """Return a share as ``12.3 %``; a dash if there is none."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def seconds(value: float | None) -> str:
-    """Return a length of time as ``3.2 s``, ``5 min``, ``2 h`` or ``12 d``."""
-    if value is None:
-        return "–"
-    for unit, length in _SECONDS.items():
-        if value >= 2 * length:
-            return f"{value / length:,.0f} {unit}"
-    return f"{value:.1f} s"
-
-
-def moment(value: datetime | None) -> str:
-    """Return a time as ``2026-11-23 14:05 UTC``."""
-    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
-
-
-def count(value: int | None) -> str:
-    """Return a number as ``12,345``."""
-    return "–" if value is None else f"{value:,}"
-
-
 @cache
 def asset(name: str) -> bytes:
     """Return a file of the folder ``static``."""
@@ -84,6 +58,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+    )
+    environment.globals.update(
+        interval_chart=charts.interval_chart,
+        bar_chart=charts.bar_chart,
+        column_chart=charts.column_chart,
+        line_chart=charts.line_chart,
+        flow_chart=charts.flow_chart,
     )
     environment.filters.update(rate=rate, seconds=seconds, moment=moment, count=count)
     return environment

@@ -2,7 +2,8 @@
 
 from typing import Final
 
+from coreloop.pages.review import REVIEW
 from coreloop.pages.section import Section
 from coreloop.pages.work import WORK
 
-SECTIONS: Final[tuple[Section, ...]] = (WORK,)
+SECTIONS: Final[tuple[Section, ...]] = (REVIEW, WORK)

@@ -27,7 +27,11 @@ _POLICY: Final = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Final = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
-_ASSETS: Final = {"coreloop.css": "text/css", "coreloop.js": "text/javascript"}
+_ASSETS: Final = {
+    "coreloop.css": "text/css",
+    "coreloop.js": "text/javascript",
+    "coreloop.svg": "image/svg+xml",
+}
 _SEE_OTHER: Final = 303
 
 

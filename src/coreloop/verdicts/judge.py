@@ -1,11 +1,13 @@
 """Give verdicts on requests and proposals."""
 
+import getpass
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from coreloop.errors import UsageError, WorkspaceError
+from coreloop.history.repository import user_name
 from coreloop.judgments import Judgment, Verdict, append_judgment
 from coreloop.mine.decode import RecordLine, read_lines
 from coreloop.project.workspace import Workspace
@@ -61,6 +63,21 @@ def judge(
         judged_by=encodable(by),
     )
     return judgment, append_judgment(workspace.judgments_dir, judgment)
+
+
+def judge_name(given: str, folder: Path) -> str:
+    """Return the name of who judges: as given, or git's ``user.name``, or the login name.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    name = " ".join(given.split()) or user_name(folder)
+    try:
+        return name or getpass.getuser()
+    except (OSError, KeyError, ImportError) as error:  # a container without an entry for its user
+        raise UsageError("no name for the verdict; give --by NAME, or set git's user.name") from error
 
 
 def read_proposed(workspace: Workspace) -> list[Proposed]:

@@ -1,0 +1,31 @@
+"""Numbers, shares and times as pages show them."""
+
+from datetime import datetime
+from typing import Final
+
+_SECONDS: Final = {"d": 86_400, "h": 3_600, "min": 60}
+
+
+def rate(value: float | None) -> str:
+    """Return a share as ``12.3 %``; a dash if there is none."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def seconds(value: float | None) -> str:
+    """Return a length of time as ``3.2 s``, ``5 min``, ``2 h`` or ``12 d``."""
+    if value is None:
+        return "–"
+    for unit, length in _SECONDS.items():
+        if value >= 2 * length:
+            return f"{value / length:,.0f} {unit}"
+    return f"{value:.1f} s"
+
+
+def moment(value: datetime | None) -> str:
+    """Return a time as ``2026-11-23 14:05 UTC``."""
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"
+
+
+def count(value: int | None) -> str:
+    """Return a number as ``12,345``."""
+    return "–" if value is None else f"{value:,}"

@@ -1,0 +1,160 @@
+"""The section on review: what waits for a verdict, and one item with its evidence."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from coreloop.errors import GitError, UsageError
+from coreloop.history.promotions import project_keys
+from coreloop.judgments import Judgment, Verdict, read_judgments, take_back_judgment
+from coreloop.pages.change import change_of
+from coreloop.pages.section import Action, Section, View
+from coreloop.pages.source import Source
+from coreloop.pages.waiting import Waiting, by_gain, read_proposals_of_all_days
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.statements import Statement, q_text
+from coreloop.verdicts.judge import judge, judge_name
+from coreloop.verdicts.queue import Waiting as Queued
+from coreloop.verdicts.queue import read_queue
+
+_UNDO: Final = timedelta(minutes=1)
+_MAX_SHOWN: Final = 100
+_PATH: Final = "review"
+
+
+def read_review(source: Source) -> View:
+    """List what waits for a verdict, and the verdicts that can still be taken back."""
+    proposals, requests = _proposals(source), _requests(source)
+    return {
+        "proposals": proposals[:_MAX_SHOWN],
+        "n_proposals": len(proposals),
+        "requests": requests[:_MAX_SHOWN],
+        "n_requests": len(requests),
+        "fresh": _fresh(source),
+        "has_records": source.workspace.records_dir.is_dir(),
+    }
+
+
+def read_item(source: Source, name: str) -> View | None:
+    """Show a proposal by its id, or a request that waits."""
+    waiting = _proposals(source)
+    proposal = next((one for one in _all(source).values() if one.entry.id == name), None)
+    request = next((one for one in _requests(source) if one.id == name), None)
+    if proposal is None and request is None:
+        return None
+    ids = _order(waiting, _requests(source))
+    at = ids.index(name) if name in ids else -1
+    return {
+        "id": name,
+        "proposal": proposal,
+        "request": request,
+        "change": _change(source, proposal) if proposal else None,
+        "questions": _questions(proposal) if proposal else (),
+        "history": _history(source, proposal.entry.key if proposal else name),
+        "before": ids[at - 1] if at > 0 else None,
+        "after": ids[at + 1] if 0 <= at < len(ids) - 1 else None,
+        "fresh": _fresh(source),
+        "meaning": proposal.meaning if proposal else "",
+        "q": q_text(proposal.entry.q_value) if proposal and isinstance(proposal.entry, Statement) else "",
+        "command": _command(source, proposal) if proposal else "",
+    }
+
+
+def _judge(source: Source, form: Mapping[str, str], by: str) -> tuple[str, ...]:
+    wanted, given = form.get("id", ""), form.get("verdict", "")
+    if given not in set(Verdict):
+        raise UsageError("a verdict is P, T, C or V")
+    ids = _order(_proposals(source), _requests(source))
+    workspace = source.workspace
+    name = judge_name(by, workspace.root)
+    judge(workspace, wanted, Verdict(given), cause=form.get("cause"), by=name, now=source.now)
+    later = ids[ids.index(wanted) + 1 :] if wanted in ids else []
+    return (_PATH, later[0]) if later else (_PATH,)
+
+
+def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
+    wanted = form.get("id", "")
+    fresh = next((judgment for judgment in _fresh(source) if judgment.id == wanted), None)
+    if fresh is None or not take_back_judgment(source.workspace.judgments_dir, fresh):
+        raise UsageError("this verdict is older than a minute; give another one, the newest counts")
+    return (_PATH, wanted)
+
+
+def _all(source: Source) -> dict[str, Waiting]:
+    workspace = source.workspace
+    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
+    return source.snapshots.get("proposals", folders, lambda: read_proposals_of_all_days(workspace)).value
+
+
+def _proposals(source: Source) -> Sequence[Waiting]:
+    return by_gain(_all(source), read_judgments(source.workspace.judgments_dir), _known(source))
+
+
+def _known(source: Source) -> frozenset[str]:
+    workspace = source.workspace
+    git = workspace.root / ".git"
+    places = [git / "HEAD", git / "packed-refs", git / "refs" / "heads", git / "refs" / "remotes" / "origin"]
+    return source.snapshots.get("known", places, lambda: _read_known(source)).value
+
+
+def _read_known(source: Source) -> frozenset[str]:
+    try:
+        return project_keys(source.workspace.root, base=source.workspace.settings.forge.base)
+    except GitError:  # a shallow clone: promote refuses what is known, too
+        return frozenset()
+
+
+def _requests(source: Source) -> Sequence[Queued]:
+    """The requests of the queue that nobody has judged since it was read."""
+    workspace = source.workspace
+    if not workspace.records_dir.is_dir():
+        return ()
+    folders = [workspace.records_dir, workspace.candidates_dir, workspace.counterexamples_dir]
+    queue = source.snapshots.get(
+        "queue", folders, lambda: read_queue(workspace, now=source.now).waiting
+    ).value
+    decided = read_judgments(workspace.judgments_dir).decided()
+    return [one for one in queue if not one.id.startswith(("cand-", "ce-")) and one.id not in decided]
+
+
+def _order(proposals: Sequence[Waiting], requests: Sequence[Queued]) -> list[str]:
+    return [*(one.entry.id for one in proposals[:_MAX_SHOWN]), *(one.id for one in requests[:_MAX_SHOWN])]
+
+
+def _fresh(source: Source) -> list[Judgment]:
+    """The verdicts of the last minute, the newest first."""
+    since: datetime = source.now - _UNDO
+    given = read_judgments(source.workspace.judgments_dir).given
+    return [judgment for judgment in reversed(given) if judgment.judged_at > since]
+
+
+def _change(source: Source, proposal: Waiting) -> Any:
+    return change_of(source.workspace, proposal.entry.suggested_append, proposal.entry.refused)
+
+
+def _questions(proposal: Waiting) -> Sequence[str]:
+    entry = proposal.entry
+    if isinstance(entry, Statement | Candidate):
+        return [text for text in entry.example_questions if text]
+    return [example.question for example in entry.examples if example.question]
+
+
+def _history(source: Source, subject: str) -> list[Judgment]:
+    given = read_judgments(source.workspace.judgments_dir).given
+    return [judgment for judgment in given if judgment.subject == subject]
+
+
+def _command(source: Source, proposal: Waiting) -> str:
+    path = proposal.path.relative_to(source.workspace.root)
+    return f"dartlab-coreloop promote --candidate {path.as_posix()} --id {proposal.entry.id} --confirm"
+
+
+REVIEW: Final = Section(
+    name=_PATH,
+    title="Review",
+    read=read_review,
+    item="review_item.html",
+    read_item=read_item,
+    items=lambda source: [one.entry.id for one in _proposals(source)[:_MAX_SHOWN]],
+    actions={"judge": Action(scope="review", run=_judge), "undo": Action(scope="review", run=_undo)},
+)

@@ -1,0 +1,157 @@
+"""Proposals that wait for a verdict, those that promise most first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final, Literal
+
+from coreloop.judgments import Judgments
+from coreloop.mine.statistics import wilson_interval
+from coreloop.pages.charts import Interval
+from coreloop.project.workspace import Workspace
+from coreloop.proposals.candidates import Candidate
+from coreloop.proposals.counterexamples import Counterexample
+from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
+from coreloop.proposals.statement_document import statement_line
+from coreloop.proposals.statements import Statement
+
+Entry = Statement | Candidate | Counterexample
+_MEANINGS: Final = {
+    "source": "Values that came from that field",
+    "condition": "Calls that succeeded",
+    "choice": "Successful requests that used the tool",
+}
+Kind = Literal["statement", "sequence", "failure"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A proposal.
+
+    Attributes
+    ----------
+    entry : Statement, Candidate or Counterexample
+        As its newest file has it.
+    path : Path
+        That file.
+    first, last : date
+        Days on which it was first and last proposed.
+    """
+
+    entry: Entry
+    path: Path
+    first: date
+    last: date
+
+    @property
+    def kind(self) -> Kind:
+        """What it is."""
+        if isinstance(self.entry, Statement):
+            return "statement"
+        return "sequence" if isinstance(self.entry, Candidate) else "failure"
+
+    @property
+    def tool(self) -> str:
+        """Whose docstring it is for."""
+        return self.entry.engine if isinstance(self.entry, Candidate) else self.entry.tool
+
+    @property
+    def text(self) -> str:
+        """Its line, or its steps."""
+        entry = self.entry
+        if isinstance(entry, Statement):
+            return statement_line(entry)
+        if isinstance(entry, Candidate):
+            return " > ".join(map(str, entry.tool_pattern))
+        steps = " > ".join(map(str, entry.steps or (entry.call,)))
+        return f"{steps}: {entry.error_class or ', '.join(entry.labels)}"
+
+    @property
+    def gain(self) -> float:
+        """What it promises.
+
+        For a statement, failures avoided and calls saved per 1,000 requests; for a failure, failed calls
+        beyond those that the tool's other calls would have; for a sequence, requests beyond those that would
+        succeed without it.
+        """
+        entry = self.entry
+        if isinstance(entry, Statement):
+            return entry.avoided + entry.saved
+        if isinstance(entry, Candidate):
+            rest = entry.rest_ok / entry.rest_n if entry.rest_n else entry.base_rate
+            return entry.n_succeeded - rest * entry.n_observed
+        other = entry.n_without
+        rest = other.n_failures / other.n_calls if other.n_calls else 0.0
+        return entry.n_failures - rest * entry.n_calls
+
+    @property
+    def meaning(self) -> str:
+        """What its rates are of."""
+        if isinstance(self.entry, Statement):
+            return _MEANINGS.get(self.entry.kind, "Requests that succeeded")
+        if isinstance(self.entry, Candidate):
+            return "Requests that succeeded"
+        return "Calls that failed" if self.entry.kind == "call" else "Requests that failed"
+
+    def sides(self) -> tuple[Interval, ...]:
+        """Return the rates that it compares, with their 95 % intervals (Wilson)."""
+        entry = self.entry
+        if isinstance(entry, Statement):
+            sides = entry.sides
+            counts = ((sides.n_ok, sides.n), (sides.other_ok, sides.other_n))
+        elif isinstance(entry, Candidate):
+            counts = ((entry.n_succeeded, entry.n_observed), (entry.rest_ok, entry.rest_n))
+        else:
+            other = entry.n_without
+            counts = ((entry.n_failures, entry.n_calls), (other.n_failures, other.n_calls))
+        labels = ("as it says", "otherwise")
+        return tuple(
+            _interval(label, *count) for label, count in zip(labels, counts, strict=True) if count[1]
+        )
+
+
+def read_proposals_of_all_days(workspace: Workspace) -> dict[str, Waiting]:
+    """Return the newest entry of each key.
+
+    Raises
+    ------
+    WorkspaceError
+        A file is damaged or of a newer version.
+    """
+    files: list[tuple[Path, ProposalsFile]] = [
+        *((path, read_candidates(path)) for path in workspace.candidates_dir.glob("*-candidates.json")),
+        *(
+            (path, read_counterexamples(path))
+            for path in workspace.counterexamples_dir.glob("*-counterexamples.json")
+        ),
+    ]
+    newest: dict[str, Waiting] = {}
+    for path, document in sorted(files, key=lambda file: file[1].generated_at):
+        day = document.generated_at.date()
+        for entry in document.entries:
+            first = newest[entry.key].first if entry.key in newest else day
+            newest[entry.key] = Waiting(entry=entry, path=path, first=first, last=day)
+    return newest
+
+
+def by_gain(proposals: dict[str, Waiting], judgments: Judgments, known: frozenset[str]) -> Sequence[Waiting]:
+    """Return the proposals that nobody decided: those with a text first, statements first, then by gain."""
+    decided = known | judgments.decided()
+    open_ones = (one for key, one in proposals.items() if key and key not in decided)
+    order: dict[Kind, int] = {"statement": 0, "failure": 1, "sequence": 2}
+    return sorted(
+        open_ones, key=lambda one: (one.entry.refused is not None, order[one.kind], -one.gain, one.entry.id)
+    )
+
+
+def _interval(label: str, hits: int, n: int) -> Interval:
+    low, high = wilson_interval(hits, n)
+    return Interval(
+        label=label,
+        low=low,
+        value=hits / n,
+        high=high,
+        note=f"{hits:,} / {n:,}",
+        is_other=label == "otherwise",
+    )
