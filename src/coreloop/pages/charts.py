@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -91,7 +91,7 @@ def interval_chart(
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
+def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
     """Draw numbers as bars; as `interval_chart` otherwise."""
     height, left, right = _ROW * len(rows) + 8, _LABELS, _WIDTH - 150
     most = max((row.value for row in rows), default=0) or 1
@@ -99,17 +99,17 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str) -> Markup:
     for number, row in enumerate(rows):
         y, length = _ROW * number + 6, (right - left) * max(row.value, 0) / most
         parts += [
-            _text(row.label, left - 10, y + 14, end=True),
+            _text(words(row.label), left - 10, y + 14, end=True),
             Markup('<rect class="mark" x="{}" y="{}" width="{:.1f}" height="18" rx="2"/>').format(
                 left, y, max(length, 1)
             ),
             _text(row.note, left + length + 8, y + 14),
         ]
-    told = (f"{row.label}: {row.note}" for row in rows)
+    told = (f"{words(row.label)}: {row.note}" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def column_chart(values: Mapping[str, float], *, id: str, title: str) -> Markup:
+def column_chart(values: Mapping[Any, float], *, id: str, title: str) -> Markup:
     """Draw numbers as columns, such as records by day; the first and the last label are shown."""
     height, base, top = 170, 140, 16
     most = max(values.values(), default=0) or 1
@@ -122,7 +122,7 @@ def column_chart(values: Mapping[str, float], *, id: str, title: str) -> Markup:
         for number, size in enumerate((base - top) * value / most for value in values.values())
         if size > 0
     ]
-    labels = list(values)
+    labels = list(map(str, values))
     if labels:
         parts += [_text(labels[0], 0, base + 18), _text(labels[-1], _WIDTH, base + 18, end=True)]
         parts.append(_text(f"{most:,.0f}", 0, 12))

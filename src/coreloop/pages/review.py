@@ -10,7 +10,7 @@ from coreloop.judgments import Judgment, Verdict, read_judgments, take_back_judg
 from coreloop.pages.change import change_of
 from coreloop.pages.section import Action, Section, View
 from coreloop.pages.source import Source
-from coreloop.pages.waiting import Waiting, by_gain, read_proposals_of_all_days
+from coreloop.pages.waiting import Waiting, by_gain, read_kept_proposals
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.statements import Statement, q_text
 from coreloop.verdicts.judge import judge, judge_name
@@ -38,7 +38,7 @@ def read_review(source: Source) -> View:
 def read_item(source: Source, name: str) -> View | None:
     """Show a proposal by its id, or a request that waits."""
     waiting = _proposals(source)
-    proposal = next((one for one in _all(source).values() if one.entry.id == name), None)
+    proposal = next((one for one in read_kept_proposals(source).values() if one.entry.id == name), None)
     request = next((one for one in _requests(source) if one.id == name), None)
     if proposal is None and request is None:
         return None
@@ -80,14 +80,10 @@ def _undo(source: Source, form: Mapping[str, str], _by: str) -> tuple[str, ...]:
     return (_PATH, wanted)
 
 
-def _all(source: Source) -> dict[str, Waiting]:
-    workspace = source.workspace
-    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
-    return source.snapshots.get("proposals", folders, lambda: read_proposals_of_all_days(workspace)).value
-
-
 def _proposals(source: Source) -> Sequence[Waiting]:
-    return by_gain(_all(source), read_judgments(source.workspace.judgments_dir), _known(source))
+    return by_gain(
+        read_kept_proposals(source), read_judgments(source.workspace.judgments_dir), _known(source)
+    )
 
 
 def _known(source: Source) -> frozenset[str]:

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from coreloop.pages.health import HEALTH
 from coreloop.pages.review import REVIEW
 from coreloop.pages.section import Section
+from coreloop.pages.tools import TOOLS
 from coreloop.pages.work import WORK
 
-SECTIONS: Final[tuple[Section, ...]] = (REVIEW, WORK)
+SECTIONS: Final[tuple[Section, ...]] = (REVIEW, HEALTH, TOOLS, WORK)

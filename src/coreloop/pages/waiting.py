@@ -9,6 +9,7 @@ from typing import Final, Literal
 from coreloop.judgments import Judgments
 from coreloop.mine.statistics import wilson_interval
 from coreloop.pages.charts import Interval
+from coreloop.pages.source import Source
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
@@ -111,7 +112,14 @@ class Waiting:
         )
 
 
-def read_proposals_of_all_days(workspace: Workspace) -> dict[str, Waiting]:
+def read_kept_proposals(source: Source) -> dict[str, Waiting]:
+    """Return the newest entry of each key, as it was last read."""
+    workspace = source.workspace
+    folders = [workspace.candidates_dir, workspace.counterexamples_dir]
+    return source.snapshots.get("proposals", folders, lambda: read_proposals(workspace)).value
+
+
+def read_proposals(workspace: Workspace) -> dict[str, Waiting]:
     """Return the newest entry of each key.
 
     Raises
