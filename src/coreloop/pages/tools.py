@@ -12,12 +12,7 @@ from coreloop.pages.section import Section, View
 from coreloop.pages.source import Source
 from coreloop.project.tools import Unresolved, resolve_tools
 
-_MAX_def _names(source: Source) -> list[str]:
-    view = read_tools(source)
-    return [*(tool.name for tool in view["tools"]), *view["never"]]
-
-
-TOOLS: Final = 200
+_MAX_TOOLS: Final = 200
 _MAX_EDGES: Final = 12
 
 
@@ -100,6 +95,11 @@ def _edges(activity: Activity) -> list[Edge]:
 
 def _heaviest(edges: Sequence[Edge]) -> list[Edge]:
     return sorted(edges, key=lambda edge: (-edge.weight, edge.start, edge.end))[:_MAX_EDGES]
+
+
+def _names(source: Source) -> list[str]:
+    view = read_tools(source)
+    return [*(tool.name for tool in view["tools"]), *view["never"]]
 
 
 TOOLS: Final = Section(
