@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+import msgspec
 import polars as pl
 
 from coreloop.days import Days
@@ -18,6 +19,7 @@ from coreloop.mine.statistics import wilson_interval
 from coreloop.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
 from coreloop.pages.charts import Edge, Interval
 from coreloop.project.workspace import Workspace
+from coreloop.proposals.step import Step
 from coreloop.status.log import WINDOW_DAYS, Sieved, sieve
 
 QUESTION: Final = "question"
@@ -156,19 +158,26 @@ def _sieved(mined: Mined, until: date) -> Sieved:
 
 
 def _follows(window: Window) -> Counter[tuple[str, str]]:
-    counts = dict(window.groups.group_by("sequence").agg(pl.col("n").sum()).collect().iter_rows())
+    counts = dict(window.groups.group_by("shape").agg(pl.col("n").sum()).collect().iter_rows())
     pairs: Counter[tuple[str, str]] = Counter()
-    for sequence, text in window.texts_of("sequence", counts).items():
-        names = [step.partition("(")[0] for step in text.split(" > ")]
-        for pair in pairwise(names):
-            pairs[pair] += counts[sequence]
+    for shape, text in window.texts_of("shape", counts).items():
+        steps = msgspec.json.decode(text, type=tuple[Step, ...])
+        for first, second in pairwise(steps):
+            pairs[first.name, second.name] += counts[shape]
     return pairs
 
 
 def _sources(window: Window) -> Counter[tuple[str, str, str]]:
+    sample = read_sample(window)
+    tools = sorted({call.tool for _, _, call in sample.calls()}, key=len, reverse=True)
     counted: Counter[tuple[str, str, str]] = Counter()
-    for _, _, call in read_sample(window).calls():
+    for _, _, call in sample.calls():
         for name, argument in call.arguments.items():
             if argument.sources:
-                counted[call.tool, name, argument.sources[0].partition("(")[0]] += 1
+                counted[call.tool, name, _tool_of(argument.sources[0], tools)] += 1
     return counted
+
+
+def _tool_of(path: str, tools: Sequence[str]) -> str:
+    """Return the tool whose result a path such as ``list_orders[].id`` is in, or `QUESTION`."""
+    return next((tool for tool in tools if path.startswith(tool)), path)
