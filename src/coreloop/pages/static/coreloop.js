@@ -27,3 +27,29 @@ document.addEventListener("click", (event) => {
     copied.setAttribute("data-done", "");
   });
 });
+
+// The events of a run that goes on; at its end the page is loaded again with the answer.
+const events = document.getElementById("events");
+if (events) {
+  const source = new EventSource(events.dataset.events);
+  const told = {
+    phase: (data) => [data.phase, data.iteration].filter(Boolean).join(" "),
+    query: (data) => `${data.query} (${data.outcome}, ${data.results})`,
+    source: (data) => `[${data.number}] ${data.title}`,
+    finding: (data) => `${data.tag} ${data.text}`,
+    usage: (data) => `${data.step}: ${data.tokens} tokens, ${data.usd} USD`,
+  };
+  for (const [name, tell] of Object.entries(told)) {
+    source.addEventListener(name, (event) => {
+      const item = document.createElement("li");
+      item.className = name;
+      item.textContent = `${name}: ${tell(JSON.parse(event.data))}`;
+      events.append(item);
+      while (events.children.length > 300) events.firstChild.remove();
+    });
+  }
+  source.addEventListener("answer", () => {
+    source.close();
+    window.location.reload();
+  });
+}
