@@ -85,7 +85,7 @@ def read_one(source: Source, name: str) -> View | None:
     return view | {"answer": (), "cited": ()}
 
 
-def _research(source: Source, state: State) -> Mapping[str, Any]:
+def _research(source: Source, state: State) -> dict[str, Any]:
     knowledge, response = knowledge_of(state), respond(state)
     found = (f"{one.text} {''.join(f'[{number}]' for number in one.sources)}" for one in knowledge.findings)
     said = "\n".join([response.final_answer, *found])
@@ -101,7 +101,7 @@ def _research(source: Source, state: State) -> Mapping[str, Any]:
     }
 
 
-def _asked(state: State) -> Mapping[str, Any]:
+def _asked(state: State) -> dict[str, Any]:
     case, answer = case_of(state), answer_of(state)
     cited = case.attempts[-1].cited if case.attempts else ()
     return {
@@ -157,7 +157,7 @@ def _spent(state: State) -> list[Spent]:
 def _confidences(store: Store, state: State) -> dict[str, list[float]]:
     """The confidence of each active hypothesis after each test of them all."""
     tests = [
-        msgspec.convert(event.data["hypotheses"], list[Hypothesis])
+        msgspec.convert(event.data, list[Hypothesis])
         for _, event in store.read(state.run_id)
         if isinstance(event, Noted) and event.name == TESTED
     ]
