@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "index": "Read files for search: Markdown, text, HTML, Python and PDF.",
     "search": "Search the files that `index` has read.",
     "serve": "Serve the project over HTTP.",
+    "report": "Write the pages of `serve` as files.",
     "serve-key": "Make an API key for `serve`.",
     "sanitize": "Copy the records without private data, or check them for it.",
     "docstring": "Edit or check docstrings the way promotion does.",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
@@ -20,6 +20,8 @@ from coreloop.mine.window import IS_COUNTED, IS_SUCCESS, Window, merge
 from coreloop.pages.charts import Edge, Interval
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.step import Step
+from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.records import UNSPECIFIED
 from coreloop.status.log import WINDOW_DAYS, Sieved, sieve
 
 QUESTION: Final = "question"
@@ -92,6 +94,26 @@ class Activity:
         """Return what was called right before and right after a tool."""
         pairs = ((pair, n) for pair, n in self.follows.items() if name in pair)
         return [Edge(*pair, n) for pair, n in pairs]
+
+
+def shared(activity: Activity, words: Vocabulary) -> Activity:
+    """Return the activity without categories and tools that only the log names."""
+    declared = {rule.label for rule in words.settings.categories}
+    is_known = words.is_known
+    return replace(
+        activity,
+        categories=[rate for rate in activity.categories if rate.label in {*declared, UNSPECIFIED}],
+        failures=[one for one in activity.failures if is_known(one.tool)],
+        tools=[tool for tool in activity.tools if is_known(tool.name)],
+        follows={pair: n for pair, n in activity.follows.items() if all(map(is_known, pair))},
+        sources={
+            place: n
+            for place, n in activity.sources.items()
+            if is_known(place[0])
+            and (place[2] == QUESTION or is_known(place[2]))
+            and place[1] in words.parameters(place[0])
+        },
+    )
 
 
 def read_activity(workspace: Workspace, *, now: datetime) -> Activity:

@@ -2,15 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.mine.session import MiningOptions
-from coreloop.pages.activity import Activity, read_activity
+from coreloop.pages.activity import Activity, read_activity, shared
 from coreloop.pages.charts import Bar
 from coreloop.pages.section import Section, View
 from coreloop.pages.snapshot import Snapshot
 from coreloop.pages.source import Source
-from coreloop.pages.waiting import read_kept_proposals
+from coreloop.pages.waiting import read_kept_proposals, vocabulary
 from coreloop.status.facts import Status
 from coreloop.status.read import read_status
 
@@ -43,7 +44,11 @@ def read_kept_activity(source: Source) -> Snapshot[Activity] | None:
     if not workspace.records_dir.is_dir():
         return None
     folders = [workspace.records_dir, workspace.judgments_dir]
-    return source.snapshots.get("activity", folders, lambda: read_activity(workspace, now=source.now))
+    kept = source.snapshots.get("activity", folders, lambda: read_activity(workspace, now=source.now))
+    if not source.is_shared:
+        return kept
+    words = vocabulary(workspace, [tool.name for tool in kept.value.tools])
+    return replace(kept, value=shared(kept.value, words))
 
 
 def _status(source: Source) -> Snapshot[Status]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -40,6 +40,14 @@ def translate(language: Language) -> Callable[[str], str]:
     """Return what gives English words of ours in a language; unknown words stay English."""
     words = _korean() if language == "ko" else {}
     return lambda text: words.get(text, text)
+
+
+ASSETS: Final = {
+    "coreloop.css": "text/css",
+    "coreloop.js": "text/javascript",
+    "coreloop.svg": "image/svg+xml",
+}
+"""Files of the folder ``static`` and their media types."""
 
 
 @cache

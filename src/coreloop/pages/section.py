@@ -46,9 +46,6 @@ class Section:
         Names of the items that a report has.
     actions : mapping of str to Action
         By the last part of their address.
-    is_private : bool
-        Whether its items show text of users, so that a report leaves them out and a reader needs the scope
-        ``review``.
     """
 
     name: str
@@ -58,4 +55,3 @@ class Section:
     read_item: Callable[[Source, str], View | None] = lambda _source, _name: None
     items: Callable[[Source], Iterable[str]] = lambda _source: ()
     actions: Mapping[str, Action] = field(default_factory=dict)
-    is_private: bool = False

@@ -29,6 +29,8 @@ class Source:
     tables : RepairStore
     snapshots : Snapshots
         What is expensive to read.
+    is_shared : bool
+        Whether anybody may see it, so that only declared names are shown.
     """
 
     workspace: Workspace
@@ -37,6 +39,7 @@ class Source:
     queue: JobQueue
     tables: RepairStore
     snapshots: Snapshots = field(default_factory=Snapshots)
+    is_shared: bool = False
 
     @property
     def now(self) -> datetime:

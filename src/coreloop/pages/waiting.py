@@ -1,7 +1,7 @@
 """Proposals that wait for a verdict, those that promise most first."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Final, Literal
@@ -10,12 +10,16 @@ from coreloop.judgments import Judgments
 from coreloop.mine.statistics import wilson_interval
 from coreloop.pages.charts import Interval
 from coreloop.pages.source import Source
+from coreloop.pattern.document import redact_candidate
+from coreloop.project.tools import resolve_tools
 from coreloop.project.workspace import Workspace
 from coreloop.proposals.candidates import Candidate
 from coreloop.proposals.counterexamples import Counterexample
-from coreloop.proposals.night import ProposalsFile, read_candidates, read_counterexamples
-from coreloop.proposals.statement_document import statement_line
+from coreloop.proposals.night import MIN_PUBLISHED, ProposalsFile, read_candidates, read_counterexamples
+from coreloop.proposals.statement_document import redact_statement, statement_line
 from coreloop.proposals.statements import Statement
+from coreloop.proposals.vocabulary import Vocabulary
+from coreloop.refine.document import redact_counterexample
 
 Entry = Statement | Candidate | Counterexample
 _MEANINGS: Final = {
@@ -116,7 +120,34 @@ def read_kept_proposals(source: Source) -> dict[str, Waiting]:
     """Return the newest entry of each key, as it was last read."""
     workspace = source.workspace
     folders = [workspace.candidates_dir, workspace.counterexamples_dir]
-    return source.snapshots.get("proposals", folders, lambda: read_proposals(workspace)).value
+    proposals = source.snapshots.get("proposals", folders, lambda: read_proposals(workspace)).value
+    return shared_proposals(workspace, proposals) if source.is_shared else proposals
+
+
+def shared_proposals(workspace: Workspace, proposals: dict[str, Waiting]) -> dict[str, Waiting]:
+    """Return the proposals that a shared file lists, without what only the log names."""
+    tools = {one.tool for one in proposals.values()}
+    words = vocabulary(workspace, tools)
+    listed = {
+        key: replace(one, entry=_redacted(one.entry, words))
+        for key, one in proposals.items()
+        if one.entry.n_behind >= MIN_PUBLISHED
+    }
+    return {key: one for key, one in listed.items() if one.entry.key and words.is_known(one.tool)}
+
+
+def vocabulary(workspace: Workspace, tools: Iterable[str]) -> Vocabulary:
+    """Return the names that coreloop.yaml or the source declares."""
+    configured = workspace.settings.tools
+    return Vocabulary(resolve_tools(tools, root=workspace.root, configured=configured), workspace.settings)
+
+
+def _redacted(entry: Entry, words: Vocabulary) -> Entry:
+    if isinstance(entry, Candidate):
+        return redact_candidate(entry, words)
+    if isinstance(entry, Counterexample):
+        return replace(redact_counterexample(entry, words), key=entry.key)
+    return redact_statement(entry, words)
 
 
 def read_proposals(workspace: Workspace) -> dict[str, Waiting]:

