@@ -75,6 +75,8 @@ class Pages:
             return RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
         if request.method == "POST":
             return await self._post(request, reader, frame, parts)
+        if "read" not in reader.scopes:
+            raise Problem(403, "scope", f"the API key {reader.name} does not allow: read")
         return await run_in_threadpool(self._get, frame, parts)
 
     def _get(self, frame: Frame, parts: tuple[str, ...]) -> Response:
