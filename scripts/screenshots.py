@@ -3,15 +3,18 @@
 uv run python scripts/screenshots.py
 """
 
-import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coreloop.demo.helpdesk import HELPDESK
 from coreloop.demo.run import run_demo
+
+if TYPE_CHECKING:
+    from serving import Served
 
 ROOT: Final = Path(__file__).parents[1]
 OUT: Final = ROOT / "docs" / "pages"
@@ -27,13 +30,11 @@ def main() -> None:
     from browsing import SCREENS, chromium, visit
     from serving import served
 
-    from coreloop.cli.main import main as command
-
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "helpdesk"
         run_demo(HELPDESK, folder, seed=7, tell=lambda _stage: None)
         shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("*.jpg"))
-        _index(folder, command)
+        subprocess.run([sys.executable, "-m", "coreloop", "index", "docs"], cwd=folder, check=True)
         with served(folder) as service, chromium() as browser:
             paths = _paths(service)
             for width, scheme in SCREENS:
@@ -43,6 +44,20 @@ def main() -> None:
                     for name, path in paths.items():
                         file = OUT / f"{name}-{width}-{scheme}.jpg"
                         visited.go(path).screenshot(path=file, type="jpeg", quality=_QUALITY)
+
+
+def _paths(service: "Served") -> dict[str, str]:
+    """Ask something, and name a page of each kind."""
+    with service.client() as client:
+        asked = client.post("/run", json={"task": QUESTION, "max_iters": 2}).json()
+        client.post("/ask", json={"question": "Who won on Mars?"})
+    return {
+        "review": "/ui/review/ce-2026-04-25-004",
+        "health": "/ui/health",
+        "run": f"/ui/runs/{asked['run_id']}",
+        "tool": "/ui/tools/refund_order",
+        "work": "/ui/work",
+    }
 
 
 if __name__ == "__main__":

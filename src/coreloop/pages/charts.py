@@ -7,14 +7,15 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from coreloop.pages.shown import shown
+from coreloop.pages.shown import short, shown
+from coreloop.text import fitted, printable
 
 _WIDTH: Final = 640
 _LABELS: Final = 200
 """Columns for labels, left of the bars."""
 _ROW: Final = 30
-_CHARS: Final = 26
-"""Of a label; the table behind the chart has it whole."""
+_COLUMNS: Final = 26
+"""Of a label, two for a wide letter; the table behind the chart has it whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def interval_chart(
             Markup('<circle class="mark{}" cx="{:.1f}" cy="{}" r="6"/>').format(kind, x, y),
             _text(row.note, right + 12, y + 4),
         ]
-    told = (f"{words(row.label)}: {row.value:.0%} ({row.low:.0%} to {row.high:.0%})" for row in rows)
+    told = (f"{words(row.label)}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
@@ -101,7 +102,7 @@ def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str]
         parts += [
             _text(words(row.label), left - 10, y + 14, end=True),
             Markup('<rect class="mark" x="{}" y="{}" width="{:.1f}" height="18" rx="2"/>').format(
-                left, y, max(length, 1)
+                left, y, max(length, 1 if row.value > 0 else 0)
             ),
             _text(row.note, left + length + 8, y + 14),
         ]
@@ -156,8 +157,8 @@ def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> 
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
-def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
-    """Draw weighted edges from names on the left to names on the right."""
+def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
+    """Draw weighted edges from names on the left to names on the right; as `interval_chart` otherwise."""
     starts = list(dict.fromkeys(edge.start for edge in edges))
     ends = list(dict.fromkeys(edge.end for edge in edges))
     height = _ROW * max(len(starts), len(ends), 1) + 12
@@ -172,9 +173,9 @@ def flow_chart(edges: Sequence[Edge], *, id: str, title: str) -> Markup:
                 width, left, y1, middle, y1, middle, y2, right, y2
             )
         )
-    parts += [_text(name, left - 8, _ROW * at + 22, end=True) for at, name in enumerate(starts)]
-    parts += [_text(name, right + 8, _ROW * at + 22) for at, name in enumerate(ends)]
-    told = (f"{edge.start} → {edge.end}: {edge.weight:,}" for edge in edges)
+    parts += [_text(words(name), left - 8, _ROW * at + 22, end=True) for at, name in enumerate(starts)]
+    parts += [_text(words(name), right + 8, _ROW * at + 22) for at, name in enumerate(ends)]
+    told = (f"{words(edge.start)} → {words(edge.end)}: {edge.weight:,}" for edge in edges)
     return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
@@ -196,13 +197,26 @@ def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
 
 
 def _text(text: str, x: float, y: float, *, end: bool = False) -> Markup:
-    short = text if len(text) <= _CHARS else f"{text[: _CHARS - 1]}…"
     anchor = Markup(' text-anchor="end"') if end else ""
-    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(x, y, anchor, shown(short))
+    return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(
+        x, y, anchor, fitted(printable(text), _COLUMNS)
+    )
 
 
 def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
     return Markup(
         '<svg role="img" viewBox="0 0 {} {:.0f}" width="{}" height="{:.0f}" aria-labelledby="{}-t {}-d">'
         '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}</svg>'
-    ).format(_WIDTH, height, _WIDTH, height, id, id, id, title, id, shown(text), Markup("").join(parts))
+    ).format(
+        _WIDTH,
+        height,
+        _WIDTH,
+        height,
+        id,
+        id,
+        id,
+        shown(title),
+        id,
+        shown(short(text, 2000)),
+        Markup("").join(parts),
+    )
