@@ -39,7 +39,9 @@ def words_of(html: str) -> str:
 
 
 def table(html: str, label: str) -> list[list[str]]:
-    """The rows of a table, without its heading."""
+    """The rows of a table, without its heading; texts of a cell are lines."""
     place = next(one for one in elements(html).iter() if one.get("aria-label") == label)
-    rows = (["".join(cell.itertext()).strip() for cell in row] for row in place.iter("tr"))
+    rows = (
+        ["\n".join(filter(None, map(str.strip, cell.itertext()))) for cell in row] for row in place.iter("tr")
+    )
     return list(rows)[1:]

@@ -70,22 +70,21 @@ def wrapped(text: str, columns: int, *, indent: str = "") -> str:
     lines, used = [""], 0
     for word in text.split():
         gap = " " if used else ""
-        if used + len(gap) + display_width(word) <= room:
+        if used + len(gap) + _width(word) <= room:
             lines[-1] += gap + word
-            used += len(gap) + display_width(word)
+            used += len(gap) + _width(word)
             continue
         if used:
             lines, used = [*lines, ""], 0
         for char in word:
-            if used + display_width(char) > room:
+            if used + _width(char) > room:
                 lines, used = [*lines, ""], 0
             lines[-1] += char
-            used += display_width(char)
+            used += _width(char)
     return "\n".join(indent + line for line in lines)
 
 
-def display_width(text: str) -> int:
-    """Return the columns of a terminal that a line takes: two for a wide letter (Hangul, Han, kana)."""
+def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 

@@ -1,6 +1,6 @@
 """Charts as SVG, drawn on the server: each has a title and a text; pages show the table behind it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
@@ -8,15 +8,18 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from coreloop.pages.shown import short, shown
-from coreloop.text import display_width, fitted, printable
+from coreloop.text import fitted, printable
 
-_PLOT: Final = 280
-"""Pixels between labels and notes: a chart with its labels fits a phone."""
-_COLUMN: Final = 7.6
-"""Pixels of a column of text."""
-_ROW: Final = 30
-_COLUMNS: Final = 26
-"""Of a label, two for a wide letter; the table behind the chart has it whole."""
+_WIDTH: Final = 440
+"""Letters stay legible on a phone, which is three quarters as wide."""
+_ROW: Final = 44
+"""Of a label and its bar below it."""
+_COLUMNS: Final = 56
+"""Of a label, two for a wide letter; the table behind the chart has more of it."""
+_NODE_ROW: Final = 30
+_NODE_COLUMNS: Final = 20
+_NODE_WIDTH: Final = 150
+_END_COLUMNS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +79,13 @@ def interval_chart(
         Translates the labels.
     """
     height = _ROW * len(rows) + 34
-    left = _room(words(row.label) for row in rows)
-    right = left + _PLOT
+    left, right = 16, _WIDTH - 124
     parts = [_axis(left, right, height - 24)]
     for number, row in enumerate(rows):
-        y, kind = _ROW * number + 18, "-2" if row.is_other else ""
+        y, kind = _ROW * number + 30, "-2" if row.is_other else ""
         x_low, x, x_high = (left + (right - left) * _bounded(at) for at in (row.low, row.value, row.high))
         parts += [
-            _text(words(row.label), left - 10, y + 4, end=True),
+            _text(words(row.label), 0, y - 16),
             Markup('<line class="bar{}" x1="{:.1f}" x2="{:.1f}" y1="{}" y2="{}"/>').format(
                 kind, x_low, x_high, y, y
             ),
@@ -91,35 +93,33 @@ def interval_chart(
             _text(row.note, right + 12, y + 4),
         ]
     told = (f"{words(row.label)}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
-    width = right + _room(row.note for row in rows)
-    return _svg(parts, width, height, id=id, title=title, text="; ".join(told))
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
 def bar_chart(rows: Sequence[Bar], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
     """Draw numbers as bars; as `interval_chart` otherwise."""
-    height, left = _ROW * len(rows) + 8, _room(words(row.label) for row in rows)
+    height, longest = _ROW * len(rows), _WIDTH - 130
     most = max((row.value for row in rows), default=0) or 1
     parts = []
     for number, row in enumerate(rows):
-        y, length = _ROW * number + 6, _PLOT * max(row.value, 0) / most
+        y, length = _ROW * number + 20, longest * max(row.value, 0) / most
         parts += [
-            _text(words(row.label), left - 10, y + 14, end=True),
-            Markup('<rect class="mark" x="{}" y="{}" width="{:.1f}" height="18" rx="2"/>').format(
-                left, y, max(length, 1 if row.value > 0 else 0)
+            _text(words(row.label), 0, y - 6),
+            Markup('<rect class="mark" x="0" y="{}" width="{:.1f}" height="16" rx="2"/>').format(
+                y, max(length, 1 if row.value > 0 else 0)
             ),
-            _text(row.note, left + length + 8, y + 14),
+            _text(row.note, length + 8, y + 13),
         ]
     told = (f"{words(row.label)}: {row.note}" for row in rows)
-    width = left + _PLOT + _room(row.note for row in rows)
-    return _svg(parts, width, height, id=id, title=title, text="; ".join(told))
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
 def column_chart(values: Mapping[Any, float], *, id: str, title: str) -> Markup:
     """Draw numbers as columns, such as records by day; the first and the last label are shown."""
-    height, base, top, whole = 170, 140, 16, 2 * _PLOT
+    height, base, top = 170, 140, 16
     most = max(values.values(), default=0) or 1
-    width = whole / max(len(values), 1)
-    parts = [Markup('<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(whole, base, base)]
+    width = _WIDTH / max(len(values), 1)
+    parts = [Markup('<line class="axis" x1="0" x2="{}" y1="{}" y2="{}"/>').format(_WIDTH, base, base)]
     parts += [
         Markup('<rect class="mark" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
             width * number + width * 0.1, base - size, width * 0.8, size
@@ -129,15 +129,15 @@ def column_chart(values: Mapping[Any, float], *, id: str, title: str) -> Markup:
     ]
     labels = list(map(str, values))
     if labels:
-        parts += [_text(labels[0], 0, base + 18), _text(labels[-1], whole, base + 18, end=True)]
+        parts += [_text(labels[0], 0, base + 18), _text(labels[-1], _WIDTH, base + 18, end=True)]
         parts.append(_text(f"{most:,.0f}", 0, 12))
     told = f"{len(values)}: {min(values.values(), default=0):,.0f} to {most:,.0f}"
-    return _svg(parts, whole, height, id=id, title=title, text=told)
+    return _svg(parts, height, id=id, title=title, text=told)
 
 
 def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> Markup:
     """Draw shares from 0 to 1 over steps, such as the confidence of hypotheses by iteration."""
-    height, left, right, top, base = 200, 40, 40 + _PLOT, 10, 170
+    height, left, right, top, base = 200, 40, _WIDTH - 90, 10, 170
     steps = max((len(points) for points in lines.values()), default=1)
     parts = [
         Markup('<line class="grid" x1="{}" x2="{}" y1="{:.0f}" y2="{:.0f}"/>').format(left, right, y, y)
@@ -156,38 +156,36 @@ def line_chart(lines: Mapping[str, Sequence[float]], *, id: str, title: str) -> 
         if placed:
             x, y = placed[-1]
             parts.append(Markup('<circle class="mark{}" cx="{:.1f}" cy="{:.1f}" r="4"/>').format(kind, x, y))
-            parts.append(_text(label, x + 8, y + 4))
+            parts.append(_text(label, x + 8, y + 4, columns=_END_COLUMNS))
     told = (f"{label}: {', '.join(f'{point:.0%}' for point in points)}" for label, points in lines.items())
-    return _svg(parts, right + _room(lines), height, id=id, title=title, text="; ".join(told))
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
 def flow_chart(edges: Sequence[Edge], *, id: str, title: str, words: Callable[[str], str] = str) -> Markup:
     """Draw weighted edges from names on the left to names on the right; as `interval_chart` otherwise."""
     starts = list(dict.fromkeys(edge.start for edge in edges))
     ends = list(dict.fromkeys(edge.end for edge in edges))
-    height = _ROW * max(len(starts), len(ends), 1) + 12
+    height = _NODE_ROW * max(len(starts), len(ends), 1) + 12
     most = max((edge.weight for edge in edges), default=1) or 1
-    left = _room(map(words, starts))
-    right = left + _PLOT / 2
+    left, right = _NODE_WIDTH, _WIDTH - _NODE_WIDTH
     parts = []
     for edge in edges:
-        y1, y2 = (_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end)))
+        y1, y2 = (
+            _NODE_ROW * names.index(name) + 18 for names, name in ((starts, edge.start), (ends, edge.end))
+        )
         middle, width = (left + right) / 2, ceil(6 * edge.weight / most)
         parts.append(
             Markup('<path class="line" stroke-width="{}" d="M{},{} C{},{} {},{} {},{}"/>').format(
                 width, left, y1, middle, y1, middle, y2, right, y2
             )
         )
-    parts += [_text(words(name), left - 8, _ROW * at + 22, end=True) for at, name in enumerate(starts)]
-    parts += [_text(words(name), right + 8, _ROW * at + 22) for at, name in enumerate(ends)]
+    for names, x, is_left in ((starts, left - 8, True), (ends, right + 8, False)):
+        parts += [
+            _text(words(name), x, _NODE_ROW * at + 22, end=is_left, columns=_NODE_COLUMNS)
+            for at, name in enumerate(names)
+        ]
     told = (f"{words(edge.start)} → {words(edge.end)}: {edge.weight:,}" for edge in edges)
-    return _svg(parts, right + _room(map(words, ends)), height, id=id, title=title, text="; ".join(told))
-
-
-def _room(labels: Iterable[str]) -> float:
-    """Return the pixels that labels need, with a margin."""
-    columns = max((display_width(fitted(printable(label), _COLUMNS)) for label in labels), default=0)
-    return columns * _COLUMN + 20
+    return _svg(parts, height, id=id, title=title, text="; ".join(told))
 
 
 def _bounded(share: float) -> float:
@@ -207,22 +205,21 @@ def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
         )
 
 
-def _text(text: str, x: float, y: float, *, end: bool = False) -> Markup:
+def _text(text: str, x: float, y: float, *, end: bool = False, columns: int = _COLUMNS) -> Markup:
     anchor = Markup(' text-anchor="end"') if end else ""
     return Markup('<text x="{:.1f}" y="{:.1f}"{}>{}</text>').format(
-        x, y, anchor, fitted(printable(text), _COLUMNS)
+        x, y, anchor, fitted(printable(text), columns)
     )
 
 
-def _svg(parts: Sequence[Markup], width: float, height: float, *, id: str, title: str, text: str) -> Markup:
+def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
     return Markup(
-        '<svg role="img" viewBox="0 0 {:.0f} {:.0f}" width="{:.0f}" height="{:.0f}" '
-        'aria-labelledby="{}-t {}-d">'
+        '<svg role="img" viewBox="0 0 {} {:.0f}" width="{}" height="{:.0f}" aria-labelledby="{}-t {}-d">'
         '<title id="{}-t">{}</title><desc id="{}-d">{}</desc>{}</svg>'
     ).format(
-        width,
+        _WIDTH,
         height,
-        width,
+        _WIDTH,
         height,
         id,
         id,

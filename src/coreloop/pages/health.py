@@ -25,16 +25,16 @@ _GATES: Final = {
         "too few different questions",
         "record more, or lower gates: min_unique_questions",
     ),
-    "steps_not_recorded": ("calls were omitted from the records", "nothing: these requests are too long"),
-    "known": ("promoted, on a branch or rejected already", "nothing"),
+    "steps_not_recorded": ("calls were omitted from the records", ""),
+    "known": ("promoted, on a branch or rejected already", ""),
 }
 """Gate -> why a pattern does not pass it, and what to do."""
-_JUDGED: Final = "nothing: a person decided"
+_REFUSALS: Final = {"weak": "the evidence is weak", "redundant": "another line or the docstring says it"}
 
 
 @dataclass(frozen=True, slots=True)
 class Fall:
-    """What does not go on to the next stage: how many, why, and what to do."""
+    """What does not go on to the next stage: how many, why, and what to do, if anything."""
 
     stage: str
     reason: str
@@ -116,7 +116,7 @@ def _falls(source: Source, status: Status | None, activity: Activity) -> Iterato
         yield from _fall("Records", "unreadable lines", unreadable, "see the alarms")
     if status is not None:
         yield from _fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    yield from _fall("Records", "neither success nor failure", activity.n_neutral, "nothing")
+    yield from _fall("Records", "neither success nor failure", activity.n_neutral, "")
     for gate, n in activity.sieved.fell.items():
         yield from _fall("Patterns", *_gate(gate, n))
     reasons = Counter(
@@ -125,12 +125,12 @@ def _falls(source: Source, status: Status | None, activity: Activity) -> Iterato
         if one.entry.refused is not None
     )
     for reason, n in reasons.most_common(_MAX_SHOWN):
-        yield from _fall("Proposals", reason, n, "open it under Review: it says why it has no text")
+        yield from _fall("Proposals", _REFUSALS.get(reason, reason), n, "")
     if status is not None:
         rejected = status.candidates.rejected + status.counterexamples.rejected
-        yield from _fall("Proposals with a text", "rejected by a verdict", rejected, _JUDGED)
+        yield from _fall("Proposals with a text", "rejected by a verdict", rejected, "")
     if status is not None and status.promotions is not None:
-        yield from _fall("Merged", "reverted", status.promotions.reverted, _JUDGED)
+        yield from _fall("Merged", "reverted", status.promotions.reverted, "")
 
 
 def _gate(gate: str, n: int) -> tuple[str, int, str]:

@@ -13,8 +13,8 @@ T = TypeVar("T")
 _State = tuple[tuple[str, int, int], ...]
 _LASTS: Final = timedelta(minutes=10)
 """What files do not show changes, too: the time itself, and what a forge says."""
-_WAIT_S: Final = 0.1
-"""For a newer value, so that a small project's pages are never behind."""
+_WAIT_S: Final = 0.05
+"""For a newer value, so that a small project's pages are not behind; a page may wait for several values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Snapshots:
             Files and folders, whose names, sizes and times of change decide whether the value is read again.
         read : callable
             Reads the value: before this returns at the first time, later in a thread. If that takes more
-            than a tenth of a second, the older value is returned.
+            than 50 ms, the older value is returned.
 
         Raises
         ------

@@ -20,6 +20,7 @@ from coreloop.pages.charts import (
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
+TEXT = f"{SVG}text"
 HOSTILE = '</text><script>alert(1)</script>" onload="x\u202e\x00\n'
 
 
@@ -122,8 +123,16 @@ def test_a_day_without_records_has_no_column():
 
 
 def test_wide_letters_are_cut_at_half_as_many():
-    texts = [text.text or "" for text in read(bar_chart([Bar("가" * 40, 1, "")], id="a", title="t")).iter()]
-    assert any(text.endswith("가…") and len(text) == 13 for text in texts)
+    narrow, wide = (
+        next(
+            text.text or ""
+            for text in read(bar_chart([Bar(label * 99, 1, "")], id="a", title="t")).iter(TEXT)
+        )
+        for label in ("a", "가")
+    )
+    assert narrow.endswith("a…")
+    assert wide.endswith("가…")
+    assert len(narrow) == 2 * len(wide)
 
 
 def test_the_heaviest_edge_is_the_widest():

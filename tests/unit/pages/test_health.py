@@ -45,9 +45,8 @@ def cloned(project: Project) -> Iterator[Source]:
 
 def falls(html: str) -> dict[tuple[str, str], int]:
     """How many fell, by stage and reason."""
-    return {
-        (stage, reason): int(n.replace(",", "")) for stage, n, reason, _ in table(html, "Where things fall")
-    }
+    rows = table(html, "Where things fall")
+    return {(stage, said.partition("\n")[0]): int(n.replace(",", "")) for stage, n, said in rows}
 
 
 def funnel(html: str) -> dict[str, int]:
@@ -112,8 +111,9 @@ def test_where_things_fall_and_why(source: Source):
     assert falls(html) == {
         ("Records", "neither success nor failure"): 1,
         ("Patterns", "too few requests"): 2,
-        ("Proposals", "weak"): 1,
+        ("Proposals", "the evidence is weak"): 1,
     }
+    assert "record more, or lower gates: min_repeat" in html
     assert funnel(html) == {"Records": 3, "Patterns": 2, "Proposals": 1, "Proposals with a text": 0}
 
 

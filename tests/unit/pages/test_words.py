@@ -34,8 +34,9 @@ def test_each_text_of_a_template_has_its_korean(template: str):
 
 
 def test_words_that_views_choose_have_their_korean():
-    gates = {word for pair in health._GATES.values() for word in pair}
-    assert lacking(gates | {section.title for section in SECTIONS}) == set()
+    gates = {word for pair in health._GATES.values() for word in pair if word}
+    refusals = set(health._REFUSALS.values())
+    assert lacking(gates | refusals | {section.title for section in SECTIONS}) == set()
 
 
 @pytest.mark.parametrize("table", TABLES)
