@@ -35,7 +35,9 @@ _DATE: Final = re.compile(
     r"\d+\s?[년월일]|\b[12]\d{3}\b|세기|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\s\d"
 )
 _TIME: Final = re.compile(
-    r"""\d | 세기 | 매[일주달년] | \b(?:every|each|dai|night|week|month|year)
+    r"""\d | 세기 | 매[일주달년] | [월화수목금토일]요일 | 정오 | 자정
+      | \b(?:every|each|dai|night|week|month|year|noon)
+      | \b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b
       | \b(?:after|before|until|once|when|while|immediately)\b""",
     re.VERBOSE,
 )
