@@ -30,7 +30,9 @@ def feedback(id: str, value: str | float, reason: str | None = None) -> Feedback
     Raises
     ------
     UsageError
-        The value is none of these, or the id is neither of an answer nor of a request that has a record.
+        The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
     RunStoreError
         A database cannot be used.
 

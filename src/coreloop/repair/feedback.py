@@ -77,7 +77,9 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
     Raises
     ------
     UsageError
-        The value is none of these, or the id is neither of an answer nor of a request that has a record.
+        The value is none of these, or the id is empty or too long.
+    RunNotFoundError
+        The id is neither of an answer nor of a request that has a record.
     WorkspaceError
         The verdict cannot be written; nothing is stored then.
     """
@@ -199,7 +201,7 @@ def _answered(desk: RepairDesk, message_id: str) -> State | None:
 
     Raises
     ------
-    UsageError
+    RunNotFoundError
         Nothing has this id.
     """
     with suppress(RunNotFoundError):
@@ -207,7 +209,7 @@ def _answered(desk: RepairDesk, message_id: str) -> State | None:
         if state.kind == KIND:
             return state
     if not has_record(message_id, desk.workspace.records_dir):
-        raise UsageError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
+        raise RunNotFoundError(f"no answer {printable(message_id)}; copy the id that `ask` prints")
     return None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RunStoreError, UsageError, WorkspaceError
+from coreloop.errors import RunNotFoundError, RunStoreError, UsageError, WorkspaceError
 from coreloop.jobs.work import work
 from coreloop.judgments import read_judgments
 from coreloop.repair.case import Asked, case_of
@@ -114,7 +114,7 @@ def test_an_id_that_cannot_be_is_refused(name: str, tmp_path: Path):
 def test_an_unknown_id_is_refused_and_nothing_is_stored(tmp_path: Path):
     workspace = shop(tmp_path)
     with repair_desk(workspace) as desk:
-        with pytest.raises(UsageError, match=r"^no answer nope\\u\{1b\}; copy the id"):
+        with pytest.raises(RunNotFoundError, match=r"^no answer nope\\u\{1b\}; copy the id"):
             give_feedback(desk, "nope\x1b", "down")
         assert desk.tables.feedback_of("nope\x1b") == []
     assert not workspace.judgments_dir.exists()
