@@ -104,7 +104,9 @@ def ask(
 
 
 @command.command("list")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show the newest N.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Show the newest N."
+)
 @json_option
 def list_(limit: int, as_json: bool) -> None:
     """List researches, the newest first."""

@@ -26,7 +26,7 @@ from coreloop.repair.evidence import question_key
 from coreloop.repair.handlers import job_handlers
 from coreloop.repair.retrieve import Retrieved
 from coreloop.repair.signals import Reason
-from coreloop.repair.targets import likely_files, suggested_links
+from coreloop.repair.targets import MAX_FILES, likely_files, suggested_links
 from coreloop.runs import events
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.run import Run
@@ -82,7 +82,8 @@ def _targets(run: Run, desk: RepairDesk, found: Retrieved) -> Targets:
     root = desk.workspace.root.resolve()
     pending = read_coverage(desk.workspace, now=datetime.now(UTC)).pending
     stale = [Target(path=file.location, version=file.version) for file in pending]
-    files = likely_files(run.state.question, stale, root)
+    likely = likely_files(run.state.question, stale, root)
+    files = [*dict.fromkeys([*found.stale, *likely])][:MAX_FILES]
     symbols = tuple(found.of("symbol"))
     return Targets(
         run_id=run.run_id,

@@ -65,6 +65,7 @@ def test_feedback_is_up_down_or_a_share(client: httpx2.Client):
     answer_id = ask(client)["request_id"]
     for value, status in (("up", 200), (0.9, 200), ("sideways", 422), (1.5, 422), (True, 422)):
         assert client.post("/feedback", json={"id": answer_id, "value": value}).status_code == status
+    assert client.post("/feedback", json={"id": "nobody", "value": "up"}).status_code == 404
 
 
 def test_jobs_are_listed(client: httpx2.Client):
