@@ -39,7 +39,7 @@ class Fall:
     stage: str
     reason: str
     n: int
-    todo: str
+    todo: str = ""
 
 
 def read_health(source: Source) -> View:
@@ -57,7 +57,7 @@ def read_health(source: Source) -> View:
         return view
     return view | {
         "funnel": _funnel(source, view["status"], activity),
-        "falls": list(_falls(source, view["status"], activity)),
+        "falls": _falls(source, view["status"], activity),
         "categories": activity.categories[:_MAX_SHOWN],
         "wasted": [_wasted(failure) for failure in activity.failures[:_MAX_SHOWN]],
     }
@@ -109,38 +109,36 @@ def _funnel(source: Source, status: Status | None, activity: Activity) -> list[B
     return [Bar(label, n, count(n)) for label, n in steps.items()]
 
 
-def _falls(source: Source, status: Status | None, activity: Activity) -> Iterator[Fall]:
+def _falls(source: Source, status: Status | None, activity: Activity) -> list[Fall]:
     """What goes no further, stage by stage."""
-    if status is not None and status.log is not None:
-        unreadable = sum(status.log.skipped.values())
-        yield from _fall("Records", "unreadable lines", unreadable, "see the alarms")
+    falls = (*_of_records(status, activity), *_of_patterns(activity), *_of_proposals(source, status))
+    return [fall for fall in falls if fall.n]
+
+
+def _of_records(status: Status | None, activity: Activity) -> Iterator[Fall]:
     if status is not None:
-        yield from _fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
-    yield from _fall("Records", "neither success nor failure", activity.n_neutral, "")
+        unreadable = status.log.skipped if status.log is not None else {}
+        yield Fall("Records", "unreadable lines", sum(unreadable.values()), "see the alarms")
+        yield Fall("Records", "could not be written", sum(status.dropped.values()), "see the alarms")
+    yield Fall("Records", "neither success nor failure", activity.n_neutral)
+
+
+def _of_patterns(activity: Activity) -> Iterator[Fall]:
     for gate, n in activity.sieved.fell.items():
-        yield from _fall("Patterns", *_gate(gate, n))
-    reasons = Counter(
-        one.entry.refused.partition(":")[0]
-        for one in read_kept_proposals(source).values()
-        if one.entry.refused is not None
-    )
+        reason, todo = _GATES.get(gate, (gate, ""))
+        yield Fall("Patterns", reason, n, todo)
+
+
+def _of_proposals(source: Source, status: Status | None) -> Iterator[Fall]:
+    refused = (one.entry.refused for one in read_kept_proposals(source).values())
+    reasons = Counter(reason.partition(":")[0] for reason in refused if reason is not None)
     for reason, n in reasons.most_common(_MAX_SHOWN):
-        yield from _fall("Proposals", _REFUSALS.get(reason, reason), n, "")
+        yield Fall("Proposals", _REFUSALS.get(reason, reason), n)
     if status is not None:
         rejected = status.candidates.rejected + status.counterexamples.rejected
-        yield from _fall("Proposals with a text", "rejected by a verdict", rejected, "")
+        yield Fall("Proposals with a text", "rejected by a verdict", rejected)
     if status is not None and status.promotions is not None:
-        yield from _fall("Merged", "reverted", status.promotions.reverted, "")
-
-
-def _gate(gate: str, n: int) -> tuple[str, int, str]:
-    reason, todo = _GATES.get(gate, (gate, ""))
-    return reason, n, todo
-
-
-def _fall(stage: str, reason: str, n: int, todo: str) -> Iterator[Fall]:
-    if n:
-        yield Fall(stage, reason, n, todo)
+        yield Fall("Merged", "reverted", status.promotions.reverted)
 
 
 def _wasted(failure: Failure) -> Bar:

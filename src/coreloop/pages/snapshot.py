@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock, Thread
+from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
 from coreloop.errors import CoreloopError
@@ -13,8 +14,10 @@ T = TypeVar("T")
 _State = tuple[tuple[str, int, int], ...]
 _LASTS: Final = timedelta(minutes=10)
 """What files do not show changes, too: the time itself, and what a forge says."""
-_WAIT_S: Final = 0.05
-"""For a newer value, so that a small project's pages are not behind; a page may wait for several values."""
+_WAIT_S: Final = 0.1
+"""For a newer value, so that a small project's pages are not behind."""
+_REST: Final = 9
+"""What takes longer than the wait is not read again for so many times as long, however fast a log grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Snapshot(Generic[T]):
     Attributes
     ----------
     is_old : bool
-        Whether a newer value is being read.
+        Whether its files have changed since then.
     """
 
     value: T
@@ -37,7 +40,8 @@ class Snapshot(Generic[T]):
 class _Entry:
     lock: Lock = field(default_factory=Lock)
     state: _State | None = None
-    tried_at: datetime | None = None
+    tried_s: float = 0.0
+    rest_s: float = 0.0
     snapshot: Snapshot[Any] | None = None
 
 
@@ -66,7 +70,7 @@ class Snapshots:
             Files and folders, whose names, sizes and times of change decide whether the value is read again.
         read : callable
             Reads the value: before this returns at the first time, later in a thread. If that takes more
-            than 50 ms, the older value is returned.
+            than a tenth of a second, the older value is returned.
 
         Raises
         ------
@@ -86,26 +90,30 @@ class Snapshots:
             reader.join(_WAIT_S)
         snapshot: Snapshot[T] | None = entry.snapshot
         assert snapshot is not None
-        return replace(snapshot, is_old=True) if entry.lock.locked() else snapshot
+        return replace(snapshot, is_old=entry.state != state)
 
     def _is_due(self, entry: _Entry, state: _State) -> bool:
-        assert entry.tried_at is not None
-        return entry.state != state or datetime.now(UTC) - entry.tried_at >= self._lasts
+        age_s = monotonic() - entry.tried_s
+        return age_s >= self._lasts.total_seconds() or (entry.state != state and age_s >= entry.rest_s)
 
 
 def _read(entry: _Entry, state: _State, read: Callable[[], Any]) -> None:
-    begun_at = datetime.now(UTC)
-    entry.snapshot = Snapshot(read(), begun_at)
-    entry.state, entry.tried_at = state, begun_at
+    begun_at, begun_s = datetime.now(UTC), monotonic()
+    try:
+        snapshot = Snapshot(read(), begun_at)
+    except CoreloopError as error:
+        if entry.snapshot is None:
+            raise
+        snapshot = replace(entry.snapshot, problem=str(error))
+    entry.tried_s = monotonic()
+    took_s = entry.tried_s - begun_s
+    entry.rest_s = _REST * took_s if took_s > _WAIT_S else 0.0
+    entry.state, entry.snapshot = state, snapshot
 
 
 def _read_again(entry: _Entry, state: _State, read: Callable[[], Any]) -> None:
     try:
         _read(entry, state, read)
-    except CoreloopError as error:
-        assert entry.snapshot is not None
-        entry.snapshot = replace(entry.snapshot, problem=str(error))
-        entry.state, entry.tried_at = state, datetime.now(UTC)
     finally:
         entry.lock.release()
 

@@ -96,6 +96,22 @@ def test_the_older_value_is_served_while_a_newer_one_is_read(file: Path):
     assert until(lambda: snapshots.get("a", [file], read).value == "newer")
 
 
+def test_what_takes_long_is_not_read_all_the_time(file: Path):
+    snapshots, n = Snapshots(), 0
+
+    def read() -> int:
+        nonlocal n
+        n += 1
+        Event().wait(0.2)
+        return n
+
+    for length in range(5):
+        file.write_text("x" * length)
+        snapshots.get("a", [file], read)
+    assert n == 1
+    assert snapshots.get("a", [file], read).is_old
+
+
 def test_a_failure_is_said_beside_the_older_value_and_not_repeated(file: Path):
     snapshots, n = Snapshots(), 0
 

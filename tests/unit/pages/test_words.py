@@ -35,7 +35,10 @@ def test_each_text_of_a_template_has_its_korean(template: str):
 
 def test_words_that_views_choose_have_their_korean():
     gates = {word for pair in health._GATES.values() for word in pair if word}
-    refusals = set(health._REFUSALS.values())
+    source = Path(health.__file__).read_text("utf-8")
+    falls = {word for pair in re.findall(r'Fall\("([^"]+)", "([^"]+)"', source) for word in pair}
+    assert len(falls) > 5
+    refusals = set(health._REFUSALS.values()) | falls
     assert lacking(gates | refusals | {section.title for section in SECTIONS}) == set()
 
 
