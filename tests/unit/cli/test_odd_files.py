@@ -53,7 +53,7 @@ FILES = {
 }
 FOLDERS = {
     "runs backup --out": "runs backup --out {}",
-    "runs restore BACKUP": "runs restore {}",
+    "runs restore FOLDER": "runs restore {}",
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
     "demo --out": "demo --out {}",
