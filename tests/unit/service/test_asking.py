@@ -5,12 +5,10 @@ from pathlib import Path
 import httpx2
 
 from coreloop.mine.decode import Skipped, decode_line
-from promoting import ID, candidate, write_candidates
+from promoting import ID, LINES, candidate, suggested, write_candidates
 from serving import QUESTION, Served, events_in, served, until
 
 LATER = "How long is the Nakdong river?"
-
-CALL = "- Call: retrieve(query)."
 
 
 def records(service: Served) -> list[bytes]:
@@ -42,16 +40,17 @@ def test_verify_replays_a_candidate_here_and_leaves_no_record(
 ):
     before = len(records(service))
     (tmp_path / "coreloop.yaml").write_text(f"replay: {{url: {service.url}/api/ask}}\n")
-    suggested = {"target_file": "shop.py", "target_symbol": "retrieve", "section": "Guide"}
-    steps = [{"name": "retrieve", "selectors": {}, "arg_keys": ["query"]}]
-    write_candidates(
-        tmp_path / "c.json",
-        candidate(
-            tool_pattern=steps, example_questions=[QUESTION], suggested_append={**suggested, "body": CALL}
-        ),
+    body = "\n".join((LINES[0], "- Call: retrieve(query).", LINES[2]))
+    proposal = candidate(
+        engine="retrieve",
+        axis=None,
+        tool_pattern=[{"name": "retrieve", "selectors": {}, "arg_keys": ["query"]}],
+        example_questions=[QUESTION],
+        suggested_append=suggested(target_symbol="retrieve", body=body),
     )
+    write_candidates(tmp_path / "c.json", proposal)
     code, out, errors = entry_point(tmp_path, "verify", "--candidate", "c.json", "--id", ID)
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (0, ""), errors
     agreed = "".join(f"run {number}: agrees\n" for number in (1, 2, 3))
     assert out == f"{agreed}{ID}: reproduced\n"
     assert len(records(service)) == before
