@@ -15,8 +15,7 @@ from threading import RLock
 from typing import Any
 
 from coreloop import sqlite
-from coreloop.errors import RunStoreError, UsageError, WorkspaceError
-from coreloop.files import replacing
+from coreloop.errors import RunStoreError, WorkspaceError
 
 
 class Database(ABC):
@@ -56,21 +55,8 @@ class SqliteDatabase(Database):
         self._identity = _identity(path)
 
     def backup(self, path: Path) -> None:
-        """Copy the database into a new file, mode 0600, while others write.
-
-        Raises
-        ------
-        UsageError
-            The file exists.
-        """
-        if path.exists():
-            raise UsageError(f"{path}: exists; name a new file for the backup")
-        with (
-            self.reading(),
-            _file_errors(path),
-            replacing(path) as copy,
-            closing(sqlite.connect(copy)) as connection,
-        ):
+        """Copy the database into a new file, mode 0600, while others write."""
+        with self.reading(), closing(sqlite.connect(path, make=True)) as connection:
             sqlite.overwrite(connection, self._connection, path)
             connection.execute("PRAGMA journal_mode = DELETE")  # one file, without a WAL beside it
 
@@ -81,7 +67,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Take the turn, and translate SQLite's errors."""
-        with self.turn, _store_errors(self.path):
+        with self.turn, store_errors(self.path):
             self._require_file()
             yield
 
@@ -133,7 +119,7 @@ def sqlite_database(path: Path, schema: sqlite.Schema) -> Iterator[SqliteDatabas
         The file has other tables, a newer version, or cannot be used.
     """
     with ExitStack() as stack:
-        with _store_errors(path):
+        with store_errors(path):
             connection = stack.enter_context(sqlite.writer(path, schema, now=datetime.now(UTC), threads=True))
         yield SqliteDatabase(path, connection)
 
@@ -152,17 +138,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 @contextmanager
-def _store_errors(path: Path) -> Iterator[None]:
+def store_errors(path: Path) -> Iterator[None]:
+    """Translate what can be wrong with a file of a store into `RunStoreError`."""
     try:
         with sqlite.sqlite_errors(path):
             yield
     except WorkspaceError as error:
         raise RunStoreError(str(error)) from error
-
-
-@contextmanager
-def _file_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunStoreError(f"{path}: cannot be written ({error.strerror or error})") from error

@@ -1,7 +1,7 @@
 """``dartlab-coreloop runs``: what people do with runs; see also `runs_agent` and `runs_install`."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,17 @@ import orjson
 from coreloop.cli import runs_agent, runs_install
 from coreloop.cli.groups import SuggestingGroup
 from coreloop.cli.open_runs import project_store, run_argument
-from coreloop.cli.options import FILE, NOT_CONFIRMED, DurationType, UsdType, confirm_option, json_option
+from coreloop.cli.options import (
+    FILE,
+    FOLDER,
+    NOT_CONFIRMED,
+    DurationType,
+    UsdType,
+    confirm_option,
+    json_option,
+)
 from coreloop.errors import UsageError
+from coreloop.project.workspace import open_workspace
 from coreloop.records import encodable
 from coreloop.text import counted
 
@@ -165,12 +174,12 @@ def export(run_id: str | None, out: Path, as_json: bool) -> None:
 @confirm_option
 @json_option
 def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
-    """Remove a run whole: events, results and views. What it spent today still counts."""
+    """Remove a run whole: events, results, views and feedback. What it spent today still counts."""
     from coreloop.cli.show_runs import shown_text
-    from coreloop.runs.manage import forget_run
+    from coreloop.repair import keep
 
     with project_store() as (workspace, store):
-        state = forget_run(workspace, store, run_id, confirm=confirm)
+        state = keep.forget(workspace, store, run_id, confirm=confirm, environ=os.environ)
     if as_json:
         click.echo(orjson.dumps({"run_id": state.run_id, "removed": confirm}))
         return
@@ -182,13 +191,25 @@ def forget(run_id: str | None, confirm: bool, as_json: bool) -> None:
 
 
 @command.command()
-@click.option("--out", type=FILE, required=True, help="A new file for the copy, readable only by you.")
+@click.option("--out", type=FOLDER, required=True, help="A new folder, readable only by you.")
 @json_option
 def backup(out: Path, as_json: bool) -> None:
-    """Copy the store of all runs, also while processes work on them."""
-    with project_store() as (_, store):
-        store.backup(out)
-    click.echo(orjson.dumps({"file": encodable(os.fsdecode(out))}) if as_json else f"wrote {out}")
+    """Copy all runs, feedback and jobs, also while processes work on them."""
+    from coreloop.repair.keep import back_up
+
+    _show_files(back_up(open_workspace(Path.cwd()), out, environ=os.environ), "wrote", as_json=as_json)
+
+
+@command.command()
+@click.argument("folder", metavar="BACKUP", type=FOLDER)
+@json_option
+def restore(folder: Path, as_json: bool) -> None:
+    """Copy a backup into a project that has no runs, feedback or jobs; nothing is overwritten."""
+    from coreloop.repair import keep
+
+    workspace = open_workspace(Path.cwd())
+    restored = keep.restore(workspace, folder, now=datetime.now(UTC), environ=os.environ)
+    _show_files(restored, "restored", as_json=as_json)
 
 
 def _tell(tell: "Callable[[Store, str], State]", run_id: str | None, *, as_json: bool) -> None:
@@ -199,6 +220,11 @@ def _tell(tell: "Callable[[Store, str], State]", run_id: str | None, *, as_json:
     with project_store() as (_, store):
         state = tell(store, named_run(store, run_id))
     _show_status(state, as_json=as_json)
+
+
+def _show_files(files: "Sequence[Path]", verb: str, *, as_json: bool) -> None:
+    names = [encodable(os.fsdecode(file)) for file in files]
+    click.echo(orjson.dumps({"files": names}) if as_json else "\n".join(f"{verb} {name}" for name in names))
 
 
 def _show_status(state: "State", *, as_json: bool) -> None:

@@ -130,7 +130,7 @@ def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> s
         Another process does it; the job is tried again later.
     """
     run_id = str(job.payload["run"])
-    with suppress(RunEndedError, RunNotFoundError):  # done by a process that died, or removed
+    with suppress(RunEndedError, RunNotFoundError):  # done by a process that died then, or forgotten
         continue_answer(run_id, desk, leave=leave)
     return run_id
 

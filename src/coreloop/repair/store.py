@@ -264,6 +264,18 @@ class RepairStore:
         rows = self._read("SELECT * FROM answers WHERE mends = ? ORDER BY ended_at DESC LIMIT 1", (run_id,))
         return _answer(rows[0]) if rows else None
 
+    def forget_answer(self, run_id: str, question: str) -> None:
+        """Remove what people said of an answer, its row, and the gaps of its question."""
+        with self._database.writing():
+            for change, value in (
+                ("DELETE FROM feedback WHERE message_id = ?", run_id),
+                ("UPDATE feedback SET mended_by = '' WHERE mended_by = ?", run_id),
+                ("DELETE FROM answers WHERE run_id = ?", run_id),
+                ("DELETE FROM knowledge_gaps WHERE topic = ?", _storable(question)),
+            ):
+                self._database.rows(change, (value,))
+        self._database.erase(*_KEPT)
+
     def forget_before(self, moment: datetime) -> int:
         """Remove rows with text of users that are older than a time; returns how many."""
         removed = 0

@@ -53,7 +53,7 @@ def changed_sources(state: State, workspace: Workspace) -> tuple[ChangedSource, 
 
 
 def changed_line(changed: Sequence[ChangedSource]) -> str:
-    """Name the files in one line: ``changed since: docs/a.md [1]; removed since: docs/b.md [2]``."""
+    """Name the files in one line: ``changed since: a.md [1]; removed since: b.md [2]``."""
     return "; ".join(_named(changed))
 
 

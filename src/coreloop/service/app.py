@@ -67,13 +67,12 @@ class _Front:
     def _check(self, scope: Scope) -> None:
         """Refuse other names of this host (DNS rebinding), and pages of other sites."""
         headers = Headers(scope=scope)
-        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
-        if host not in self._service.hosts:
+        if _host(headers.get("host", "")) not in self._service.hosts:
             raise Problem(421, "host", "the Host header is no name of this service; see service: hosts")
         origin = headers.get("origin")
         if origin is None or origin in self._service.settings.origins:
             return
-        if scope["method"] != "GET" and urlsplit(origin).netloc != headers.get("host"):
+        if scope["method"] != "GET" and origin.partition("://")[2] != headers.get("host"):
             raise Problem(
                 403, "origin", "pages of this origin may not call the service; see service: origins"
             )
@@ -116,6 +115,14 @@ class _Sent:
                 own["Connection"] = "close"
             message = {**message, "headers": [*message.get("headers", ()), *_raw(own)]}
         await self._send(message)
+
+
+def _host(name: str) -> str:
+    """Return a Host header without its port; "" for what is no host."""
+    try:
+        return urlsplit(f"//{name}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _raw(headers: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:

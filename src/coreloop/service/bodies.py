@@ -41,6 +41,10 @@ class Waiting(Body, frozen=True, kw_only=True):
     async_: bool = msgspec.field(name="async", default=False)
     stop_when_closed: bool = False
 
+    def __post_init__(self) -> None:
+        if self.stream and self.async_:
+            raise ValueError("stream and async exclude each other")
+
 
 class SimpleRequest(Waiting, frozen=True, kw_only=True):
     """A question to research."""

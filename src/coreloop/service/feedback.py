@@ -6,9 +6,9 @@ from starlette.responses import Response
 from coreloop.repair.feedback import Notice, give_feedback, wait_for_notice
 from coreloop.repair.tables import Feedback
 from coreloop.service.bodies import FeedbackRequest
-from coreloop.service.follow import EventStream
 from coreloop.service.problems import Problem
 from coreloop.service.route import Call
+from coreloop.service.running import stream_of
 
 
 def give(call: Call) -> Feedback:
@@ -30,4 +30,4 @@ async def notice_events(call: Call) -> Response:
     run_id = next((one.mended_by for one in said if one.mended_by), "")
     if not run_id:
         raise Problem(404, "not_found", "nobody rejected this answer")
-    return EventStream(call.service, run_id, call.last_event_id)
+    return await stream_of(call, run_id)

@@ -10,10 +10,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from coreloop.errors import RunEndedError, RunNotFoundError
 from coreloop.repair.case import ATTEMPTED, SIGNALLED
 from coreloop.research.execute import SEARCH
 from coreloop.research.knowledge import FOUND, READ
 from coreloop.runs import events
+from coreloop.runs.control import stop_run
 from coreloop.runs.events import Event
 from coreloop.runs.stores.sql import Numbered
 from coreloop.service.problems import Problem
@@ -90,7 +92,7 @@ class EventStream(Response):
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        with suppress(Problem):  # the service ends: the client asks elsewhere for the rest
+        with suppress(Problem, RunNotFoundError):  # the service ends, or the run was forgotten
             async for numbered in follow(self._service, self._run_id, self._after):
                 async with asyncio.timeout(_STALLED_S):
                     await send(
@@ -120,9 +122,6 @@ async def closed(receive: Receive) -> None:
 
 async def stop_quietly(service: Service, run_id: str) -> None:
     """Stop a run whose client is gone, unless it is over."""
-    from coreloop.errors import RunEndedError
-    from coreloop.runs.control import stop_run
-
     with suppress(RunEndedError):
         await run_in_threadpool(stop_run, service.store, run_id)
 

@@ -24,10 +24,10 @@ class _JsonLines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the log of the service, and what the HTTP library warns of, to stderr."""
+    """Send the log of the service, and errors of the HTTP library and the event loop, to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
-    for name, level in ((NAME, logging.INFO), ("uvicorn.error", logging.ERROR)):
+    for name, level in ((NAME, logging.INFO), ("uvicorn.error", logging.ERROR), ("asyncio", logging.ERROR)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)

@@ -31,13 +31,18 @@ def show_run(call: Call) -> RunReply:
 
 
 async def run_events(call: Call) -> Response:
-    """Stream what happens to a run; 204 if it is over and the client has everything."""
+    """Stream what happens to a run."""
+    return await stream_of(call, call.run_id)
+
+
+async def stream_of(call: Call, run_id: str) -> Response:
+    """Stream a run from the client's last event on; 204 if it is over and the client has everything."""
     after, store = call.last_event_id, call.service.store
-    state = await run_in_threadpool(read_run, store, call.run_id)
-    newest = await run_in_threadpool(store.newest, [call.run_id])
-    if state.is_terminal and newest[call.run_id] <= after:
+    state = await run_in_threadpool(read_run, store, run_id)
+    newest = await run_in_threadpool(store.newest, [run_id])
+    if state.is_terminal and newest.get(run_id, 0) <= after:
         return Response(status_code=204)  # lets a browser's EventSource end
-    return EventStream(call.service, call.run_id, after)
+    return EventStream(call.service, run_id, after)
 
 
 def pause(call: Call) -> Told:

@@ -49,10 +49,11 @@ FILES = {
     "runs export --out": "runs export --out {}",
     "research export --out": "research export --out {}",
     "serve --keys": "serve --port 0 --keys {}",
-    "runs backup --out": "runs backup --out {}",
     "backfill-blog --db": "backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
+    "runs backup --out": "runs backup --out {}",
+    "runs restore FOLDER": "runs restore {}",
     "runs install --project": "runs install claude-code --project {}",
     "runs uninstall --project": "runs uninstall claude-code --project {}",
     "demo --out": "demo --out {}",

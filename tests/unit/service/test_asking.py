@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx2
 
 from coreloop.mine.decode import Skipped, decode_line
-from coreloop.promote.replay import HttpEndpoint, ReplayVerdict, replay
+from promoting import ID, LINES, candidate, suggested, write_candidates
 from serving import QUESTION, Served, events_in, served, until
 
 LATER = "How long is the Nakdong river?"
@@ -35,12 +35,27 @@ def test_an_answer_has_citations_its_calls_and_the_id_of_its_record(client: http
     assert not isinstance(decode_line(line), Skipped)
 
 
-def test_a_replay_is_answered_and_leaves_no_record(client: httpx2.Client, service: Served):
+def test_verify_replays_a_candidate_here_and_leaves_no_record(
+    client: httpx2.Client, service: Served, entry_point, tmp_path: Path
+):
     before = len(records(service))
-    with HttpEndpoint(f"{service.url}/api/ask", timeout_s=20) as endpoint:
-        done = replay(endpoint, ["retrieve()"], [QUESTION], runs=3, selectors={})
-    assert done.verdict is ReplayVerdict.REPRODUCED, done.summary
+    (tmp_path / "coreloop.yaml").write_text(f"replay: {{url: {service.url}/api/ask}}\n")
+    body = "\n".join((LINES[0], "- Call: retrieve(query).", LINES[2]))
+    proposal = candidate(
+        engine="retrieve",
+        axis=None,
+        tool_pattern=[{"name": "retrieve", "selectors": {}, "arg_keys": ["query"]}],
+        example_questions=[QUESTION],
+        suggested_append=suggested(target_symbol="retrieve", body=body),
+    )
+    write_candidates(tmp_path / "c.json", proposal)
+    code, out, errors = entry_point(tmp_path, "verify", "--candidate", "c.json", "--id", ID)
+    assert (code, errors) == (0, ""), errors
+    agreed = "".join(f"run {number}: agrees\n" for number in (1, 2, 3))
+    assert out == f"{agreed}{ID}: reproduced\n"
     assert len(records(service)) == before
+    replays = client.get("/runs", params={"kind": "ask", "limit": 3}).json()["runs"]
+    assert {run["question"] for run in replays} == {QUESTION}
 
 
 def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Path):
@@ -57,6 +72,9 @@ def test_a_rejected_answer_gets_another_one_when_there_is_evidence(tmp_path: Pat
         assert "510 kilometres" in last.data["response"]["answer"]
         notice = until(lambda: client.get(f"/feedback/{rejected['request_id']}").json())
         assert (notice["kind"], notice["answer"]["supported"]) == ("answer", True)
+        again = {"Last-Event-ID": str(last.id)}
+        events = client.get(f"/feedback/{rejected['request_id']}/events", headers=again)
+        assert events.status_code == 204  # a browser's EventSource ends
         assert client.get("/feedback/nobody").json()["kind"] == "none"
         assert client.get("/feedback/nobody/events").status_code == 404
 

@@ -2,6 +2,7 @@
 
 import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -26,6 +27,7 @@ def refused(response: httpx2.Response) -> tuple[int, str, str]:
     [
         ("/run", b'{"task": "Han?", "depth": 3}', (422, "invalid", "unknown field `depth`")),
         ("/run", b"{}", (422, "invalid", "missing required field `task`")),
+        ("/run", b'{"task": "Han?", "stream": true, "async": true}', (422, "invalid", "exclude each other")),
         ("/run", b'{"task": "Han?", "max_iters": 0}', (422, "invalid", ">= 1 - at `$.max_iters`")),
         ("/run", b'{"task": "Han?", "max_iters": true}', (422, "invalid", "Expected `int | null`")),
         ("/run", b'{"task": "?!"}', (422, "invalid", "no words to search for")),
@@ -72,8 +74,9 @@ def test_a_path_that_leads_nowhere(client: httpx2.Client, path: str, status: int
 def test_pages_of_other_sites_cannot_call(client: httpx2.Client):
     plain = client.post("/run", content=b'{"task": "Han?"}', headers={"content-type": "text/plain"})
     assert refused(plain)[:2] == (415, "media_type")
-    foreign = client.post(f"{NO_RUN}/stop", headers={"origin": "https://evil.example"})
-    assert refused(foreign)[:2] == (403, "origin")
+    for origin in ("https://evil.example", "http://[::1", "null"):
+        foreign = client.post(f"{NO_RUN}/stop", headers={"origin": origin})
+        assert refused(foreign)[:2] == (403, "origin")
     own = client.post(
         "/search", json={"query": "river"}, headers={"origin": str(client.base_url).rstrip("/")}
     )
@@ -95,7 +98,9 @@ def test_a_named_origin_and_a_named_host_may_call(tmp_path: Path):
         assert "access-control-allow-origin" not in client.options("/search", headers=foreign).headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost@evil.example"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "localhost@evil.example", "[::1"]
+)
 def test_another_name_of_this_host_is_refused(client: httpx2.Client, host: str):
     assert refused(client.get("/version", headers={"host": host}))[:2] == (421, "host")
 
@@ -120,7 +125,9 @@ def exchange(service: Served, data: bytes, *, wait_s: float = 10) -> bytes:
     ],
 )
 def test_what_is_not_http_gets_one_answer_and_is_closed(service: Served, data: bytes):
+    before = len(service.lines)
     head, _, body = exchange(service, data).partition(b"\r\n\r\n")
+    assert [(line["event"], line["status"]) for line in service.lines[before:]] == [("request", 400)]
     assert head.startswith(b"HTTP/1.1 400 ")
     assert msgspec.json.decode(body, type=ErrorResponse).error.type == "malformed"
 
@@ -131,6 +138,27 @@ def test_a_socket_that_closes_its_half_is_let_go(service: Served, client: httpx2
         connection.shutdown(socket.SHUT_WR)
         assert b" 500 " not in connection.recv(65_536)
     assert client.get("/healthz").status_code == 200
+
+
+def test_more_connections_than_files_are_closed_quietly(tmp_path: Path):
+    resource = pytest.importorskip("resource", reason="needs limits of processes")
+    with served(tmp_path) as service, service.client() as client, ExitStack() as connections:
+        resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (300, 300))
+        for _ in range(400):
+            connection = socket.create_connection(("127.0.0.1", service.port), timeout=10)
+            connections.enter_context(connection)
+        assert connection.recv(1) == b""
+        connections.close()
+        assert until(lambda: _is_healthy(client))
+        assert [line["event"] for line in service.lines] == ["listening"]
+        assert len(service.log.read_text().splitlines()) == 1
+
+
+def _is_healthy(client: httpx2.Client) -> bool:
+    try:
+        return client.get("/healthz").status_code == 200
+    except httpx2.TransportError:
+        return False
 
 
 @pytest.mark.slow

@@ -4,11 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from pathlib import Path
 from typing import Final
 
 from coreloop.database import this_process
-from coreloop.errors import UsageError
 from coreloop.postgres import PostgresDatabase, postgres_database
 from coreloop.runs.stores.hold import busy
 from coreloop.runs.stores.schema import FIRST
@@ -60,10 +58,6 @@ class PostgresStore(SqlStore):
             if is_held or time.monotonic() >= give_up_at:
                 return bool(is_held)
             time.sleep(_AGAIN_S)
-
-    def backup(self, path: Path) -> None:
-        """Refuse: Postgres has a tool of its own."""
-        raise UsageError(f"{path}: back up Postgres by its own tool: pg_dump --schema=coreloop")
 
 
 @contextmanager

@@ -40,10 +40,6 @@ class SqliteStore(SqlStore):
         with held_file(self._file.path.parent / "held" / f"{run_id}.lock", run_id):
             yield
 
-    def backup(self, path: Path) -> None:
-        """Copy the database into a new file, mode 0600, while others write."""
-        self._file.backup(path)
-
 
 @contextmanager
 def sqlite_store(path: Path) -> Iterator[SqliteStore]:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date, datetime
-from pathlib import Path
 from typing import Final, Protocol
 
 from coreloop.project.workspace import Workspace
@@ -97,15 +96,6 @@ class Store(Protocol):
         """Replace what the runs of a kind learnt by what a function makes of it; returns the new JSON.
 
         No other process changes it between the call and the write.
-        """
-
-    def backup(self, path: Path) -> None:
-        """Copy the store into a new file.
-
-        Raises
-        ------
-        UsageError
-            The file exists, or the database has a tool of its own for backups.
         """
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.errors import RunStoreError, UsageError
+from coreloop.errors import RunStoreError
 from coreloop.project.settings import Settings
 from coreloop.project.workspace import Workspace
 from coreloop.runs import events as happened
@@ -40,12 +40,10 @@ def test_the_store_of_a_workspace_is_private_with_any_umask(tmp_path: Path, path
             run_id = new_run(store)
             with store.hold(run_id):
                 found = modes(path.parent)
-            store.backup(tmp_path / "b.db")
     finally:
         os.umask(before)
     files = dict.fromkeys(["runs.db", "runs.db-wal", "runs.db-shm", f"{run_id}.lock"], 0o600)
     assert found == {"runs": 0o700, "held": 0o700, **files}
-    assert modes(tmp_path / "b.db") == {"b.db": 0o600}
     assert list((path.parent / "held").iterdir()) == []
 
 
@@ -79,21 +77,6 @@ def test_no_file_holds_a_forgotten_question(path: Path):
         assert [row.run_id for row in store.runs()] == [other]
     assert b"QUESTION1" not in content
     assert b"QUESTION2" in content
-
-
-def test_a_backup_is_one_file_that_opens_as_a_store(path: Path, tmp_path: Path):
-    copy = tmp_path / "copy.db"
-    with sqlite_store(path) as store:
-        run_id = new_run(store)
-        store.backup(copy)
-        new_run(store)
-        assert {file.name for file in tmp_path.iterdir()} == {"data", "copy.db"}
-        with pytest.raises(UsageError, match=r"copy\.db: exists; name a new file"):
-            store.backup(copy)
-        with pytest.raises(RunStoreError, match=r"none.x\.db: cannot be written"):
-            store.backup(tmp_path / "none" / "x.db")
-    with sqlite_store(copy) as store:
-        assert [row.run_id for row in store.runs()] == [run_id]
 
 
 def test_other_files_are_refused_and_left_alone(tmp_path: Path):
