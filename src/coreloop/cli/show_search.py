@@ -11,7 +11,7 @@ from coreloop.search.index.snippet import Snippet, cut_snippet
 from coreloop.search.source import Source
 from coreloop.text import counted, printable
 
-_NOTHING: Final = "nothing found; use other words, or run `dartlab-coreloop index PATH` to read new files"
+_NOTHING: Final = "nothing found; use other words, or run `dartlab-coreloop index` to read new files"
 _KINDS: Final = ("added", "changed", "moved", "removed", "unchanged")
 
 

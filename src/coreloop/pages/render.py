@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from coreloop.pages import charts
 from coreloop.pages.figures import count, moment, rate, seconds
 from coreloop.pages.frame import Frame, Language
-from coreloop.pages.shown import shown
+from coreloop.pages.shown import short, shown
 
 
 def render(template: str, frame: Frame, view: Mapping[str, Any]) -> str:
@@ -74,7 +74,7 @@ def _environment() -> Environment:
         line_chart=charts.line_chart,
         flow_chart=charts.flow_chart,
     )
-    environment.filters.update(rate=rate, seconds=seconds, moment=moment, count=count)
+    environment.filters.update(short=short, rate=rate, seconds=seconds, moment=moment, count=count)
     return environment
 
 

@@ -70,7 +70,7 @@ def test_nothing_found_says_what_to_do(place: Path, entry_point):
 def test_without_an_index_one_line_says_how_to_make_one(tmp_path: Path, entry_point):
     code, out, errors = entry_point(tmp_path, "ask", RETURN_QUESTION)
     assert (code, out) == (2, "")
-    assert "no index yet; run `dartlab-coreloop index PATH`" in errors
+    assert "no index yet; run `dartlab-coreloop index`" in errors
 
 
 def test_jobs_of_a_repair_that_was_left_out_can_be_done_later(place: Path, entry_point):

@@ -17,7 +17,7 @@ from coreloop.search.index.entries import add_entries, remove_entries
 from coreloop.search.index.schema import INDEX
 from coreloop.search.index.terms import passage_words
 
-NO_INDEX: Final = "no index yet; run `dartlab-coreloop index PATH`"
+NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _PUT: Final = """
     INSERT INTO documents (id, path, type, title, hash, size_bytes, mtime_ns, indexed_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -104,7 +104,7 @@ def _with_remedy(path: Path) -> Iterator[None]:
     try:
         yield
     except DamagedDatabaseError as error:
-        remedy = "is damaged; delete it and run `dartlab-coreloop index PATH` again"
+        remedy = "is damaged; delete it and run `dartlab-coreloop index` again"
         raise WorkspaceError(remedy, path=path) from error
 
 
