@@ -1,6 +1,7 @@
 """A round of repair: the signal's actions become jobs, which are done at once or left to workers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -34,6 +35,8 @@ from coreloop.search.index.pending import read_coverage
 
 REPAIR: Final = "repair"
 """Name of the steps."""
+USED_UP: Final = "no repair: this hour's rounds are used up (repair: max_per_hour)"
+"""Stands in place of the jobs of a round."""
 
 
 def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
@@ -62,13 +65,20 @@ def mend(run: Run, desk: RepairDesk, reason: Reason, found: Retrieved) -> bool:
         actions = _applicable(actions_for([reason], round_), desk)
         specs = list(jobs_for(actions, targets))
         done = _do(run, desk, specs, round_) if specs else []
-        helps = [line for line in done if not line.startswith(SUGGEST_LINK)]  # those wait for a person
+        helps = [line for line in done if not line.startswith((SUGGEST_LINK, USED_UP))]  # a link waits
+        said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
         if helps or {STRICT, OTHER_MODEL} & set(actions):
-            said = Repaired(attempt=len(case.attempts), round=round_, actions=actions, jobs=tuple(done))
-            run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
+            _record(run, said)
             run.record(events.Progressed, what=REPAIR)
             return case.asked.may_repair
+        if USED_UP in done:
+            _record(run, replace(said, actions=()))
+            break
     return False
+
+
+def _record(run: Run, said: Repaired) -> None:
+    run.record(events.Noted, name=REPAIRED, data=msgspec.to_builtins(said))
 
 
 def _applicable(actions: Sequence[str], desk: RepairDesk) -> tuple[str, ...]:
@@ -105,7 +115,7 @@ def _do(run: Run, desk: RepairDesk, specs: Sequence[JobSpec], round_: int) -> li
 def _work(run: Run, desk: RepairDesk, specs: Sequence[JobSpec]) -> list[str]:
     asked = case_of(run.state).asked
     if not desk.tables.take_repair(datetime.now(UTC), most=desk.workspace.settings.repair.max_per_hour):
-        return []
+        return [USED_UP]
     jobs = [desk.queue.put(spec.name, spec.payload, key=spec.key, priority=spec.priority) for spec in specs]
     open_ = [job.id for job in jobs if not job.is_finished]
     if asked.may_repair and open_:

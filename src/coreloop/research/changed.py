@@ -65,7 +65,7 @@ def _named(changed: Sequence[ChangedSource]) -> Iterator[str]:
 
 def _read(workspace: Workspace, location: str) -> str | None:
     """Return the text of a file as the index reads it, or None if it cannot be read; a missing one raises."""
-    extract = extractor_of(location, workspace.settings.schemas)
+    extract = extractor_of(location, workspace.schemas)
     try:
         with open_regular(workspace.root / location) as file:
             data = file.read(MAX_FILE_BYTES)

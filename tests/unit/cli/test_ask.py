@@ -43,6 +43,16 @@ def test_a_repair_is_told_on_stderr(place: Path, entry_point):
     )
 
 
+def test_a_repair_that_the_budget_does_not_allow_is_told_on_stderr(place: Path, entry_point):
+    (place / "coreloop.yaml").write_text("repair: {max_per_hour: 0}\n", encoding="utf-8")
+    code, out, errors = entry_point(place, "ask", SHIP_QUESTION)
+    assert (code, "; 0 repairs; " in out) == (0, True)
+    assert errors.splitlines()[:2] == [
+        "attempt 1: insufficient_evidence",
+        "  no repair: this hour's rounds are used up (repair: max_per_hour)",
+    ]
+
+
 def test_json_has_the_answer(place: Path, entry_point):
     answer = ask(place, entry_point, SHIP_QUESTION, "--session", "chat-1")
     assert answer["supported"]

@@ -112,6 +112,6 @@ def _files(workspace: Workspace) -> Iterator[FoundFile]:
     root, settings = workspace.root.resolve(), workspace.settings
     data_dir = (root / settings.data_dir).resolve()
     for start in workspace.search_paths:
-        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=frozenset(settings.schemas)):
+        for file in find_files(start.resolve(), root, data_dir=data_dir, schemas=workspace.schemas):
             if isinstance(file, FoundFile):
                 yield file
