@@ -28,7 +28,7 @@ BEHIND_ONE_MODULE = {
     "pypdf": "search.extract.pdf_process",
     "starlette": "service",
     "trafilatura": "search.page.html_process",
-    "uvicorn": "service.server",
+    "uvicorn": "service",
 }
 """Packages and the one module, or package, that imports them."""
 
