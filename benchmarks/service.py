@@ -13,7 +13,8 @@ import statistics
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
@@ -38,29 +39,35 @@ def memory_mb(process_id: int) -> float:
 
 
 def bare_ms(folder: Path, number: int) -> list[float]:
-    """The same searches in this process."""
-    index, took = open_workspace(folder).index_file, []
+    """The same searches in this process, at the same rate: a processor that sleeps is slow at first."""
+    index = open_workspace(folder).index_file
+    return paced_ms(lambda: search_index(index, QUESTION, SearchLimits(), now=datetime.now(UTC)), number)
+
+
+def paced_ms(search: Callable[[], object], number: int) -> list[float]:
+    """How long each of so many searches takes, at a steady rate."""
+    took = []
     for _ in range(number):
         begun = time.perf_counter()
-        search_index(index, QUESTION, SearchLimits(), now=datetime.now(UTC))
+        search()
         took.append((time.perf_counter() - begun) * 1000)
+        time.sleep(max(0.0, begun + 1 / PER_S - time.perf_counter()))
     return took
 
 
 def served_ms(service: Served, number: int) -> list[float]:
     """Searches at a steady rate, by the standard library's client, which costs the least."""
-    connection, took = HTTPConnection("127.0.0.1", service.port), []
+    connection = HTTPConnection("127.0.0.1", service.port)
     body, headers = json.dumps({"query": QUESTION}), {"Content-Type": "application/json"}
-    for _ in range(number):
-        begun = time.perf_counter()
+
+    def search() -> None:
         connection.request("POST", "/search", body, headers)
         response = connection.getresponse()
         response.read()
         assert response.status == 200
-        took.append((time.perf_counter() - begun) * 1000)
-        time.sleep(max(0.0, begun + 1 / PER_S - time.perf_counter()))
-    connection.close()
-    return took
+
+    with closing(connection):
+        return paced_ms(search, number)
 
 
 def measure_streams(service: Served, run_id: str, number: int) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Event
 
@@ -20,6 +20,7 @@ from coreloop.service.keys import ApiKey
 from coreloop.service.log import log
 from coreloop.service.metrics import Metrics
 from coreloop.service.sign_in import SignIn, read_secret
+from coreloop.service.spans import Exporter, collector_in
 from coreloop.service.watch import Watch
 from coreloop.service.workers import Workers
 
@@ -103,13 +104,18 @@ def open_service(
         open_store(workspace, environ=environ) as store,
         open_repair_desk(workspace, store, environ) as desk,
         open_claims(workspace, environ) as claims,
+        ExitStack() as exporting,
     ):
+        collector = collector_in(environ)
+        spans = exporting.enter_context(Exporter(store, collector)) if collector else None
         metrics, watch, leave = Metrics(desk.queue), Watch(store.newest), Event()
 
         def show(run: Run) -> None:
             _log_phase(run)
             if run.state.is_terminal:
                 metrics.ended(run.state)
+                if spans:
+                    spans.ended(run.state)
             watch.poke()
 
         handlers = all_handlers(desk, leave=leave, show=show)
