@@ -1,6 +1,7 @@
 """What people say of an answer: a row, a verdict, and for a rejected answer a signal and another one."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from coreloop.repair.signals import Signal, envelope
 from coreloop.repair.tables import Feedback
 from coreloop.runs.events import Noted
 from coreloop.runs.load import load_run
+from coreloop.runs.run import Run
 from coreloop.runs.state import State
 from coreloop.runs.ulid import new_ulid
 
@@ -109,7 +111,9 @@ def kind_of(value: str | float) -> Literal["up", "down"]:
     raise UsageError(f"feedback is up, down or a number from 0 to 1, not {str(value)[:40]!r}")
 
 
-def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> str:
+def answer_again(
+    desk: RepairDesk, job: Job, *, leave: Event | None = None, show: Callable[[Run], None] = lambda _: None
+) -> str:
     """Do the job that mends a rejected answer; returns its run's id.
 
     Raises
@@ -119,7 +123,7 @@ def answer_again(desk: RepairDesk, job: Job, *, leave: Event | None = None) -> s
     """
     run_id = str(job.payload["run"])
     with suppress(RunEndedError, RunNotFoundError):  # done by a process that died then, or forgotten
-        continue_answer(run_id, desk, leave=leave)
+        continue_answer(run_id, desk, leave=leave, show=show)
     return run_id
 
 
