@@ -92,7 +92,7 @@ def give_feedback(desk: RepairDesk, message_id: str, value: str | float, *, reas
         created_at=now,
     )
     desk.tables.add_feedback(feedback)
-    append_judgment(desk.workspace.judgments_dir, _judgment(feedback))
+    append_judgment(desk.workspace.judgments_dir, judgment_of(feedback))
     return feedback
 
 
@@ -217,7 +217,8 @@ def _mended_by(desk: RepairDesk, message_id: str) -> str:
     return next((said.mended_by for said in desk.tables.feedback_of(message_id) if said.mended_by), "")
 
 
-def _judgment(feedback: Feedback) -> Judgment:
+def judgment_of(feedback: Feedback) -> Judgment:
+    """Return feedback as the verdict that the slow loop reads."""
     return Judgment(
         id=feedback.message_id,
         key=None,
